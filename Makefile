@@ -1,8 +1,93 @@
-# Needs make and python3 >= 3.11, nothing else. `make help` lists the targets.
+# Needs make and python3 (3.11 or newer), nothing else. `make help` lists the targets.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PEERS := .venv-peers
 
-.PHONY: demo test lint bench lock clean help
+# Published datasets live outside the repository; set MEMSIM_DATA to the folder that holds them.
+MEMSIM_DATA ?= $(wildcard ../shared/data)
+LOCOMO = $(MEMSIM_DATA)/locomo
+
+# Processes for `make test`, and anything more to say to pytest: make test PYTEST_FLAGS="-k recall".
+TEST_JOBS ?= 2
+PYTEST_FLAGS ?=
+
+UV ?= uv
+LOCK := UV_CUSTOM_COMPILE_COMMAND="make lock" $(UV) pip compile --quiet --universal \
+	--python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links
+# Pins stay as they are unless told to move: make lock LOCK_FLAGS=--upgrade.
+LOCK_FLAGS ?=
+
+.PHONY: demo test lint bench peers lock clean help
 .DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.run  ## replay the built-in scenarios (and LoCoMo where it is found) and compare
+	$(BIN)/memsim run
+	@if [ -n "$(MEMSIM_DATA)" ] && [ -d "$(LOCOMO)" ]; then \
+		echo "$(BIN)/memsim run locomo --data $(LOCOMO)"; \
+		$(BIN)/memsim run locomo --data "$(LOCOMO)"; \
+	else \
+		echo "LoCoMo not found, left out: get locomo10.json from github.com/snap-research/locomo," \
+			"then: $(BIN)/memsim run locomo --data PATH/TO/locomo10.json"; \
+	fi
+
+test: $(VENV)/.dev  ## run the tests
+	$(BIN)/python -m pytest -n $(TEST_JOBS) $(PYTEST_FLAGS)
+
+lint: $(VENV)/.dev  ## ruff check, ruff format --check, mypy --strict
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev  ## measure speed, scale and LoCoMo recall
+	$(BIN)/python -m benchmarks
+
+peers: $(PEERS)/.ready  ## set up .venv-peers, where other tools are measured beside memsim
+
+lock:  ## write requirements/*.lock anew from pyproject.toml; needs uv
+	@command -v $(UV) >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
+	$(LOCK) $(LOCK_FLAGS) pyproject.toml --group editable -o requirements/run.lock
+	$(LOCK) $(LOCK_FLAGS) pyproject.toml --group editable --group dev \
+		--constraint requirements/run.lock -o requirements/dev.lock
+	$(LOCK) $(LOCK_FLAGS) pyproject.toml --group editable --extra peers -o requirements/peers.lock
+
+clean:  ## remove the environments, build products and caches; runs and reports stay
+	rm -rf $(VENV) $(PEERS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
+		while IFS='|' read -r name what; do printf '%-13s %s\n' "$$name" "$$what"; done
+
+# Stamps: each names what is installed, and is older than what it was made from when that changes.
+define new_environment
+	@command -v $(PYTHON) >/dev/null || \
+		{ echo "memsim needs python3, 3.11 or newer: none found (make PYTHON=...)" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "memsim needs python3, 3.11 or newer: $(PYTHON) is" \
+			"$$($(PYTHON) --version 2>&1) (make PYTHON=python3.12)" >&2; exit 1; }
+	@echo "Setting up $(@D) from $(firstword $(filter %.lock,$^)): about two minutes, once"
+	@$(PYTHON) -m venv $(@D) || \
+		{ echo "$(PYTHON) cannot make an environment (Debian: apt-get install python3-venv)" >&2; exit 1; }
+endef
+
+$(VENV)/.run: requirements/run.lock pyproject.toml
+	$(new_environment)
+	$(PIP) install --require-hashes -r requirements/run.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.run
+	$(PIP) install --require-hashes -r requirements/dev.lock
+	@touch $@
+
+$(PEERS)/.ready: requirements/peers.lock pyproject.toml
+	$(new_environment)
+	$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes \
+		-r requirements/peers.lock
+	$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps \
+		--no-build-isolation -e .
+	@touch $@
