@@ -3,7 +3,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 PEERS := .venv-peers
 
 # Published datasets live outside the repository; set MEMSIM_DATA to the folder that holds them.
@@ -62,32 +61,33 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
 		while IFS='|' read -r name what; do printf '%-13s %s\n' "$$name" "$$what"; done
 
-# Stamps: each names what is installed, and is older than what it was made from when that changes.
+# Stamps: what is installed is out of date when the file it was installed from is newer.
+# -qq: a machine's own pip settings may warn once per package; errors are still shown.
+INSTALL = $(@D)/bin/python -m pip -qq --disable-pip-version-check install
+
 define new_environment
 	@command -v $(PYTHON) >/dev/null || \
 		{ echo "memsim needs python3, 3.11 or newer: none found (make PYTHON=...)" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "memsim needs python3, 3.11 or newer: $(PYTHON) is" \
 			"$$($(PYTHON) --version 2>&1) (make PYTHON=python3.12)" >&2; exit 1; }
-	@echo "Setting up $(@D) from $(firstword $(filter %.lock,$^)): about two minutes, once"
+	@echo "Setting up $(@D) from $<: about a minute, once"
 	@$(PYTHON) -m venv $(@D) || \
 		{ echo "$(PYTHON) cannot make an environment (Debian: apt-get install python3-venv)" >&2; exit 1; }
 endef
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(new_environment)
-	$(PIP) install --require-hashes -r requirements/run.lock
-	$(PIP) install --no-deps --no-build-isolation -e .
+	$(INSTALL) --require-hashes -r $<
+	$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.run
-	$(PIP) install --require-hashes -r requirements/dev.lock
+	$(INSTALL) --require-hashes -r $<
 	@touch $@
 
 $(PEERS)/.ready: requirements/peers.lock pyproject.toml
 	$(new_environment)
-	$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes \
-		-r requirements/peers.lock
-	$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps \
-		--no-build-isolation -e .
+	$(INSTALL) --require-hashes -r $<
+	$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@

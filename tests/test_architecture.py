@@ -1,0 +1,424 @@
+"""The joints of the code, read from its syntax alone: nothing here imports memsim."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# What is said, under test, run, kept, shown: a module may import only from before its own place.
+ORDER = (
+    "errors",
+    "message",
+    "clock",
+    "tokens",
+    "models",
+    "context",
+    "memory",
+    "strategy",
+    "discovery",
+    "config",
+    "scenario",
+    "trace",
+    "replay",
+    "scoring",
+    "suite",
+    "executors",
+    "runs",
+    "stats",
+    "report",
+    "scaffold",
+    "cli",
+    "pytest_plugin",
+    "__init__",  # the public names, gathered from anywhere below
+    "__main__",
+)
+HEAVY = frozenset({"chromadb", "litellm", "matplotlib", "pandas", "tiktoken", "wordllama"})
+
+# Only these may import numpy at their top, and only each other may import them at theirs.
+LATE: frozenset[str] = frozenset()
+
+FOR_STRATEGIES = frozenset({"memsim", "numpy"}) | sys.stdlib_module_names
+VAGUE_NAMES = frozenset({"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """One imported module, and whether importing the importer already imports it."""
+
+    target: str
+    line: int
+    executed: bool
+    """At the top level and not under TYPE_CHECKING."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """A source file by its dotted name, with what it imports."""
+
+    name: str
+    documented: bool
+    imports: tuple[Import, ...]
+
+    @property
+    def part(self) -> str:
+        """The name that ranks it: `memsim.scoring.recall` is part of `scoring`."""
+        return self.name.split(".")[1] if "." in self.name else "__init__"
+
+
+def read_tree(folder: Path, package: str) -> dict[str, Module]:
+    """Read every module of a package, keyed by dotted name."""
+    paths = {_dotted(path, folder, package): path for path in sorted(folder.rglob("*.py"))}
+    return {name: read_module(path, name, known=paths) for name, path in paths.items()}
+
+
+def read_module(path: Path, name: str, known: Iterable[str] = ()) -> Module:
+    """Read one module; `known` names tell `from package import module` from a mere name."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    return Module(
+        name=name,
+        documented=ast.get_docstring(tree) is not None,
+        imports=tuple(_imports(tree, package, frozenset(known))),
+    )
+
+
+def upward_imports(modules: Mapping[str, Module]) -> list[str]:
+    """Every import, late ones and those for types too, of a part that ranks above its own."""
+    rank = {part: place for place, part in enumerate(ORDER)}
+    found = [f"{m.name}: {m.part} has no rank" for m in modules.values() if m.part not in rank]
+    for module, imported, target in _edges(modules):
+        if rank.get(target.part, -1) > rank.get(module.part, len(rank)):
+            found.append(f"{module.name}:{imported.line} imports {target.name}, which ranks above")
+    return found
+
+
+def import_cycle(modules: Mapping[str, Module]) -> list[str]:
+    """A ring of modules that import each other while being imported; empty when there is none."""
+    graph: dict[str, list[str]] = {name: [] for name in modules}
+    for module, imported, target in _edges(modules):
+        if imported.executed:
+            graph[module.name].append(target.name)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        ring: list[str] = error.args[1]
+        return sorted(set(ring))
+    return []
+
+
+def heavy_imports(modules: Mapping[str, Module], late: frozenset[str] = LATE) -> list[str]:
+    """Every import that would make start-up slow."""
+    return [
+        f"{module.name}:{imported.line} imports {imported.target} at its top"
+        for module in modules.values()
+        for imported in module.imports
+        if imported.executed and _too_early(module.name, imported.target, late)
+    ]
+
+
+def foreign_imports(strategy: Module) -> list[str]:
+    """What a strategy file may not import: it has to run wherever memsim is installed."""
+    return [
+        f"{strategy.name}:{imported.line} imports {imported.target}"
+        for imported in strategy.imports
+        if imported.target.split(".")[0] not in FOR_STRATEGIES
+        or (imported.target.startswith("memsim.") and imported.target.split(".")[1] != "memory")
+    ]
+
+
+def _too_early(importer: str, target: str, late: frozenset[str]) -> bool:
+    top = target.partition(".")[0]
+    return top in HEAVY or (importer not in late and (top == "numpy" or target in late))
+
+
+def _dotted(path: Path, folder: Path, package: str) -> str:
+    parts = (package, *path.relative_to(folder).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _edges(modules: Mapping[str, Module]) -> Iterator[tuple[Module, Import, Module]]:
+    for module in modules.values():
+        for imported in module.imports:
+            if imported.target in modules:
+                yield module, imported, modules[imported.target]
+
+
+def _imports(tree: ast.Module, package: str, known: frozenset[str]) -> Iterator[Import]:
+    executed = {id(node) for node in _executed(tree.body)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for target in sorted(set(_targets(node, package, known))):
+                yield Import(target=target, line=node.lineno, executed=id(node) in executed)
+
+
+def _executed(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run on import, inside `if`, `try`, `with` and class bodies too."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            yield from _executed(node.orelse)
+        else:
+            yield from _executed(_statements(node))
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        elif isinstance(child, ast.ExceptHandler | ast.match_case):
+            yield from child.body
+
+
+def _targets(
+    node: ast.Import | ast.ImportFrom, package: str, known: frozenset[str]
+) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+        return
+    source = node.module or ""
+    if node.level:
+        above = package.split(".")[: len(package.split(".")) - node.level + 1]
+        source = ".".join([*above, source] if source else above)
+    for alias in node.names:
+        inner = f"{source}.{alias.name}"
+        yield inner if inner in known else source
+
+
+# The code as it stands.
+
+
+@pytest.fixture(scope="module")
+def memsim() -> dict[str, Module]:
+    """Every module of the package."""
+    return read_tree(ROOT / "memsim", "memsim")
+
+
+@pytest.fixture(scope="module")
+def strategies() -> dict[str, Module]:
+    """Every built-in strategy file."""
+    return {path.stem: read_module(path, path.stem) for path in ROOT.glob("strategies/*.py")}
+
+
+def test_imports_run_one_way(memsim: dict[str, Module]) -> None:
+    """A part imports only parts that come before it, be it late or for a type."""
+    assert upward_imports(memsim) == []
+
+
+def test_no_modules_import_each_other(memsim: dict[str, Module]) -> None:
+    """The graph of modules has no cycle."""
+    assert import_cycle(memsim) == []
+
+
+def test_heavy_packages_are_imported_late(
+    memsim: dict[str, Module], strategies: dict[str, Module]
+) -> None:
+    """Nothing slow is imported before it is used; a strategy is itself late, so numpy may be."""
+    assert heavy_imports(memsim) == []
+    assert heavy_imports(strategies, late=frozenset(strategies)) == []
+
+
+def test_late_modules_exist(memsim: dict[str, Module]) -> None:
+    """The list of late modules holds no name that is gone."""
+    assert sorted(LATE - memsim.keys()) == []
+
+
+def test_strategies_import_only_memsim(strategies: dict[str, Module]) -> None:
+    """A strategy file needs memsim's public names and parts, numpy and the standard library."""
+    assert [line for module in strategies.values() for line in foreign_imports(module)] == []
+
+
+def test_every_module_says_why_it_exists(
+    memsim: dict[str, Module], strategies: dict[str, Module]
+) -> None:
+    """Every module opens with a docstring."""
+    modules = memsim | strategies
+
+    assert [name for name, module in modules.items() if not module.documented] == []
+
+
+def test_modules_have_names_of_the_domain(memsim: dict[str, Module]) -> None:
+    """No module is named for what it is to its author."""
+    assert [name for name in memsim if name.rpartition(".")[2] in VAGUE_NAMES] == []
+
+
+# The checker itself, on small trees.
+
+
+def tree(folder: Path, sources: Mapping[str, str]) -> dict[str, Module]:
+    """Write modules under their names, such as scoring/recall, and read them back."""
+    for name, source in {"errors": "", **sources}.items():
+        path = folder / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source, encoding="utf-8")
+    for path in sorted({path.parent for path in folder.rglob("*.py")}):
+        (path / "__init__.py").touch()
+    return read_tree(folder, "memsim")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import memsim.replay",
+        "from memsim import replay",
+        "from memsim.replay import play",
+        "from . import replay",
+        "from .replay import play",
+        "def f():\n    from memsim.replay import play",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from memsim.replay import play",
+    ],
+)
+def test_an_upward_import_is_found_however_it_is_written(tmp_path: Path, source: str) -> None:
+    """Absolute, relative, late and type-only imports are all imports."""
+    line = source.count("\n") + 1
+
+    found = upward_imports(tree(tmp_path, {"errors": source, "replay": "def play(): ..."}))
+
+    assert found == [f"memsim.errors:{line} imports memsim.replay, which ranks above"]
+
+
+def test_a_downward_import_passes(tmp_path: Path) -> None:
+    """Importing what comes before is what the order is for."""
+    modules = tree(
+        tmp_path,
+        {
+            "replay": "from memsim.errors import MemsimError",
+            "scoring/recall": "import memsim.replay",
+        },
+    )
+
+    assert upward_imports(modules) == []
+
+
+def test_the_package_itself_ranks_above_its_parts(tmp_path: Path) -> None:
+    """A part that imports the public names would wait for itself."""
+    found = upward_imports(tree(tmp_path, {"replay": "from memsim import Message"}))
+
+    assert found == ["memsim.replay:1 imports memsim, which ranks above"]
+
+
+def test_a_part_without_a_rank_is_found(tmp_path: Path) -> None:
+    """A new part has to be given its place."""
+    assert upward_imports(tree(tmp_path, {"gossip": ""})) == ["memsim.gossip: gossip has no rank"]
+
+
+def test_a_cycle_is_found(tmp_path: Path) -> None:
+    """Three modules of one part in a ring, one of them by a relative import."""
+    modules = tree(
+        tmp_path,
+        {
+            "scoring/a": "from memsim.scoring.b import x",
+            "scoring/b": "from . import c",
+            "scoring/c": "if True:\n    import memsim.scoring.a",
+            "scoring/d": "import memsim.scoring.a",
+        },
+    )
+
+    assert import_cycle(modules) == ["memsim.scoring.a", "memsim.scoring.b", "memsim.scoring.c"]
+
+
+def test_a_module_and_its_package_can_be_a_cycle(tmp_path: Path) -> None:
+    """A package that imports a module which imports a name of the package."""
+    modules = tree(
+        tmp_path,
+        {
+            "models/__init__": "from memsim.models.offline import Offline",
+            "models/offline": "from memsim.models import Model",
+        },
+    )
+
+    assert import_cycle(modules) == ["memsim.models", "memsim.models.offline"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n    from memsim.scoring.a import x",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from memsim.scoring.a import x",
+    ],
+)
+def test_an_import_that_does_not_run_closes_no_cycle(tmp_path: Path, source: str) -> None:
+    """Late and type-only imports find the other module complete."""
+    modules = tree(tmp_path, {"scoring/a": "import memsim.scoring.b", "scoring/b": source})
+
+    assert import_cycle(modules) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import litellm",
+        "from chromadb.api import Client",
+        "try:\n    import pandas\nexcept ImportError:\n    pass",
+        "try:\n    pass\nexcept ImportError:\n    import tiktoken",
+        "class A:\n    import matplotlib.pyplot",
+        "with x:\n    import wordllama",
+    ],
+)
+def test_a_heavy_import_that_runs_at_start_up_is_found(tmp_path: Path, source: str) -> None:
+    """Whatever it is wrapped in, it runs when the module is imported."""
+    assert len(heavy_imports(tree(tmp_path, {"models": source}))) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n    import litellm",
+        "class A:\n    def f(self):\n        import numpy as np",
+        "import typing\nif typing.TYPE_CHECKING:\n    import numpy as np\n    import litellm",
+    ],
+)
+def test_a_late_import_passes(tmp_path: Path, source: str) -> None:
+    """Inside a function, or for types only, nothing is paid at start-up."""
+    assert heavy_imports(tree(tmp_path, {"models": source})) == []
+
+
+def test_numpy_stands_only_in_late_modules(tmp_path: Path) -> None:
+    """A late module may import numpy at its top; others may then not import it at theirs."""
+    modules = tree(
+        tmp_path,
+        {
+            "models/arrays": "import numpy",
+            "models/more": "import memsim.models.arrays",
+            "tokens": "def f():\n    import memsim.models.arrays",
+        },
+    )
+    arrays, more = "memsim.models.arrays", "memsim.models.more"
+
+    assert heavy_imports(modules, frozenset()) == [f"{arrays}:1 imports numpy at its top"]
+    assert heavy_imports(modules, frozenset({arrays})) == [f"{more}:1 imports {arrays} at its top"]
+    assert heavy_imports(modules, frozenset({arrays, more})) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import json\nimport numpy as np\nfrom memsim import Strategy", []),
+        ("from memsim.memory.retrieval import BM25", []),
+        ("def f():\n    import requests", ["mine:2 imports requests"]),
+        ("from memsim.replay import replay", ["mine:1 imports memsim.replay"]),
+        ("import sliding_window", ["mine:1 imports sliding_window"]),
+    ],
+)
+def test_a_strategy_that_needs_more_is_found(tmp_path: Path, source: str, found: list[str]) -> None:
+    """Late or not, a strategy imports neither third parties nor memsim's insides nor a sibling."""
+    path = tmp_path / "mine.py"
+    path.write_text(source, encoding="utf-8")
+
+    assert foreign_imports(read_module(path, "mine")) == found
+
+
+def test_a_module_without_a_docstring_is_found(tmp_path: Path) -> None:
+    """A comment is not a docstring."""
+    modules = tree(tmp_path, {"clock": "# time\nx = 1", "tokens": '"""Counts."""'})
+
+    assert [modules[f"memsim.{name}"].documented for name in ("clock", "tokens")] == [False, True]
