@@ -1,0 +1,75 @@
+"""Virtual time.
+
+A conversation of months replays in seconds, and never asks what time it really is.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from memsim.message import EPOCH
+
+_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_PART = re.compile(r"(\d+)\s*(s|min|m|h|d|w)(?![a-z])")
+
+
+class Clock:
+    """The time of one case, in UTC.
+
+    Args:
+        start: the first instant; must carry a time zone.
+    """
+
+    def __init__(self, start: datetime = EPOCH) -> None:
+        self._now = utc(start)
+
+    def now(self) -> datetime:
+        """The present instant, in UTC."""
+        return self._now
+
+    def advance(self, by: timedelta) -> datetime:
+        """Move by an interval, which may be negative: clocks do go back. Returns the new instant."""
+        self._now += by
+        return self._now
+
+    def set(self, now: datetime) -> datetime:
+        """Move to an instant and return it."""
+        self._now = utc(now)
+        return self._now
+
+
+def utc(moment: datetime) -> datetime:
+    """The instant in UTC.
+
+    Raises:
+        ValueError: the moment carries no time zone.
+    """
+    if moment.tzinfo is None:
+        message = f"{moment.isoformat()} has no time zone"
+        raise ValueError(message)
+    return moment.astimezone(UTC)
+
+
+def parse_duration(text: str) -> timedelta:
+    """A duration such as `90s`, `5min`, `36h`, `3d`, `2w` or `1d 6h`.
+
+    Raises:
+        ValueError: the text is not a duration.
+    """
+    compact = text.strip().lower()
+    if not compact or _PART.sub("", compact).strip():
+        message = f"{text!r} is not a duration such as 90s, 5min, 36h, 3d or 2w"
+        raise ValueError(message)
+    seconds = sum(int(n) * _UNITS[unit] for n, unit in _PART.findall(compact))
+    return timedelta(seconds=seconds)
+
+
+def stamp(moment: datetime) -> str:
+    """The instant as records write it: ISO 8601, seconds, `Z`."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read_stamp(text: str) -> datetime:
+    """The instant that `stamp` wrote."""
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)

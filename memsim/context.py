@@ -1,0 +1,194 @@
+"""What the model would be sent: labelled sections of messages, with tokens and provenance.
+
+A date line `[2023-05-08]` opens the first message of each day in a section, as agent frameworks do
+that let the model reason about time; it is counted like any other text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from memsim.message import Message, Text, paired
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import date
+
+    from memsim.tokens import TokenCounter
+
+SectionName = Literal[
+    "system", "core", "summary", "recalled", "working", "window", "tools", "query"
+]
+SECTIONS: tuple[SectionName, ...] = (
+    "system",
+    "core",
+    "summary",
+    "recalled",
+    "working",
+    "window",
+    "tools",
+    "query",
+)
+"""Every section there is, in the order in which tables and plots show them."""
+
+TRIMMED_FIRST: tuple[SectionName, ...] = ("window", "recalled", "working", "summary", "tools")
+"""Sections that give way when a context is over its budget: in this order, oldest message first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One labelled part of a context.
+
+    Attributes:
+        layer: which part.
+        messages: what it holds, in the order in which the model reads it.
+        tokens: their tokens, date lines and message overhead included.
+    """
+
+    layer: SectionName
+    messages: tuple[Message, ...]
+    tokens: int
+
+    @property
+    def verbatim(self) -> tuple[str, ...]:
+        """Ids of the original messages whose own words stand here."""
+        return tuple(i for m in self.messages for i in m.verbatim)
+
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """Ids of the original messages that something here was made from."""
+        return tuple(i for m in self.messages for i in m.derived_from)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Ids of the original messages that stand here, verbatim or in other words."""
+        return self.verbatim + self.derived
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What the model would be sent.
+
+    Attributes:
+        sections: its parts, in reading order; the query itself is not part of it.
+        ranking: ids of original messages in the order in which a ranker put them, best first, as
+            far as it looked; empty for strategies that do not rank. Scores @k are taken from it.
+    """
+
+    sections: tuple[Section, ...] = ()
+    ranking: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all sections."""
+        return sum(s.tokens for s in self.sections)
+
+    @property
+    def verbatim(self) -> frozenset[str]:
+        """Ids of the original messages whose own words are in the context."""
+        return frozenset(i for s in self.sections for m in s.messages for i in m.verbatim)
+
+    @property
+    def derived(self) -> frozenset[str]:
+        """Ids of the original messages that something in the context was made from."""
+        return frozenset(i for s in self.sections for m in s.messages for i in m.derived_from)
+
+    def messages(self) -> tuple[Message, ...]:
+        """What goes to a provider: dated, tool calls and results paired."""
+        return paired(tuple(dated(m for s in self.sections for m in s.messages)))
+
+    def text(self) -> str:
+        """All of it as one text."""
+        return "\n".join(m.text for s in self.sections for m in s.messages)
+
+
+class ContextBuilder:
+    """Makes sections and contexts, counting tokens once.
+
+    Args:
+        counter: the case's token counter.
+    """
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self.counter = counter
+
+    def section(self, layer: SectionName, messages: Iterable[Message]) -> Section:
+        """A section of these messages, with its tokens."""
+        kept = tuple(messages)
+        return Section(layer=layer, messages=kept, tokens=self.tokens(kept))
+
+    def tokens(self, messages: Iterable[Message]) -> int:
+        """Tokens of consecutive messages, their date lines included."""
+        count, dates = self.counter.message, self.counter.text
+        total = 0
+        last: date | None = None
+        for message in messages:
+            total += count(message)
+            if not message.composed and (day := message.time.date()) != last:
+                last = day
+                total += dates(date_line(day))
+        return total
+
+    def context(self, *sections: Section, ranking: tuple[str, ...] = ()) -> Context:
+        """A context of these sections, the empty ones left out."""
+        return Context(sections=tuple(s for s in sections if s.messages), ranking=ranking)
+
+    def fit(self, context: Context, budget: int) -> tuple[Context, tuple[Message, ...]]:
+        """The context cut down to a budget in tokens, and what was cut.
+
+        Cuts whole messages, oldest first, from the sections in `TRIMMED_FIRST`; `system`, `core`
+        and `query` stay. The result may still be over the budget when those alone are.
+        """
+        if context.tokens <= budget:
+            return context, ()
+        cut: list[Message] = []
+        sections = list(context.sections)
+        excess = context.tokens - budget
+        for layer in TRIMMED_FIRST:
+            for place, section in enumerate(sections):
+                if section.layer == layer and excess > 0:
+                    sections[place], gone = self._shorten(section, excess)
+                    excess -= section.tokens - sections[place].tokens
+                    cut.extend(gone)
+        kept = tuple(s for s in sections if s.messages)
+        return replace(context, sections=kept), tuple(cut)
+
+    def _shorten(self, section: Section, excess: int) -> tuple[Section, tuple[Message, ...]]:
+        target = section.tokens - excess
+        start, total = len(section.messages), 0
+        for place in range(len(section.messages) - 1, -1, -1):
+            total += self.counter.message(section.messages[place])
+            if total > target:
+                break
+            start = place
+        while start < len(section.messages):
+            kept = paired(section.messages[start:])
+            if self.tokens(kept) <= target:
+                break
+            start += 1
+        else:
+            kept = ()
+        ids = {m.id for m in kept}
+        gone = tuple(m for m in section.messages if m.id not in ids)
+        return self.section(section.layer, kept), gone
+
+
+@lru_cache(maxsize=4096)
+def date_line(day: date) -> str:
+    """The line that opens a day."""
+    return f"[{day.isoformat()}]\n"
+
+
+def dated(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages with a date line in the first original one of each day."""
+    last: date | None = None
+    for message in messages:
+        day = message.time.date()
+        if message.composed or day == last:
+            yield message
+            continue
+        last = day
+        blocks = (Text(date_line(day).rstrip("\n")), *message.blocks)
+        yield replace(message, blocks=blocks)

@@ -1,0 +1,169 @@
+"""Everything memsim raises on purpose, and the exit code that each means.
+
+The tree::
+
+    MemsimError
+    ├── UsageError                 exit 4: the input is wrong; one line, no traceback
+    │   ├── ScenarioError          a scenario or dataset file, with path and line
+    │   ├── ConfigError            [tool.memsim], an environment variable or a flag
+    │   ├── RefError               a strategy, scenario, model or tokenizer name
+    │   └── RunFolderError         a run folder that is absent, foreign, locked or damaged
+    ├── NothingCollected           exit 5: no case is left to run
+    ├── Unmeasurable               exit 7: a case could not be scored
+    │   ├── StrategyError          the strategy under test raised
+    │   ├── ModelError             a model or embedder failed
+    │   └── BudgetUnsatisfiable    what must stay does not fit into the budget
+    └── StateError                 a saved state that cannot be read back
+"""
+
+from __future__ import annotations
+
+import difflib
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+class ExitCode(IntEnum):
+    """What a command's exit code says; pytest's own codes where pytest has one."""
+
+    PASSED = 0
+    FAILED = 1
+    INTERRUPTED = 2
+    INTERNAL = 3
+    USAGE = 4
+    NOTHING = 5
+    UNMEASURABLE = 7
+
+
+class MemsimError(Exception):
+    """Root of everything that memsim raises on purpose."""
+
+    exit_code: ExitCode = ExitCode.INTERNAL
+
+
+class UsageError(MemsimError):
+    """The user's input is wrong; printed as one line."""
+
+    exit_code = ExitCode.USAGE
+
+
+class LocatedError(UsageError):
+    """A usage error at a place in a file.
+
+    Args:
+        message: what is wrong, in one line, without the place.
+        path: the file, or None when the input came from elsewhere.
+        line: line number counted from 1; None when the whole file is meant.
+        column: column counted from 1.
+        hint: a name that the user may have meant.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: Path | str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.message = message
+        self.path = path
+        self.line = line
+        self.column = column
+        self.hint = hint
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        place = ":".join(str(p) for p in (self.path, self.line, self.column) if p is not None)
+        said = f"{place}: {self.message}" if place else self.message
+        return f"{said} (did you mean {self.hint!r}?)" if self.hint else said
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.message, self.path, self.line, self.column, self.hint))
+
+
+def _rebuild(
+    kind: type[LocatedError],
+    message: str,
+    path: Path | str | None,
+    line: int | None,
+    column: int | None,
+    hint: str | None,
+) -> LocatedError:
+    return kind(message, path=path, line=line, column=column, hint=hint)
+
+
+class ScenarioError(LocatedError):
+    """A scenario or dataset file is wrong."""
+
+
+class ConfigError(LocatedError):
+    """A configuration value, environment variable or flag is wrong."""
+
+
+class RefError(LocatedError):
+    """A strategy, scenario, model, embedder or tokenizer name means nothing here."""
+
+
+class RunFolderError(LocatedError):
+    """A run folder is absent, foreign, locked or damaged."""
+
+
+class NothingCollected(MemsimError):  # noqa: N818 - named as pytest names it
+    """No case is left to run."""
+
+    exit_code = ExitCode.NOTHING
+
+
+class Unmeasurable(MemsimError):  # noqa: N818 - a state of the measurement, not a fault of ours
+    """A case could not be scored."""
+
+    exit_code = ExitCode.UNMEASURABLE
+
+
+class StrategyError(Unmeasurable):
+    """The strategy under test raised, or returned what its contract forbids."""
+
+
+class ModelError(Unmeasurable):
+    """A model or embedder failed, or gave nothing usable."""
+
+
+class BudgetUnsatisfiable(Unmeasurable):
+    """What must stay in the context does not fit into the budget.
+
+    Args:
+        part: the part that is too large: system, pins, tail or input.
+        tokens: tokens that the part needs.
+        budget: tokens that there are.
+    """
+
+    def __init__(self, part: str, tokens: int, budget: int) -> None:
+        self.part = part
+        self.tokens = tokens
+        self.budget = budget
+        super().__init__(part, tokens, budget)
+
+    def __str__(self) -> str:
+        return f"{self.part} needs {self.tokens:,} tokens and the budget is {self.budget:,}"
+
+
+class StateError(MemsimError):
+    """A saved state cannot be read back: truncated, altered, or of another version."""
+
+    exit_code = ExitCode.USAGE
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` is most likely a slip for, or None."""
+    candidates = sorted(known)
+    found = difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
+    if found:
+        return found[0]
+    folded = {c.casefold(): c for c in candidates}
+    return folded.get(name.strip().casefold())

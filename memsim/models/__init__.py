@@ -1,0 +1,139 @@
+"""What a memory may ask of a language model, and what it gets back.
+
+A request names its task, so that the offline model can do it by rule and a live one by prompt:
+
+========== ============================== ==========================================
+task       input                          reply
+========== ============================== ==========================================
+summarise  messages, `previous` summary   text of at most `max_tokens`, `sources` of it
+extract    messages                       one fact a line
+answer     messages (the context), question  an answer drawn only from the messages
+judge      question, `expected`, `given`  `yes` or `no`
+act        messages, tools                text or tool calls
+========== ============================== ==========================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    # numpy's own module is imported where arrays are made: start-up must not wait for it.
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memsim.message import Message, ToolUse
+
+    Vectors = NDArray[np.float32]
+
+Task = Literal["summarise", "extract", "answer", "judge", "act"]
+
+IDK = "I don't know."
+"""What a reader says when its context does not hold the answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as a provider is told of it: its parameters are a JSON Schema text."""
+
+    name: str
+    description: str
+    parameters: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One call of a model.
+
+    Attributes:
+        messages: what the model may read, oldest first; for `answer`, the whole context and nothing
+            else.
+        previous: `summarise`: the summary so far, to be carried on.
+        question, expected, given: `answer` and `judge`.
+        max_tokens: upper bound of the reply, in the tokenizer's tokens; None leaves it to the
+            model.
+        now: the instant at which it is asked, for relative dates.
+        repeat: which repeat of the case asks; part of every recording's key.
+    """
+
+    task: Task
+    messages: tuple[Message, ...] = ()
+    previous: str = ""
+    question: str = ""
+    expected: str = ""
+    given: str = ""
+    max_tokens: int | None = None
+    now: datetime | None = None
+    repeat: int = 0
+    tools: tuple[ToolSpec, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one call."""
+
+    input: int = 0
+    output: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model answered.
+
+    Attributes:
+        sources: ids of the request's messages that the text was taken from; None when the model
+            cannot say.
+        cost: dollars; None when no price is known.
+    """
+
+    text: str = ""
+    tool_calls: tuple[ToolUse, ...] = ()
+    usage: Usage = Usage()
+    cost: float | None = 0.0
+    sources: tuple[str, ...] | None = None
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A language model."""
+
+    @property
+    def name(self) -> str:
+        """The ref that names it, with what shapes its replies."""
+        ...
+
+    def complete(self, request: Request) -> Reply:
+        """Answer a request.
+
+        Raises:
+            ModelError: the model failed, or gave nothing usable.
+        """
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts to vectors."""
+
+    @property
+    def name(self) -> str:
+        """The ref that names it; stored with every index."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors, float32, shape (len(texts), dimension).
+
+        Raises:
+            ModelError: the embedder failed, or gave vectors that are not finite or of another
+                dimension.
+        """
+        ...

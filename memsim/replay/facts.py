@@ -1,0 +1,238 @@
+"""What the script has planted so far.
+
+Versions, owners, grants, and where each fact is in a context.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from memsim.trace import Age, Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from memsim.context import Context, SectionName
+    from memsim.message import Message
+    from memsim.scenario.script import Fact, Granted, Probe
+    from memsim.strategy import Event
+    from memsim.trace import Presence
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """When a message was said, by every measure of age."""
+
+    turn: int
+    tokens: int
+    session: int
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """The section of a context that holds something of a message."""
+
+    presence: Presence
+    verbatim: bool
+
+
+class Chronicle:
+    """When each message that a probe may ask for was said.
+
+    Args:
+        wanted: ids of the messages that probes name as evidence; others are remembered only when
+            they plant a fact.
+    """
+
+    def __init__(self, wanted: Iterable[str]) -> None:
+        self._wanted = frozenset(wanted)
+        self._said: dict[str, Said] = {}
+        self._session: str | None = None
+        self.messages = 0
+        self.tokens = 0
+        self.sessions = 0
+
+    def hear(self, message: Message, tokens: int, *, planted: bool) -> None:
+        """A message was said."""
+        self.messages += 1
+        self.tokens += tokens
+        if message.session != self._session:
+            self._session = message.session
+            self.sessions += 1
+        if planted or message.id in self._wanted:
+            said = Said(message.turn, self.tokens, self.sessions, message.time)
+            self._said[message.id] = said
+
+    def when(self, source: str) -> Said | None:
+        """When that message was said; None when it has not been."""
+        return self._said.get(source)
+
+    def age(self, sources: Iterable[str], turn: int, now: datetime) -> Age | None:
+        """How long ago the newest of these messages was said."""
+        known = [said for s in sources if (said := self._said.get(s))]
+        if not known:
+            return None
+        newest = max(known, key=lambda said: said.tokens)
+        return Age(
+            turns=turn - newest.turn,
+            tokens=self.tokens - newest.tokens,
+            sessions=self.sessions - newest.session,
+            days=max(0, (now - newest.time).days),
+        )
+
+
+class FactBook:
+    """The facts planted so far."""
+
+    def __init__(self) -> None:
+        self._versions: dict[str, list[Fact]] = {}
+        self._replaced: dict[str, str] = {}
+        self._granted: set[tuple[str, str, str]] = set()
+        self._forgotten: set[str] = set()
+        self._sources: dict[str, list[Fact]] = {}
+        self._paths: dict[str, list[Stop]] = {}
+
+    def plant(self, fact: Fact) -> None:
+        """A fact was stated."""
+        self._versions.setdefault(fact.id, []).append(fact)
+        if fact.replaces and fact.replaces != fact.id:
+            self._replaced[fact.id] = fact.replaces
+        self._sources.setdefault(fact.source, []).append(fact)
+        self._forgotten.discard(fact.id)
+
+    def grant(self, granted: Granted) -> None:
+        """A principal lets another see facts, or takes that back."""
+        keys = {(granted.owner, granted.viewer, f) for f in granted.facts}
+        self._granted = self._granted - keys if granted.revoked else self._granted | keys
+
+    def forget(self, facts: Iterable[str]) -> None:
+        """These facts must be gone from now on."""
+        self._forgotten.update(facts)
+
+    def sources(self, facts: Iterable[str]) -> tuple[str, ...]:
+        """Ids of every message that stated any version of these facts."""
+        return tuple(f.source for name in facts for f in self._versions.get(name, ()))
+
+    def current(self, name: str) -> Fact | None:
+        """The latest version of a fact."""
+        versions = self._versions.get(name)
+        return versions[-1] if versions else None
+
+    def evidence(self, probe: Probe) -> tuple[tuple[str, str | None], ...]:
+        """Message ids that hold the answer now, each with the fact it states."""
+        if probe.evidence:
+            return tuple((source, None) for source in probe.evidence)
+        found = (self.current(name) for name in probe.facts)
+        return tuple(dict.fromkeys((f.source, f.id) for f in found if f))
+
+    def superseded(self, probe: Probe) -> tuple[str, ...]:
+        """Earlier values of the facts asked for that are not their value now."""
+        old: dict[str, None] = {}
+        for name in probe.facts:
+            versions = self._lineage(name)
+            if versions:
+                now = versions[-1].value
+                old.update((f.value, None) for f in versions[:-1] if f.value != now)
+        return tuple(old)
+
+    def hidden(self, viewer: str) -> tuple[Fact, ...]:
+        """Facts that a viewer may not see now.
+
+        Other people's private ones, and those that were to be forgotten.
+        """
+        return tuple(
+            fact
+            for versions in self._versions.values()
+            for fact in versions
+            if fact.id in self._forgotten or self._withheld(fact, viewer)
+        )
+
+    def _withheld(self, fact: Fact, viewer: str) -> bool:
+        mine = fact.principal == viewer or (fact.principal, viewer, fact.id) in self._granted
+        return fact.private and not mine
+
+    def _lineage(self, name: str) -> list[Fact]:
+        earlier = self._replaced.get(name)
+        before = self._lineage(earlier) if earlier else []
+        return before + self._versions.get(name, [])
+
+    def track(self, context: Context, turn: int, events: tuple[Event, ...]) -> dict[str, Presence]:
+        """Note where each fact is in the context just sent; the facts that moved, and where to."""
+        if not self._sources:
+            return {}
+        seen = sightings(context, self._values())
+        moved: dict[str, Presence] = {}
+        for name, versions in self._versions.items():
+            sighting = seen.get(versions[-1].source)
+            presence: Presence = sighting.presence if sighting else "absent"
+            path = self._paths.setdefault(name, [])
+            if not path or path[-1].presence != presence:
+                path.append(Stop(turn=turn, presence=presence, cause=_cause(versions[-1], events)))
+                moved[name] = presence
+        return moved
+
+    def path(self, fact: str | None) -> tuple[Stop, ...]:
+        """A fact's way through the turns."""
+        return tuple(self._paths.get(fact, ())) if fact else ()
+
+    def _values(self) -> dict[str, tuple[str, ...]]:
+        return {s: tuple(f.value for f in facts) for s, facts in self._sources.items()}
+
+    def values(self, sources: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Message ids to the values they state; empty for messages that plant nothing."""
+        return {s: tuple(f.value for f in self._sources.get(s, ())) for s in sources}
+
+
+def _cause(fact: Fact, events: tuple[Event, ...]) -> str:
+    return next((e.kind for e in events if fact.source in e.sources), "")
+
+
+def sightings(context: Context, values: Mapping[str, tuple[str, ...]]) -> dict[str, Sighting]:
+    """The wanted messages that are in a context, and where.
+
+    Args:
+        context: what was sent.
+        values: wanted message ids, each with the values that it states. Something that was made
+            from a message holds it only if such a value stands in it; for a message without values
+            its provenance alone decides.
+    """
+    seen: dict[str, Sighting] = {}
+    for section in context.sections:
+        layer = presence_of(section.layer)
+        for message in section.messages:
+            if not message.composed:
+                if message.id in values:
+                    seen[message.id] = Sighting(layer, verbatim=True)
+                continue
+            for source in message.quotes:
+                if source in values and not _seen_verbatim(seen, source):
+                    seen[source] = Sighting(layer, verbatim=True)
+            for source in message.derived_from:
+                if source in values and source not in seen and _states(message, values[source]):
+                    seen[source] = Sighting(layer, verbatim=False)
+    return seen
+
+
+def _seen_verbatim(seen: Mapping[str, Sighting], source: str) -> bool:
+    sighting = seen.get(source)
+    return sighting is not None and sighting.verbatim
+
+
+def _states(message: Message, values: tuple[str, ...]) -> bool:
+    return not values or any(_pattern(value).search(message.text) for value in values)
+
+
+@lru_cache(maxsize=4096)
+def _pattern(value: str) -> re.Pattern[str]:
+    words = r"\s+".join(re.escape(word) for word in value.split())
+    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+
+
+def presence_of(layer: SectionName) -> Presence:
+    """The section as a fact's place; the question itself holds none."""
+    return "absent" if layer == "query" else layer

@@ -1,0 +1,233 @@
+"""The records of a script: what a scenario holds, and the events that it plays out as.
+
+However a scenario was written (YAML, Python, a dataset), replay sees only `Scenario.events`: an
+iterator, so that a script of a hundred thousand turns is never held in memory at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from memsim.message import Message
+    from memsim.strategy import Forget
+
+Ability = Literal[
+    "recall",
+    "multi-session",
+    "temporal",
+    "update",
+    "preference",
+    "abstain",
+    "instruction",
+    "conflict",
+    "order",
+    "tool-result",
+    "open-domain",
+]
+ABILITIES: tuple[Ability, ...] = (
+    "recall",
+    "multi-session",
+    "temporal",
+    "update",
+    "preference",
+    "abstain",
+    "instruction",
+    "conflict",
+    "order",
+    "tool-result",
+    "open-domain",
+)
+
+Match = Literal["tokens", "exact", "any", "all", "number", "date", "choice", "locomo"]
+MATCHES: tuple[Match, ...] = (
+    "tokens",
+    "exact",
+    "any",
+    "all",
+    "number",
+    "date",
+    "choice",
+    "locomo",
+)
+
+UNKNOWN = "unknown"
+"""As `expect`: the right answer is that it was never said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Something that the script plants.
+
+    Attributes:
+        id: its name; a later fact with the same id, or that `replaces` it, supersedes it.
+        value: what must come back, as it stands in the message.
+        source: id of the message that states it.
+        principal: whose it is.
+        replaces: id of the fact that it supersedes; None for a new one.
+        private: only its principal, and whoever was granted it, may see it.
+        turn, time: when it was stated.
+    """
+
+    id: str
+    value: str
+    source: str
+    principal: str
+    turn: int
+    time: datetime
+    session: str
+    replaces: str | None = None
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A question put to the memory at a point of the script.
+
+    Attributes:
+        id: unique in its scenario.
+        ask: the question.
+        principal: who asks.
+        expect: the right answers, any of which will do; for `match` `all`, every one is needed.
+            Empty when unanswerable.
+        forbid: values that must not be given as the answer: superseded ones and other people's.
+        unanswerable: the right answer is to say that it is not known.
+        facts: ids of the planted facts that it is about.
+        evidence: ids of the messages that hold the answer, when the script names messages and not
+            facts.
+        excluded: why evidence recall is not scored for it; empty when it is.
+        tolerance: `number`: allowed relative difference; `date`: allowed days.
+        choices: `choice`: the options shown, of which `expect` is one.
+        labels: slices of a dataset, such as {"category": "temporal"}.
+        line: where it stands in its file.
+    """
+
+    id: str
+    ask: str
+    principal: str = "user"
+    expect: tuple[str, ...] = ()
+    forbid: tuple[str, ...] = ()
+    unanswerable: bool = False
+    ability: Ability = "recall"
+    match: Match = "tokens"
+    tolerance: float = 0.0
+    choices: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    excluded: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One exchange.
+
+    Attributes:
+        number: counted from 1 over the whole script.
+        heard: what is said before the model speaks.
+        reply: what the model says, with its tool calls and their results; empty when nobody asks
+            the model, as in a recorded conversation between people, and then no context is built
+            for the turn.
+        facts: what is planted in it.
+    """
+
+    number: int
+    session: str
+    principal: str
+    time: datetime
+    heard: tuple[Message, ...]
+    reply: tuple[Message, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elapsed:
+    """Virtual time has jumped to `now` (between turns, or between sessions)."""
+
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A probe is due, after turn `turn`."""
+
+    probe: Probe
+    turn: int
+    session: str
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetAsked:
+    """Someone asks for facts to be erased.
+
+    Attributes:
+        facts: ids of the facts that must be gone.
+    """
+
+    request: Forget
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Granted:
+    """A principal lets another see facts of theirs; `revoked` takes it back."""
+
+    owner: str
+    viewer: str
+    facts: tuple[str, ...]
+    revoked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restarted:
+    """The process stops and comes back: the strategy is saved, made anew and loaded."""
+
+
+ScriptEvent = Turn | Elapsed | Ask | ForgetAsked | Granted | Restarted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """A script, ready to be played.
+
+    Attributes:
+        name: unique in its file.
+        path: the file or folder it came from, as the user named it; `<python>` when built in code.
+        play: makes the events for a seed; called once for each case.
+        turns: how many turns it has.
+        probes: every probe, in the order in which they are asked.
+        principals: everyone in it.
+        budget: tokens, when the script sets them; None leaves it to the command.
+        expect: metric name to bound, such as {"recall": ">= 0.80"}.
+        expect_lines: where each bound stands in the file.
+        fingerprint: sha256 of what the script says.
+        dataset: name of the dataset it belongs to; empty for scenarios. Means over a dataset are
+            clustered by scenario.
+    """
+
+    name: str
+    path: Path | str
+    play: Callable[[int], Iterator[ScriptEvent]]
+    turns: int
+    probes: tuple[Probe, ...]
+    about: str = ""
+    principals: tuple[str, ...] = ("user",)
+    budget: int | None = None
+    expect: Mapping[str, str] = field(default_factory=dict)
+    expect_lines: Mapping[str, int] = field(default_factory=dict)
+    fingerprint: str = ""
+    dataset: str = ""
+
+    def events(self, seed: int) -> Iterator[ScriptEvent]:
+        """The script's events in order.
+
+        The same seed gives the same events, message ids included.
+        """
+        return self.play(seed)

@@ -1,0 +1,148 @@
+"""How long a text is, in the tokens of a named tokenizer, offline.
+
+`o200k_base`, `cl100k_base` and `p50k_base` are exact: tiktoken reads the encodings that litellm
+ships, so nothing is fetched. `chars/4` is the estimate that AgentScope and others use: characters
+divided by four, rounded up.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from memsim.errors import RefError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memsim.message import Message
+
+DEFAULT_TOKENIZER = "o200k_base"
+ENCODINGS = ("cl100k_base", "o200k_base", "p50k_base")
+MESSAGE_OVERHEAD = 4
+"""Tokens that a chat format spends on a message's role and separators (OpenAI's own recipe.
+
+3, and 1 for the role).
+"""
+
+_REMEMBERED = 1 << 16
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Something that can tell how many tokens a text has."""
+
+    @property
+    def name(self) -> str:
+        """The name it is asked for by."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Tokens in the text."""
+        ...
+
+
+class CharsOverFour:
+    """Characters divided by four, rounded up: no vocabulary, no dependency."""
+
+    name = "chars/4"
+
+    def count(self, text: str) -> int:
+        """Tokens in the text."""
+        return (len(text) + 3) // 4
+
+
+class Encoding:
+    """An exact byte-pair encoding.
+
+    Args:
+        name: one of `ENCODINGS`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._encode = _bundled(name)
+
+    def count(self, text: str) -> int:
+        """Tokens in the text; text that looks like a control token is counted as plain text."""
+        return len(self._encode(text, disallowed_special=()))
+
+
+class _Encode(Protocol):
+    def __call__(self, text: str, *, disallowed_special: tuple[str, ...]) -> list[int]: ...
+
+
+@lru_cache(maxsize=len(ENCODINGS))
+def _bundled(name: str) -> _Encode:
+    # litellm is located, not imported: that takes seconds, and only its encodings are wanted.
+    spec = importlib.util.find_spec("litellm")
+    if spec is None or not spec.submodule_search_locations:
+        message = (
+            f"tokenizer {name} needs the encodings that litellm ships, and litellm is not installed"
+        )
+        raise RefError(message)
+    root = Path(spec.submodule_search_locations[0])
+    for folder in ("litellm_core_utils/tokenizers", "llms/tokenizers"):
+        if (root / folder).is_dir():
+            os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(root / folder))
+            break
+    import tiktoken
+
+    return tiktoken.get_encoding(name).encode
+
+
+@lru_cache(maxsize=8)
+def load_tokenizer(name: str = DEFAULT_TOKENIZER) -> Tokenizer:
+    """The tokenizer of that name.
+
+    Raises:
+        RefError: no tokenizer has that name.
+    """
+    if name == CharsOverFour.name:
+        return CharsOverFour()
+    if name in ENCODINGS:
+        return Encoding(name)
+    known = (*ENCODINGS, CharsOverFour.name)
+    message = f"no tokenizer is called {name!r}; there are {', '.join(known)}"
+    raise RefError(message, hint=nearest(name, known))
+
+
+class TokenCounter:
+    """Counts texts and messages, each only once while it is remembered.
+
+    Args:
+        tokenizer: what counts.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self._known: dict[str, int] = {}
+
+    @property
+    def name(self) -> str:
+        """The tokenizer's name."""
+        return self.tokenizer.name
+
+    def text(self, text: str) -> int:
+        """Tokens in a text."""
+        known = self._known.get(text)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[text] = self.tokenizer.count(text)
+        return known
+
+    def message(self, message: Message) -> int:
+        """Tokens of a message.
+
+        Its text, its tool calls' names and arguments, and `MESSAGE_OVERHEAD`.
+        """
+        return self.text(message.text) + MESSAGE_OVERHEAD
+
+    def messages(self, messages: Iterable[Message]) -> int:
+        """Tokens of several messages."""
+        text = self.text
+        return sum(text(m.text) + MESSAGE_OVERHEAD for m in messages)

@@ -1,0 +1,190 @@
+"""What a replay saw: one record per turn and one per probe, and nothing of how it was worth.
+
+Scoring reads these records alone. `turns.jsonl` and `probes.jsonl` hold them as canonical JSON
+lines::
+
+    turns.jsonl   {"case": ..., "turn": 3, "tokens": {"window": 212}, "events": [...], "calls":
+    [...], "moved": {...}} probes.jsonl  {"case": ..., "probe": "order_id", "answer": "A-17",
+    "outcome": "PASS", "scores": {...}, ...}
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from memsim.context import Context
+    from memsim.models import Task
+    from memsim.scenario.script import Fact, Probe
+    from memsim.strategy import Event, Location
+
+Phase = Literal["write", "maintain", "search", "answer", "judge"]
+Presence = Literal["window", "summary", "recalled", "core", "working", "tools", "system", "absent"]
+"""The section that holds a fact in a context."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecord:
+    """One model call.
+
+    Attributes:
+        phase: when it was made: `write` in observe, `maintain` for compactions and end_turn,
+            `search` otherwise in context, `answer` and `judge` by the harness itself.
+        cost: dollars; None when no price is known.
+    """
+
+    phase: Phase
+    task: Task
+    input: int
+    output: int
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRecord:
+    """What happened in one turn.
+
+    Attributes:
+        tokens: tokens by section of the largest context sent in the turn; None when no context was
+            asked for.
+        sent: tokens of all contexts sent in the turn.
+        contexts: how many were sent.
+        cached: tokens at the start of the turn's contexts that equal the start of the context sent
+            before.
+        overflow: tokens by which the strategy's contexts were over the budget, and were trimmed.
+        moved: fact id to the section that now holds it, for facts whose place changed since the
+            turn before.
+        events: what the strategy logged.
+        calls: the model calls it made.
+    """
+
+    turn: int
+    session: str
+    principal: str
+    time: datetime
+    tokens: Mapping[str, int] | None = None
+    sent: int = 0
+    contexts: int = 0
+    cached: int = 0
+    overflow: int = 0
+    moved: Mapping[str, Presence] = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+    calls: tuple[CallRecord, ...] = ()
+
+    @property
+    def total(self) -> int | None:
+        """Tokens of the largest context of the turn."""
+        return None if self.tokens is None else sum(self.tokens.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Age:
+    """How long ago the newest evidence was said, at the question."""
+
+    turns: int
+    tokens: int
+    sessions: int
+    days: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """A place on a fact's way: from this turn on it was in that section (or in none)."""
+
+    turn: int
+    presence: Presence
+    cause: str = ""
+    """The event that the strategy logged for it in that turn, such as `dropped`.
+
+    Empty when it logged none.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceTrace:
+    """One piece of evidence of a probe, and where it was at the question.
+
+    Attributes:
+        source: id of the original message.
+        fact: the fact it states; None when the probe names messages.
+        presence: the section of the probe's context that holds it.
+        verbatim: its own words are there, not only something made from it.
+        trimmed: the strategy had it in the context and the budget cut it.
+        location: where the strategy itself says that it is, when it is not in the context; None
+            when it cannot say or it is nowhere.
+        path: its way through the turns, in order; only for planted facts.
+    """
+
+    source: str
+    turn: int
+    fact: str | None = None
+    presence: Presence = "absent"
+    verbatim: bool = False
+    trimmed: bool = False
+    location: Location | None = None
+    path: tuple[Stop, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeTrace:
+    """One question and all that was seen of it.
+
+    Attributes:
+        context: what the model was sent, after trimming to the budget; None when the strategy
+            failed.
+        overflow: tokens that were trimmed.
+        answer: what the reader said; None when it failed.
+        error: what failed, in one line; empty when nothing did.
+        inspectable: whether the strategy can say what it holds.
+        superseded: earlier values of the facts asked for.
+        hidden: private facts that the asker may not see, planted before the question.
+        corpus: how many original messages there had been.
+    """
+
+    probe: Probe
+    turn: int
+    session: str
+    time: datetime
+    query_tokens: int
+    context: Context | None
+    answer: str | None
+    error: str = ""
+    overflow: int = 0
+    inspectable: bool = True
+    evidence: tuple[EvidenceTrace, ...] = ()
+    age: Age | None = None
+    superseded: tuple[str, ...] = ()
+    hidden: tuple[Fact, ...] = ()
+    corpus: int = 0
+    compactions: int = 0
+    calls: tuple[CallRecord, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Trace:
+    """Everything that a replay saw of one case.
+
+    Attributes:
+        error: why the case could not be played to its end; empty when it could.
+    """
+
+    turns: list[TurnRecord] = field(default_factory=list)
+    probes: list[ProbeTrace] = field(default_factory=list)
+    error: str = ""
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+def json_line(record: Mapping[str, object]) -> str:
+    """A record as one canonical JSON line with its newline: no spaces, keys in the record's order.
+
+    Raises:
+        ValueError: the record holds a number that is not finite.
+    """
+    return _encode(record) + "\n"
