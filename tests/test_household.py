@@ -1,0 +1,203 @@
+"""What surrounds the code holds too: locks, make targets, changelog, reasons, start-up."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = sorted(ROOT.glob("requirements/*.lock"))
+COMPROMISED = ("1.82.7", "1.82.8")
+HEAVY = ["chromadb", "litellm", "matplotlib", "pandas"]
+
+each_lock = pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+
+
+def project() -> dict[str, Any]:
+    """The parsed pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def pins(lock: Path) -> dict[str, list[str]]:
+    """Each locked `name==version ; marker` line with the lines of hashes that follow it."""
+    locked: dict[str, list[str]] = {}
+    for line in lock.read_text(encoding="utf-8").splitlines():
+        if line.startswith((" ", "\t")):
+            locked[next(reversed(locked))].append(line.strip(" \\"))
+        elif line and not line.startswith("#"):
+            locked[line.strip(" \\")] = []
+    return locked
+
+
+def canonical(name: str) -> str:
+    """A distribution's name as locks write it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def locked_names(lock: Path) -> set[str]:
+    """The names of the distributions in a lock."""
+    return {canonical(Requirement(pin).name) for pin in pins(lock)}
+
+
+def test_litellm_excludes_the_compromised_releases() -> None:
+    """Two releases of litellm were malicious: the specifier admits neither, nor any before them."""
+    requirements = [Requirement(line) for line in project()["project"]["dependencies"]]
+    (litellm,) = (each for each in requirements if each.name == "litellm")
+
+    admitted = [v for v in (*COMPROMISED, "1.82.6", "1.82.9") if v in litellm.specifier]
+
+    assert admitted == ["1.82.9"]
+    assert {f"!={version}" for version in COMPROMISED} <= {str(s) for s in litellm.specifier}
+
+
+def test_there_are_locks_to_install_from() -> None:
+    """One lock to run, one to develop, one to measure peers."""
+    assert [lock.name for lock in LOCKS] == ["dev.lock", "peers.lock", "run.lock"]
+
+
+@each_lock
+def test_locked_litellm_is_sound(lock: Path) -> None:
+    """Every lock pins a litellm from after the compromise."""
+    (pin,) = (Requirement(line) for line in pins(lock) if line.startswith("litellm=="))
+    version = str(pin.specifier).removeprefix("==")
+
+    assert Version(version) >= Version("1.82.9")
+    assert version not in COMPROMISED
+
+
+@each_lock
+def test_every_locked_requirement_is_pinned_and_hashed(lock: Path) -> None:
+    """An exact version and at least one sha256, so that nothing else can be installed."""
+    loose = [
+        line
+        for line, hashes in pins(lock).items()
+        if not re.match(r"[a-z0-9-]+==[^ ]+( ; .+)?$", line)
+        or not hashes
+        or not all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", each) for each in hashes)
+    ]
+
+    assert loose == []
+
+
+@each_lock
+def test_locks_name_no_hosts(lock: Path) -> None:
+    """Where packages come from is for the machine that installs them to say."""
+    text = lock.read_text(encoding="utf-8")
+
+    assert re.findall(r"\S*://\S*|--(?:extra-)?index-url.*|--find-links.*", text) == []
+
+
+@each_lock
+def test_locks_follow_pyproject(lock: Path) -> None:
+    """What pyproject.toml asks for is locked, and the lock satisfies it."""
+    asked = [Requirement(line) for line in project()["project"]["dependencies"]]
+    locked = [Requirement(line) for line in pins(lock)]
+    unmet = [
+        str(need)
+        for need in asked
+        if not any(
+            canonical(need.name) == canonical(have.name)
+            and need.specifier.contains(str(have.specifier).removeprefix("=="), prereleases=True)
+            for have in locked
+        )
+    ]
+
+    assert unmet == []
+
+
+def test_the_development_lock_contains_the_runtime_lock() -> None:
+    """Tests run on the very versions that a user gets."""
+    run, dev = (set(pins(ROOT / "requirements" / name)) for name in ("run.lock", "dev.lock"))
+
+    assert run - dev == set()
+
+
+def test_the_development_lock_contains_every_tool() -> None:
+    """Each name of the `dev` and `editable` groups is locked."""
+    groups = project()["dependency-groups"]
+    wanted = {canonical(Requirement(line).name) for line in [*groups["dev"], *groups["editable"]]}
+
+    assert wanted - locked_names(ROOT / "requirements" / "dev.lock") == set()
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "lint", "bench", "lock", "clean", "help"])
+def test_the_makefile_has_and_explains_the_target(target: str) -> None:
+    """`make help` prints each target's `##` comment."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+    assert re.search(rf"^{target}:.*## \S", makefile, re.MULTILINE)
+
+
+def test_an_old_python_is_refused_in_one_clear_line(tmp_path: Path) -> None:
+    """Whoever has too old a Python reads what to do, not a failing install."""
+    old = tmp_path / "python3"
+    old.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.9.2 && exit 0\nexit 1\n')
+    old.chmod(0o755)
+
+    made = subprocess.run(
+        ["make", "demo", f"PYTHON={old}", f"VENV={tmp_path / 'venv'}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    said = made.stderr.splitlines()[0]
+    assert made.returncode != 0
+    assert said.startswith("memsim needs python3, 3.11 or newer")
+    assert "Python 3.9.2" in said
+    assert not (tmp_path / "venv").exists()
+
+
+def test_the_changelog_has_an_unreleased_section() -> None:
+    """There is always a place to write the next change."""
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+    assert re.search(r"^## \[Unreleased\]$", changelog, re.MULTILINE)
+
+
+def test_every_ignored_lint_rule_has_a_reason() -> None:
+    """A line that names a rule to ignore says why on the same line."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    section = text[text.index("[tool.ruff.lint]") : text.index("[tool.ruff.lint.pylint]")]
+    ignores = re.findall(r'^ +"[A-Z]+[0-9]*",.*$', section, re.MULTILINE)
+
+    assert len(ignores) > 10
+    assert [line for line in ignores if not re.search(r"# \S.{5,}", line)] == []
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["list"]])
+def test_start_up_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
+    """The command line answers before any model, store, frame or plot library is loaded."""
+    source = (
+        "import json, runpy, sys\n"
+        f"sys.argv = ['memsim', *{arguments!r}]\n"
+        "code = 0\n"
+        "try:\n"
+        "    runpy.run_module('memsim', run_name='__main__')\n"
+        "except SystemExit as done:\n"
+        "    code = done.code or 0\n"
+        f"heavy = sorted(set(sys.modules) & set({HEAVY!r}))\n"
+        "print(json.dumps([code, heavy]), file=sys.stderr)\n"
+    )
+    path = {"PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        [sys.executable, "-c", source],
+        cwd=tmp_path,
+        env=path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert json.loads(done.stderr.splitlines()[-1]) == [0, []]
