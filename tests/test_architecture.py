@@ -34,6 +34,7 @@ ORDER = (
     "runs",
     "stats",
     "report",
+    "testing",
     "scaffold",
     "cli",
     "pytest_plugin",
