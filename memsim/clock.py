@@ -29,7 +29,7 @@ class Clock:
         return self._now
 
     def advance(self, by: timedelta) -> datetime:
-        """Move by an interval, which may be negative: clocks do go back. Returns the new instant."""
+        """Move by an interval, which may be negative, since clocks do go back; the new instant."""
         self._now += by
         return self._now
 
