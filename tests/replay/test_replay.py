@@ -89,18 +89,25 @@ def turn(number: int, heard: str, reply: str | None = "Noted.", *facts: Fact) ->
     )
 
 
-def fact(name: str, value: str, number: int, **more: object) -> Fact:
-    return Fact(  # type: ignore[arg-type]
-        **{
-            "id": name,
-            "value": value,
-            "source": f"u{number}",
-            "principal": "user",
-            "turn": number,
-            "time": EPOCH,
-            "session": "s1",
-        }
-        | more
+def fact(
+    name: str,
+    value: str,
+    number: int,
+    *,
+    principal: str = "user",
+    replaces: str | None = None,
+    private: bool = False,
+) -> Fact:
+    return Fact(
+        id=name,
+        value=value,
+        source=f"u{number}",
+        principal=principal,
+        turn=number,
+        time=EPOCH,
+        session="s1",
+        replaces=replaces,
+        private=private,
     )
 
 
