@@ -1,0 +1,336 @@
+"""One case in play: the strategy, the clock, and the account of what happened."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memsim.clock import Clock
+from memsim.context import Context
+from memsim.errors import MemsimError, StrategyError
+from memsim.models import Request
+from memsim.replay.account import Account, by_section, common_start
+from memsim.replay.blame import blame
+from memsim.replay.facts import Chronicle, FactBook, sightings
+from memsim.replay.meter import MeteredModel
+from memsim.scenario.script import Ask, Elapsed, ForgetAsked, Granted, Restarted, Turn
+from memsim.strategy import Environment, Event, Query, Strategy
+from memsim.trace import EvidenceTrace, ProbeTrace, Trace, TurnRecord
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from memsim.message import Message
+    from memsim.models import Embedder, Model
+    from memsim.scenario.script import Probe, Scenario, ScriptEvent
+    from memsim.tokens import TokenCounter
+    from memsim.trace import Phase
+
+    MakeStrategy = Callable[[Environment], Strategy]
+
+
+class Stage:
+    """Plays the events of one script, one at a time; the arguments are those of `replay`."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        make: MakeStrategy,
+        *,
+        model: Model,
+        embed: Callable[[], Embedder],
+        counter: TokenCounter,
+        budget: int,
+        chance: random.Random,
+        folder: Callable[[], Path],
+        repeat: int,
+    ) -> None:
+        self.trace = Trace()
+        self.keep: Callable[[TurnRecord], None] = self.trace.turns.append
+        self._scenario = scenario
+        self._make = make
+        self._model = MeteredModel(model)
+        self._budget = budget
+        self._repeat = repeat
+        self._counter = counter
+        self._facts = FactBook()
+        self._said = Chronicle(e for p in scenario.probes for e in p.evidence)
+        self._events: list[Event] = []
+        self._compactions = 0
+        self._before: tuple[Message, ...] = ()
+        self._turn = 0
+        self._strategy: Strategy | None = None
+        self._env = Environment(
+            clock=Clock(),
+            model=self._model,
+            counter=counter,
+            embed=embed,
+            random=chance,
+            folder=folder,
+            budget=budget,
+            log=self._events.append,
+        )
+        self._build = self._env.build
+
+    def open(self) -> None:
+        """Make the strategy."""
+        with self._foreign("write"):
+            self._strategy = self._make(self._env)
+
+    def close(self) -> None:
+        """Release the strategy, whatever happened before."""
+        if self._strategy is None:
+            return
+        try:
+            with self._foreign("maintain"):
+                self._strategy.close()
+        except MemsimError as error:
+            self.trace.error = self.trace.error or str(error)
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy in play; another one after each restart."""
+        if self._strategy is None:
+            raise StrategyError("the strategy was not made")
+        return self._strategy
+
+    def play(self, event: ScriptEvent) -> None:
+        """Play one event."""
+        if isinstance(event, Turn):
+            self._play_turn(event)
+        elif isinstance(event, Ask):
+            self.trace.probes.append(self._ask(event))
+        elif isinstance(event, Elapsed):
+            self._elapse(event)
+        elif isinstance(event, Granted):
+            self._facts.grant(event)
+        elif isinstance(event, ForgetAsked):
+            self._forget(event)
+        elif isinstance(event, Restarted):
+            self._restart()
+
+    def _elapse(self, event: Elapsed) -> None:
+        self._env.clock.set(event.now)
+        with self._foreign("maintain"):
+            self.strategy.elapse(event.now)
+
+    def _forget(self, event: ForgetAsked) -> None:
+        request = event.request
+        if not request.sources:
+            request = replace(request, sources=self._facts.sources(event.facts))
+        with self._foreign("write"):
+            outcome = self.strategy.forget(request)
+        self._facts.forget(event.facts)
+        if not outcome.supported:
+            self._events.append(Event(kind="not-forgotten", sources=request.sources))
+
+    def _restart(self) -> None:
+        old = self.strategy
+        saves = type(old).save is not Strategy.save
+        with self._foreign("maintain"):
+            state = json.loads(json.dumps(old.save(), allow_nan=False)) if saves else None
+            old.close()
+            self._strategy = self._make(self._env)
+            if state is not None:
+                self._strategy.load(state)
+        if not saves:
+            # What is never written down is gone with the process; that is a finding, not an error.
+            self._events.append(Event(kind="state-lost", detail="save is not implemented"))
+
+    # -- turns
+
+    def _play_turn(self, turn: Turn) -> None:
+        self._turn = turn.number
+        self._env.clock.set(turn.time)
+        planted = {f.source for f in turn.facts}
+        for fact in turn.facts:
+            self._facts.plant(fact)
+        for message in turn.heard:
+            self._observe(message, planted)
+        account = Account()
+        for message in turn.reply:
+            if message.role == "assistant":
+                account.add(*self._deliver(turn))
+            self._observe(message, planted)
+        with self._foreign("maintain"):
+            self.strategy.end_turn()
+        self._record(turn, account)
+
+    def _observe(self, message: Message, planted: set[str]) -> None:
+        tokens = self._counter.message(message)
+        self._said.hear(message, tokens, planted=message.id in planted)
+        with self._foreign("write"):
+            self.strategy.observe(message)
+
+    def _deliver(self, turn: Turn) -> tuple[Context, int, int]:
+        text = turn.heard[-1].text if turn.heard else ""
+        query = Query(
+            text=text,
+            principal=turn.principal,
+            session=turn.session,
+            time=turn.time,
+            turn=turn.number,
+            budget=self._budget,
+        )
+        context, overflow, _ = self._context(query)
+        with self._foreign("maintain"):
+            self.strategy.delivered(context)
+        prompt = tuple(m for s in context.sections for m in s.messages)
+        cached = self._counter.messages(common_start(self._before, prompt))
+        self._before = prompt
+        return context, overflow, cached
+
+    def _context(self, query: Query) -> tuple[Context, int, frozenset[str]]:
+        with self._foreign("search"):
+            context = self.strategy.context(query)
+            if not isinstance(context, Context):
+                raise StrategyError(f"context returned {type(context).__name__}, not a Context")
+        fitted, cut = self._build.fit(context, query.budget)
+        gone = frozenset(i for m in cut for i in (*m.verbatim, *m.derived_from))
+        return fitted, context.tokens - fitted.tokens, gone
+
+    def _record(self, turn: Turn, account: Account) -> None:
+        events = tuple(self._events)
+        self._events.clear()
+        self._compactions += sum(1 for e in events if e.kind == "compaction")
+        moved = self._facts.track(account.last, turn.number, events) if account.last else {}
+        self.keep(
+            TurnRecord(
+                turn=turn.number,
+                session=turn.session,
+                principal=turn.principal,
+                time=turn.time,
+                tokens=by_section(account.largest) if account.largest else None,
+                sent=account.sent,
+                contexts=account.contexts,
+                cached=account.cached,
+                overflow=account.overflow,
+                moved=moved,
+                events=events,
+                calls=self._model.take(),
+            )
+        )
+
+    # -- probes
+
+    def _ask(self, ask: Ask) -> ProbeTrace:
+        self._env.clock.set(ask.time)
+        probe = ask.probe
+        evidence = self._facts.evidence(probe)
+        sources = tuple(source for source, _ in evidence)
+        query = Query(
+            text=question(probe),
+            principal=probe.principal,
+            session=ask.session,
+            time=ask.time,
+            turn=ask.turn,
+            budget=self._budget - self._query_tokens(probe),
+            evidence=sources if self.strategy.control == "evidence" else (),
+        )
+        trace = self._blank(probe, ask)
+        trace = replace(trace, age=self._said.age(sources, ask.turn, ask.time))
+        try:
+            context, overflow, gone = self._context(query)
+            found = self._evidence(evidence, query, context, gone)
+            trace = replace(trace, context=context, overflow=overflow, evidence=found)
+            trace = replace(trace, answer=self._answer(context, query))
+        except MemsimError as error:
+            trace = replace(trace, error=str(error))
+        return replace(trace, calls=self._model.take())
+
+    def _blank(self, probe: Probe, ask: Ask) -> ProbeTrace:
+        return ProbeTrace(
+            probe=probe,
+            turn=ask.turn,
+            session=ask.session,
+            time=ask.time,
+            query_tokens=self._query_tokens(probe),
+            context=None,
+            answer=None,
+            inspectable=self.strategy.inspectable,
+            superseded=self._facts.superseded(probe),
+            hidden=self._facts.hidden(probe.principal),
+            corpus=self._said.messages,
+            compactions=self._compactions,
+        )
+
+    def _query_tokens(self, probe: Probe) -> int:
+        return self._counter.text(question(probe)) + 4
+
+    def _answer(self, context: Context, query: Query) -> str:
+        self._model.phase = "answer"
+        request = Request(
+            task="answer",
+            messages=context.messages(),
+            question=query.text,
+            now=query.time,
+            repeat=self._repeat,
+        )
+        return self._model.complete(request).text
+
+    def _evidence(
+        self,
+        evidence: tuple[tuple[str, str | None], ...],
+        query: Query,
+        context: Context,
+        gone: frozenset[str],
+    ) -> tuple[EvidenceTrace, ...]:
+        seen = sightings(context, self._facts.values(source for source, _ in evidence))
+        found = []
+        for source, fact in evidence:
+            said = self._said.when(source)
+            sighting = seen.get(source)
+            piece = EvidenceTrace(
+                source=source,
+                turn=said.turn if said else 0,
+                fact=fact,
+                trimmed=sighting is None and source in gone,
+                path=self._facts.path(fact),
+            )
+            if sighting:
+                piece = replace(piece, presence=sighting.presence, verbatim=sighting.verbatim)
+            elif self.strategy.inspectable:
+                with self._foreign("search"):
+                    piece = replace(piece, location=self.strategy.locate(source, query))
+            found.append(piece)
+        return tuple(found)
+
+    def abandon(self, probes: Iterable[Probe]) -> None:
+        """The case could not be played to its end.
+
+        What was not asked is an error, never left out.
+        """
+        for probe in probes:
+            self.trace.probes.append(
+                ProbeTrace(
+                    probe=probe,
+                    turn=self._turn,
+                    session="",
+                    time=self._env.clock.now(),
+                    query_tokens=0,
+                    context=None,
+                    answer=None,
+                    error=self.trace.error,
+                )
+            )
+
+    @contextmanager
+    def _foreign(self, phase: Phase) -> Iterator[None]:
+        self._model.phase = phase
+        try:
+            yield
+        except MemsimError:
+            raise
+        except Exception as error:
+            raise StrategyError(blame(error)) from error
+
+
+def question(probe: Probe) -> str:
+    """The question as it is put, with its options when it has any."""
+    if not probe.choices:
+        return probe.ask
+    return probe.ask + "\n" + "\n".join(f"- {choice}" for choice in probe.choices)
