@@ -1,4 +1,4 @@
-"""Makes memsim known to pytest wherever both are installed; scenarios are not collected here yet."""
+"""Makes memsim known to pytest wherever both are installed; it collects no scenarios yet."""
 
 from __future__ import annotations
 

@@ -59,6 +59,7 @@ def _offline() -> Iterator[None]:
 
         def guarded(self: socket.socket, address: object) -> None:
             if self.family in {socket.AF_INET, socket.AF_INET6} and not _is_local(address):
+                self.close()
                 raise AssertionError(f"a test reached for the network: {address!r}")
             connect(self, address)  # type: ignore[arg-type]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import subprocess
 import sys
 import tomllib
@@ -173,6 +174,12 @@ def test_every_ignored_lint_rule_has_a_reason() -> None:
 
     assert len(ignores) > 10
     assert [line for line in ignores if not re.search(r"# \S.{5,}", line)] == []
+
+
+def test_the_network_is_closed_to_tests() -> None:
+    """What reaches beyond this machine fails at once instead of depending on the weather."""
+    with pytest.raises(AssertionError, match="a test reached for the network"):
+        socket.create_connection(("192.0.2.1", 80), timeout=1)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["list"]])
