@@ -1,0 +1,340 @@
+"""What shapes a run, from wherever it was said.
+
+Precedence: flag, then environment (`MEMSIM_*`), then the scenario's own file, then `[tool.memsim]`,
+then the default. An unknown key or variable is an error that names the nearest known one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from memsim.discovery import Project, find_project
+from memsim.discovery.project import PYPROJECT
+from memsim.errors import ConfigError, nearest
+from memsim.tokens import DEFAULT_TOKENIZER
+
+__all__ = [
+    "GateSettings",
+    "Project",
+    "Settings",
+    "find_project",
+    "load_settings",
+    "parse_budget",
+    "parse_threshold",
+    "show_budget",
+]
+
+BASELINES = (
+    "full_context",
+    "no_memory",
+    "oracle",
+    "sliding_window",
+    "rolling_summary",
+    "bm25",
+    "vector",
+    "hybrid",
+)
+"""The strategies that are compared when nobody says which."""
+
+_BUDGET = re.compile(r"^(\d+(?:\.\d+)?)\s*(k|m)?$", re.IGNORECASE)
+_SCALE = {"": 1, "k": 1024, "m": 1024 * 1024}
+_LARGEST = 1 << 31
+_PREFIX = "MEMSIM_"
+_OTHER_VARIABLES = ("DATA",)
+_FLAGS = {"strategies": "--strategy", "expect": "--fail-under", "jobs": "-j"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateSettings:
+    """`[tool.memsim.gate]`: how a run is compared with a baseline.
+
+    Attributes:
+        metrics: which are compared.
+        margin: the smallest difference that matters.
+        confidence: of the intervals.
+        min_probes: fewer pairs than this are not compared.
+        max_errors: tolerated unscored probes: a count, or a share below 1.
+    """
+
+    metrics: tuple[str, ...] = ("recall", "context_peak")
+    margin: float = 0.02
+    confidence: float = 0.95
+    min_probes: int = 10
+    max_errors: float = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that shapes a run, apart from which scenarios it plays.
+
+    Attributes:
+        scenarios: selectors; empty means memsim's own.
+        strategies: refs.
+        budget: tokens that a context may use; each is tried.
+        budget_forced: a flag or the environment set the budget, so scenarios may not.
+        repeat: how often each case is played.
+        jobs: processes; 0 leaves it to the machine.
+        max_errors: tolerated unscored probes: a count, or a share below 1.
+        expect: metric to bound, for every case that its scenario does not bound itself.
+        expect_forced: bounds from flags, which win over the scenario's.
+        expect_lines: where each of `expect` stands in `pyproject.toml`.
+        baseline: the run to compare with; empty for none.
+    """
+
+    scenarios: tuple[str, ...] = ()
+    strategies: tuple[str, ...] = BASELINES
+    model: str = "offline"
+    embedder: str = "wordllama"
+    tokenizer: str = DEFAULT_TOKENIZER
+    budget: tuple[int, ...] = (4096,)
+    budget_forced: bool = False
+    repeat: int = 1
+    seed: int = 7
+    reports: str = "reports"
+    jobs: int = 0
+    max_errors: float = 0
+    expect: Mapping[str, str] = field(default_factory=dict)
+    expect_forced: Mapping[str, str] = field(default_factory=dict)
+    expect_lines: Mapping[str, int] = field(default_factory=dict)
+    baseline: str = ""
+    gate: GateSettings = GateSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a value was said, for messages."""
+
+    name: str
+    path: str | None = None
+    line: int | None = None
+
+    def error(self, message: str, hint: str | None = None) -> ConfigError:
+        return ConfigError(f"{self.name} {message}", path=self.path, line=self.line, hint=hint)
+
+
+def load_settings(
+    project: Project,
+    flags: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    also: Collection[str] = (),
+) -> Settings:
+    """The settings of a run.
+
+    Args:
+        project: whose `[tool.memsim]` counts.
+        flags: values from the command line by key (`budget`, `max_errors`, ...); None is unset.
+            `expect` holds the bounds of `--fail-under`.
+        environ: the environment; nothing of it counts when None.
+        also: further keys whose variables a command reads itself, such as `format`.
+
+    Raises:
+        ConfigError: a key, variable or value is wrong; names file and line where there is one.
+    """
+    values = _from_table(project)
+    loud = _from_environment(environ or {}, also)
+    for key, value in (flags or {}).items():
+        if value is not None:
+            flag = _FLAGS.get(key) or "--" + key.replace("_", "-")
+            loud[key] = _READERS[key](value, _Place(flag))
+    forced = loud.pop("expect", {})
+    settings = Settings(**(values | loud))  # type: ignore[arg-type]
+    return replace(settings, budget_forced="budget" in loud, expect_forced=forced)  # type: ignore[arg-type]
+
+
+def _from_table(project: Project) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for key, value in project.table.items():
+        place = _Place(key, PYPROJECT, project.line(key))
+        if key == "gate":
+            values[key] = _read_gate(value, place, project)
+        elif key in _READERS:
+            values[key] = _READERS[key](value, place)
+        else:
+            known = [*_READERS, "gate"]
+            raise ConfigError(
+                f"unknown key {key!r} in [tool.memsim]",
+                path=PYPROJECT,
+                line=place.line,
+                hint=nearest(key, known),
+            )
+    if isinstance(bounds := values.get("expect"), Mapping):
+        lines = {metric: project.line(metric, "expect") for metric in bounds}
+        values["expect_lines"] = {metric: n for metric, n in lines.items() if n is not None}
+    return values
+
+
+def _from_environment(environ: Mapping[str, str], also: Collection[str]) -> dict[str, object]:
+    values: dict[str, object] = {}
+    ignored = {*_OTHER_VARIABLES, *(name.upper() for name in also)}
+    for name in sorted(environ):
+        if not name.startswith(_PREFIX) or name.removeprefix(_PREFIX) in ignored:
+            continue
+        key = name.removeprefix(_PREFIX).lower()
+        if key not in _READERS:
+            known = [_PREFIX + k for k in (*(r.upper() for r in _READERS), *sorted(ignored))]
+            raise ConfigError(f"unknown variable {name}", hint=nearest(name, known))
+        values[key] = _READERS[key](environ[name], _Place(name))
+    return values
+
+
+def parse_budget(text: object) -> int:
+    """A number of tokens: `4k` is 4096 (k is 1024), `4000` is itself.
+
+    Raises:
+        ValueError: it is not a positive whole number of tokens.
+    """
+    if isinstance(text, bool) or not isinstance(text, int | str):
+        raise ValueError(f"must be a number of tokens such as 4k or 4000, not {text!r}")  # noqa: TRY004 - one kind for callers
+    found = _BUDGET.match(str(text).strip())
+    tokens = float(found[1]) * _SCALE[(found[2] or "").lower()] if found else math.nan
+    if not tokens.is_integer() or not 0 < tokens < _LARGEST:
+        raise ValueError(f"must be a positive number of tokens such as 4k or 4000, not {text!r}")
+    return int(tokens)
+
+
+def show_budget(tokens: int) -> str:
+    """A budget as ids write it: `4k` where that is exact."""
+    return f"{tokens // 1024}k" if tokens % 1024 == 0 else str(tokens)
+
+
+# -- readers: a value as TOML, a variable or a flag gives it, to what `Settings` holds
+
+
+def _read_budget(value: object, place: _Place) -> tuple[int, ...]:
+    parts = value if isinstance(value, list | tuple) else str(value).split(",")
+    if isinstance(value, int) and not isinstance(value, bool):
+        parts = [value]
+    if not parts:
+        raise place.error("must not be empty")
+    try:
+        return tuple(dict.fromkeys(parse_budget(part) for part in parts))
+    except ValueError as error:
+        raise place.error(str(error)) from None
+
+
+def _read_texts(value: object, place: _Place) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(value.split())
+    if isinstance(value, list | tuple) and all(isinstance(v, str) and v.strip() for v in value):
+        return tuple(value)
+    raise place.error(f"must be a list of texts, not {value!r}")
+
+
+def _read_text(value: object, place: _Place) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise place.error(f"must be a text, not {value!r}")
+    return value
+
+
+def _read_name(value: object, place: _Place) -> str:
+    return "" if value in ("", "none") else _read_text(value, place)
+
+
+def _whole(least: int, most: int) -> Callable[[object, _Place], int]:
+    def read(value: object, place: _Place) -> int:
+        number = _number(value)
+        if number is None or not number.is_integer() or not least <= number <= most:
+            raise place.error(f"must be a whole number from {least} to {most:,}, not {value!r}")
+        return int(number)
+
+    return read
+
+
+def _read_jobs(value: object, place: _Place) -> int:
+    return 0 if value == "auto" else _whole(1, 1024)(value, place)
+
+
+def _read_max_errors(value: object, place: _Place) -> float:
+    number = _number(value)
+    if number is None or number < 0 or (number > 1 and not number.is_integer()):
+        raise place.error(f"must be a count such as 3 or a share such as 0.1, not {value!r}")
+    return number
+
+
+def _read_share(value: object, place: _Place) -> float:
+    number = _number(value)
+    if number is None or not 0 < number < 1:
+        raise place.error(f"must be a number between 0 and 1, not {value!r}")
+    return number
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and "_" in value:
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _read_expect(value: object, place: _Place) -> dict[str, str]:
+    if isinstance(value, Mapping):
+        pairs = [(str(k), v) for k, v in value.items()]
+        if all(isinstance(bound, str | int | float) for _, bound in pairs):
+            return {metric: str(bound) for metric, bound in pairs}
+    if isinstance(value, str):
+        value = value.split(",")
+    if isinstance(value, list | tuple):
+        return dict(parse_threshold(str(part), place.name) for part in value)
+    raise place.error('must be a table of bounds such as recall = ">= 0.8"')
+
+
+def parse_threshold(text: str, source: str = "--fail-under") -> tuple[str, str]:
+    """`recall=0.8`, `recall>=0.8` or `context_peak<=4096` as a metric and its bound.
+
+    Raises:
+        ConfigError: it is none of these.
+    """
+    found = re.match(r"^\s*([\w@.-]+)\s*(>=|<=|==|=|>|<)\s*(\S.*?)\s*$", text)
+    if not found:
+        raise ConfigError(f"{source} must be METRIC=NUMBER such as recall=0.8, not {text!r}")
+    metric, sign, number = found.groups()
+    return metric, f"{'>=' if sign == '=' else sign} {number}"
+
+
+def _read_gate(value: object, place: _Place, project: Project) -> GateSettings:
+    if not isinstance(value, Mapping):
+        raise place.error("must be a table")
+    values: dict[str, object] = {}
+    for key, inner in value.items():
+        line = project.line(str(key), "gate")
+        if key not in _GATE_READERS:
+            message = f"unknown key {key!r} in [tool.memsim.gate]"
+            hint = nearest(str(key), _GATE_READERS)
+            raise ConfigError(message, path=PYPROJECT, line=line, hint=hint)
+        values[key] = _GATE_READERS[key](inner, _Place(f"gate.{key}", PYPROJECT, line))
+    return GateSettings(**values)  # type: ignore[arg-type]
+
+
+_Reader = Callable[[object, _Place], object]
+
+_READERS: Mapping[str, _Reader] = {
+    "scenarios": _read_texts,
+    "strategies": _read_texts,
+    "model": _read_text,
+    "embedder": _read_text,
+    "tokenizer": _read_text,
+    "budget": _read_budget,
+    "repeat": _whole(1, 1_000_000),
+    "seed": _whole(0, (1 << 53) - 1),
+    "reports": _read_text,
+    "jobs": _read_jobs,
+    "max_errors": _read_max_errors,
+    "expect": _read_expect,
+    "baseline": _read_name,
+}
+
+_GATE_READERS: Mapping[str, _Reader] = {
+    "metrics": _read_texts,
+    "margin": _read_share,
+    "confidence": _read_share,
+    "min_probes": _whole(1, 1_000_000),
+    "max_errors": _read_max_errors,
+}

@@ -1,0 +1,203 @@
+"""Executes strategy files, found by path, and makes strategies from refs.
+
+A file becomes the module `memsim_strategies.<stem>_<8 hex digits of its real path>`: two folders
+may both hold a `mine.py`. It is registered before it is executed, `sys.path` is left alone, and no
+bytecode is written next to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from memsim.discovery.listing import locate
+from memsim.discovery.params import read_params
+from memsim.discovery.project import Project, find_project
+from memsim.discovery.refs import StrategyRef, parse_ref
+from memsim.discovery.source import Param, strategies_in
+from memsim.errors import RefError
+from memsim.strategy import Strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+
+    from memsim.strategy import Environment
+
+
+class _Loader(SourceFileLoader):
+    def path_stats(self, path: str) -> NoReturn:
+        # Without stats no bytecode is trusted or written: what runs is what stands in the file.
+        raise OSError(path)
+
+
+def load_file(path: Path, shown: str = "") -> ModuleType:
+    """The module of a strategy file, executed once for a process.
+
+    Args:
+        path: the file.
+        shown: how to name it in an error.
+
+    Raises:
+        RefError: the file raised while it was executed, with its line.
+    """
+    real = path.resolve()
+    name = module_name(real)
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, real, loader=_Loader(name, str(real)))
+    if spec is None or spec.loader is None:
+        raise RefError("is not a Python file", path=shown or real.name)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise _import_error(error, real, shown or real.name) from error
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def module_name(real: Path) -> str:
+    """The name under which a file is registered."""
+    stem = "".join(c if c.isalnum() else "_" for c in real.stem)
+    return f"memsim_strategies.{stem}_{hashlib.sha256(str(real).encode()).hexdigest()[:8]}"
+
+
+def _import_error(error: BaseException, path: Path, shown: str) -> RefError:
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    line = lines[-1] if lines else None
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        line = error.lineno
+    said = " ".join(str(error).split())
+    kind = type(error).__name__
+    return RefError(f"{kind}: {said}" if said else kind, path=shown, line=line)
+
+
+def load_strategy(ref: StrategyRef | str, project: Project | None = None) -> type[Strategy]:
+    """The class that a ref names.
+
+    Args:
+        ref: such as `sliding_window` or `my.py@Mine`; its parameters are checked, not kept.
+        project: where to look; the present folder's when None.
+
+    Raises:
+        RefError: nothing has that name, or its file cannot be executed.
+    """
+    project = project or find_project()
+    return _load(resolve(ref, project), project)
+
+
+def _load(ref: StrategyRef, project: Project) -> type[Strategy]:
+    if ref.file is None:
+        return _load_entry(ref)
+    shown = project.show(ref.file)
+    if ref.entry:
+        return _load_entry(ref)
+    found = getattr(load_file(ref.file, shown), ref.class_name, None)
+    return _checked(found, f"{shown}: {ref.class_name}")
+
+
+def _load_entry(ref: StrategyRef) -> type[Strategy]:
+    module, _, attribute = ref.entry.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute, None)
+    except (Exception, SystemExit) as error:
+        said = " ".join(str(error).split())
+        message = f"{ref.handle} ({ref.entry}): {type(error).__name__}: {said}"
+        raise RefError(message) from error
+    return _checked(found, f"{ref.handle} ({ref.entry})")
+
+
+def _checked(found: object, name: str) -> type[Strategy]:
+    if not (isinstance(found, type) and issubclass(found, Strategy)):
+        raise RefError(f"{name} is not a memsim.Strategy")
+    if inspect.isabstract(found):
+        missing = ", ".join(sorted(found.__abstractmethods__))
+        raise RefError(f"{name} does not implement {missing}")
+    return found
+
+
+def resolve(ref: StrategyRef | str, project: Project | None = None) -> StrategyRef:
+    """The ref with its file found and its parameters checked and in the signature's order.
+
+    Nothing is executed.
+
+    Raises:
+        RefError: nothing has that name, or a parameter is unknown, missing or not of its type.
+    """
+    ref = parse_ref(ref) if isinstance(ref, str) else ref
+    if ref.class_name:
+        return ref
+    found = locate(ref, project or find_project())
+    params = ref.params
+    if found.path is not None:
+        read_params(params, found.params, ref.handle)
+        given = dict(params)
+        params = tuple((p.name, given[p.name]) for p in found.params if p.name in given)
+    return StrategyRef(
+        name=ref.name,
+        path=ref.path,
+        params=params,
+        file=found.path,
+        entry=found.entry,
+        class_name=found.class_name,
+    )
+
+
+def prepare(
+    ref: StrategyRef | str, project: Project | None = None
+) -> Callable[[Environment], Strategy]:
+    """What makes a strategy from its environment, with file and parameters read once.
+
+    Raises:
+        RefError: as `load_strategy`. What it returns raises one too where the strategy refuses its
+            parameters with a ValueError.
+    """
+    project = project or find_project()
+    ref = resolve(ref, project)
+    kind = _load(ref, project)
+    if not ref.params:
+        return kind
+    values = read_params(ref.params, tuple(_signature(kind)), ref.handle)
+
+    def refusing(env: Environment) -> Strategy:
+        try:
+            return kind(env, **values)
+        except ValueError as error:
+            raise RefError(f"{ref}: {' '.join(str(error).split())}") from error
+
+    return refusing
+
+
+def _signature(kind: type[Strategy]) -> Iterator[Param]:
+    described = {}
+    if (file := inspect.getsourcefile(kind)) is not None:
+        inside = strategies_in(Path(file))
+        described = {p.name: p for f in inside if f.class_name == kind.__name__ for p in f.params}
+    for parameter in list(inspect.signature(kind).parameters.values())[1:]:  # after env
+        default = parameter.default
+        plain = Param(
+            name=parameter.name,
+            default=None if default is parameter.empty else repr(default),
+            annotation=inspect.formatannotation(parameter.annotation).strip("'"),
+        )
+        yield described.get(parameter.name, plain)
+
+
+def make(ref: StrategyRef | str, env: Environment, project: Project | None = None) -> Strategy:
+    """A strategy in its environment.
+
+    Raises:
+        RefError: as `prepare`.
+    """
+    return prepare(ref, project)(env)

@@ -1,0 +1,128 @@
+"""Where things are: a user's project, and the strategies and scenarios that memsim ships."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memsim.discovery.toml import line_of, syntax_error_line
+from memsim.errors import ConfigError
+
+PYPROJECT = "pyproject.toml"
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """The folder whose files are trusted, and what its `[tool.memsim]` says.
+
+    Attributes:
+        root: the folder of the nearest `pyproject.toml` with `[tool.memsim]`; None outside of one.
+        here: the folder that paths on a command line are relative to.
+        table: `[tool.memsim]` as it stands there, unchecked.
+        text: the text of that file, for line numbers.
+    """
+
+    root: Path | None = None
+    here: Path = field(default_factory=Path.cwd)
+    table: Mapping[str, object] = field(default_factory=dict)
+    text: str = ""
+
+    @property
+    def base(self) -> Path:
+        """The folder that ids are relative to: the root, or the present folder outside of one."""
+        return self.root or self.here
+
+    def line(self, key: str, table: str = "") -> int | None:
+        """The line of a key of `[tool.memsim]`, or of a table below it."""
+        return line_of(self.text, f"tool.memsim.{table}".rstrip("."), key)
+
+    def show(self, path: Path) -> str:
+        """A path as ids and messages write it.
+
+        Relative to the project where it lies below it, `builtin/...` where it is memsim's own, and
+        relative to the present folder otherwise; always with forward slashes.
+        """
+        real = path.resolve()
+        for folder in (self.base.resolve(), self.here.resolve()):
+            if real.is_relative_to(folder):
+                return real.relative_to(folder).as_posix()
+        if (shipped := builtin_name(real)) is not None:
+            return shipped
+        return Path(os.path.relpath(real, self.here.resolve())).as_posix()
+
+
+def find_project(start: Path | None = None) -> Project:
+    """The project that a folder belongs to.
+
+    Args:
+        start: the folder to look from, upwards; the present one when None.
+
+    Raises:
+        ConfigError: the nearest `pyproject.toml` with `[tool.memsim]` cannot be read.
+    """
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        path = folder / PYPROJECT
+        if path.is_file() and (found := _read(path)) is not None:
+            table, text = found
+            return Project(root=folder, here=here, table=table, text=text)
+    return Project(here=here)
+
+
+def _read(path: Path) -> tuple[Mapping[str, object], str] | None:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None  # not a project of ours as far as anyone can tell
+    if "tool" not in text or "memsim" not in text:
+        return None
+    try:
+        tool = tomllib.loads(text).get("tool", {})
+    except tomllib.TOMLDecodeError as error:
+        if "[tool.memsim" not in text:
+            return None
+        message = f"not valid TOML: {error}"
+        raise ConfigError(message, path=PYPROJECT, line=syntax_error_line(error)) from error
+    table = tool.get("memsim") if isinstance(tool, dict) else None
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        raise ConfigError("[tool.memsim] must be a table", path=PYPROJECT)
+    return table, text
+
+
+def builtin_folder(kind: str) -> Path:
+    """The folder of what memsim ships.
+
+    Args:
+        kind: `strategies` or `scenarios`.
+
+    Raises:
+        ConfigError: it is not there, so the installation is incomplete.
+    """
+    for folder in _shipped(kind):
+        if folder.is_dir():
+            return folder
+    raise ConfigError(f"this installation of memsim is incomplete: its {kind} are missing")
+
+
+def _shipped(kind: str) -> tuple[Path, ...]:
+    installed = _PACKAGE / "_builtin" / kind
+    # Next to the package there may be anybody's folder, unless a checkout of memsim is there.
+    checkout = _PACKAGE.parent
+    if (checkout / PYPROJECT).is_file() and (checkout / "memsim") == _PACKAGE:
+        return installed, checkout / kind
+    return (installed,)
+
+
+def builtin_name(path: Path) -> str | None:
+    """A shipped file as `builtin/...`; None for any other file."""
+    for kind in ("strategies", "scenarios"):
+        for folder in _shipped(kind):
+            if path.is_relative_to(folder):
+                return f"builtin/{path.relative_to(folder).as_posix()}"
+    return None

@@ -1,0 +1,101 @@
+"""A strategy's printable handle, which crosses process borders in the strategy's stead.
+
+::
+
+    sliding_window                          a strategy by name
+    sliding_window:messages=40,scope=turn   with parameters
+    my.py                                   the only strategy in a file
+    my.py@Mine:x=1                          one of several
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from memsim.errors import RefError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Origin = Literal["project", "installed", "built-in", "path"]
+
+_FILE = re.compile(
+    r"^(?P<path>(?:[A-Za-z]:(?=[\\/]))?[^:@]*\.py)(?:@(?P<name>\w+))?(?::(?P<rest>.*))?$", re.DOTALL
+)
+_NAME = re.compile(r"^(?P<name>[A-Za-z_][\w-]*)(?::(?P<rest>.*))?$", re.DOTALL)
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyRef:
+    """Which strategy, with which parameters.
+
+    Attributes:
+        name: its name, such as `sliding_window`; for one named by path, its class as written, or
+            empty when the file has only one.
+        path: the file as the user wrote it, when named by path; empty when named by name.
+        params: parameters and their values as written.
+        file: the file that defines it, once it has been found.
+        entry: the entry point's value, for an installed one.
+        class_name: the class that defines it, once it has been found.
+    """
+
+    name: str
+    path: str = ""
+    params: tuple[tuple[str, str], ...] = ()
+    file: Path | None = field(default=None, compare=False, repr=False)
+    entry: str = field(default="", compare=False, repr=False)
+    class_name: str = field(default="", compare=False, repr=False)
+
+    @property
+    def handle(self) -> str:
+        """The ref without its parameters."""
+        if not self.path:
+            return self.name
+        return f"{self.path}@{self.name}" if self.name else self.path
+
+    def __str__(self) -> str:
+        if not self.params:
+            return self.handle
+        return f"{self.handle}:" + ",".join(f"{key}={value}" for key, value in self.params)
+
+
+def parse_ref(text: str) -> StrategyRef:
+    """The ref that a text writes.
+
+    Raises:
+        RefError: it is not a ref.
+    """
+    found = _FILE.match(text) or _NAME.match(text)
+    if not found:
+        raise RefError(
+            f"{text!r} is not a strategy such as sliding_window:messages=20 or my.py@Mine"
+        )
+    parts = found.groupdict()
+    return StrategyRef(
+        name=parts["name"] or "",
+        path=parts.get("path") or "",
+        params=_parse_params(parts["rest"], text),
+    )
+
+
+def _parse_params(rest: str | None, text: str) -> tuple[tuple[str, str], ...]:
+    if rest is None:
+        return ()
+    params: dict[str, str] = {}
+    for part in rest.split(","):
+        key, equals, value = part.partition("=")
+        key = key.strip()
+        if not equals or not key.isidentifier():
+            raise RefError(f"{text!r}: a parameter is written name=value, not {part!r}")
+        if key in params:
+            raise RefError(f"{text!r}: parameter {key} is given twice")
+        params[key] = value.strip()
+    return tuple(params.items())
+
+
+def snake_case(class_name: str) -> str:
+    """A class's name as strategies are called: `FullContext` is `full_context`, `Bm25` `bm25`."""
+    return _WORD.sub("_", class_name).lower()
