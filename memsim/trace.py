@@ -144,6 +144,8 @@ class ProbeTrace:
         superseded: earlier values of the facts asked for.
         hidden: private facts that the asker may not see, planted before the question.
         corpus: how many original messages there had been.
+        sessions: session of each original message so far, by id; shared by the case's probes and
+            growing while it plays.
     """
 
     probe: Probe
@@ -161,6 +163,7 @@ class ProbeTrace:
     superseded: tuple[str, ...] = ()
     hidden: tuple[Fact, ...] = ()
     corpus: int = 0
+    sessions: Mapping[str, str] = field(default_factory=dict)
     compactions: int = 0
     calls: tuple[CallRecord, ...] = ()
 

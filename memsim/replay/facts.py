@@ -53,6 +53,7 @@ class Chronicle:
         self._wanted = frozenset(wanted)
         self._said: dict[str, Said] = {}
         self._session: str | None = None
+        self.session_of: dict[str, str] = {}
         self.messages = 0
         self.tokens = 0
         self.sessions = 0
@@ -61,6 +62,7 @@ class Chronicle:
         """A message was said."""
         self.messages += 1
         self.tokens += tokens
+        self.session_of[message.id] = message.session
         if message.session != self._session:
             self._session = message.session
             self.sessions += 1

@@ -255,6 +255,7 @@ class Stage:
             superseded=self._facts.superseded(probe),
             hidden=self._facts.hidden(probe.principal),
             corpus=self._said.messages,
+            sessions=self._said.session_of,
             compactions=self._compactions,
         )
 
