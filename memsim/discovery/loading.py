@@ -151,6 +151,7 @@ def resolve(ref: StrategyRef | str, project: Project | None = None) -> StrategyR
         file=found.path,
         entry=found.entry,
         class_name=found.class_name,
+        control=found.control,
     )
 
 

@@ -40,6 +40,7 @@ class StrategyRef:
         file: the file that defines it, once it has been found.
         entry: the entry point's value, for an installed one.
         class_name: the class that defines it, once it has been found.
+        control: what it marks, as far as its source says.
     """
 
     name: str
@@ -48,6 +49,7 @@ class StrategyRef:
     file: Path | None = field(default=None, compare=False, repr=False)
     entry: str = field(default="", compare=False, repr=False)
     class_name: str = field(default="", compare=False, repr=False)
+    control: str = field(default="", compare=False, repr=False)
 
     @property
     def handle(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from memsim.discovery.refs import Origin, snake_case
 from memsim.errors import RefError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 _ARGUMENT = re.compile(r"^\s*(\w+)(?:\s*\([^)]*\))?:\s*(.*)$")
@@ -46,6 +47,7 @@ class Found:
         line: where its class stands.
         class_name: the class.
         doc: the first line of its docstring.
+        control: what it marks, when its class says so with a plain text; empty otherwise.
         shadows: the origin of another of that name that it takes the place of; empty for none.
         entry: an installed one's entry point, `module:Class`.
         problem: why the file or entry point offers nothing; empty when it does.
@@ -57,6 +59,7 @@ class Found:
     class_name: str = ""
     doc: str = ""
     origin: Origin = "path"
+    control: str = ""
     shadows: str = ""
     params: tuple[Param, ...] = ()
     entry: str = ""
@@ -79,7 +82,7 @@ def strategies_in(path: Path, *, origin: Origin = "path", shown: str = "") -> tu
     """
     tree = _parse(path, shown or path.name)
     classes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef)}
-    aliases = dict(_aliases(tree))
+    aliases = dict(_assignments(tree.body))
     return tuple(
         Found(
             name=snake_case(node.name),
@@ -88,6 +91,7 @@ def strategies_in(path: Path, *, origin: Origin = "path", shown: str = "") -> tu
             class_name=node.name,
             doc=(ast.get_docstring(node) or "").partition("\n")[0],
             origin=origin,
+            control=_control(node, classes),
             params=_params(node, classes, aliases),
         )
         for node in classes.values()
@@ -97,7 +101,9 @@ def strategies_in(path: Path, *, origin: Origin = "path", shown: str = "") -> tu
 
 def _parse(path: Path, shown: str) -> ast.Module:
     try:
-        return ast.parse(path.read_bytes())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a careless escape is its author's, shown on loading
+            return ast.parse(path.read_bytes())
     except SyntaxError as error:
         message = f"SyntaxError: {error.msg}"
         raise RefError(message, path=shown, line=error.lineno) from error
@@ -144,19 +150,30 @@ def _abstract(node: ast.ClassDef) -> bool:
     )
 
 
-def _aliases(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    for node in tree.body:
+def _assignments(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+    for node in body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             yield node.targets[0].id, node.value
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
             yield node.target.id, node.value
 
 
+def _lineage(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> list[ast.ClassDef]:
+    return [node, *(classes[name] for name in _ancestry(node, classes) if name in classes)]
+
+
+def _control(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> str:
+    for owner in _lineage(node, classes):
+        for name, value in _assignments(owner.body):
+            if name == "control":
+                return str(value.value or "") if isinstance(value, ast.Constant) else ""
+    return ""
+
+
 def _params(
     node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], aliases: Mapping[str, ast.expr]
 ) -> tuple[Param, ...]:
-    lineage = [node, *(classes[name] for name in _ancestry(node, classes) if name in classes)]
-    for owner in lineage:
+    for owner in _lineage(node, classes):
         for method in owner.body:
             if isinstance(method, ast.FunctionDef) and method.name == "__init__":
                 docs = _argument_docs(owner) | _argument_docs(method)
