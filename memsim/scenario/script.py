@@ -224,6 +224,7 @@ class Scenario:
     expect_lines: Mapping[str, int] = field(default_factory=dict)
     fingerprint: str = ""
     dataset: str = ""
+    tags: tuple[str, ...] = ()
 
     def events(self, seed: int) -> Iterator[ScriptEvent]:
         """The script's events in order.

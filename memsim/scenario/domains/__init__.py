@@ -1,0 +1,40 @@
+"""What generated talk can be about: sentence patterns and what fills them, one small module for each domain.
+
+A pattern's `{slot}` is filled from the domain's own slots, or with something made up on the spot: `{name}` (a person),
+`{code}` (an identifier), `{few}` (a small number) and `{many}` (a large one). Sentences tell of made-up people, never
+of the speaker, so that no generated line answers what a probe asks about the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+DOMAINS = ("coding", "cooking", "health", "office", "planning", "smalltalk", "support", "travel")
+"""The domains that a script may name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Domain:
+    """The patterns of one domain.
+
+    Attributes:
+        user: what a user says.
+        assistant: what an assistant answers.
+        asides: what either adds.
+        slots: words for the patterns' slots.
+    """
+
+    user: tuple[str, ...]
+    assistant: tuple[str, ...]
+    asides: tuple[str, ...] = ()
+    slots: Mapping[str, tuple[str, ...]]
+
+
+@cache
+def load_domain(name: str) -> Domain:
+    """The patterns of a domain: one of `DOMAINS`, or `tool` (output of programs) or `notes` (short replies)."""
+    domain: Domain = import_module(f"memsim.scenario.domains.{name}").DOMAIN
+    return domain

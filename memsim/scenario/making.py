@@ -1,0 +1,168 @@
+"""From nodes to a scenario: the one way, whether they were read from a file or built in Python."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping as AbstractMapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from memsim.clock import stamp
+from memsim.errors import ScenarioError, nearest
+from memsim.scenario import filler
+from memsim.scenario.nodes import Listing, Mapping, Node, Scalar, canonical, shown
+from memsim.scenario.performance import Performance
+from memsim.scenario.plan import Plan
+from memsim.scenario.probing import Placed, place_probes
+from memsim.scenario.schema import PLAN, VERSION
+from memsim.scenario.script import UNKNOWN, Probe, Scenario
+from memsim.scenario.survey import Survey, survey
+from memsim.scenario.values import folded
+
+_RESERVED = frozenset(
+    ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)))
+)
+
+
+def make_scenario(root: Node | None, path: Path | str) -> Scenario:
+    """The scenario that a document says.
+
+    Args:
+        root: the document.
+        path: where it came from.
+
+    Raises:
+        ScenarioError: it is wrong; without a path.
+    """
+    plan = PLAN.read(_document(root), "the scenario")
+    _check_names(plan)
+    found = survey(plan)
+    placed = place_probes(plan, found)
+    values = _check_generated(plan, found)
+    return _scenario(plan, path, found, placed, values)
+
+
+def _document(root: Node | None) -> Mapping:
+    if root is None:
+        raise ScenarioError(f"is empty; a scenario begins with memsim: {VERSION}", line=1)
+    if not isinstance(root, Mapping):
+        raise ScenarioError(f"a scenario is a mapping that begins with memsim: {VERSION}", line=root.line)
+    first = next(iter(root.entries), "")
+    if "memsim" not in root.entries:
+        hint = nearest(first, ("memsim",))
+        raise ScenarioError(f"does not begin with memsim: {VERSION}", line=root.line_of(first), hint=hint)
+    version = root.entries["memsim"]
+    if not (isinstance(version, Scalar) and version.plain and version.text == str(VERSION)):
+        said = shown(version.text) if isinstance(version, Scalar) else "a collection"
+        raise ScenarioError(
+            f"memsim must be {VERSION}, the version of this format, not {said}", line=version.line
+        )
+    if first != "memsim":
+        raise ScenarioError("memsim must be the first key", line=root.line_of("memsim"))
+    return root
+
+
+def _check_names(plan: Plan) -> None:
+    if plan.name.casefold().split(".")[0] in _RESERVED:
+        raise ScenarioError(f"{shown(plan.name)} is a reserved file name on Windows", line=plan.line)
+    for noun, names in (("principal", plan.principals), ("tag", plan.tags)):
+        seen: dict[str, str] = {}
+        for name in names:
+            twin = seen.setdefault(folded(name), name)
+            if twin is not name:
+                raise ScenarioError(
+                    f"{noun} {shown(name)} is the same name as {shown(twin)}", line=plan.line
+                )
+
+
+def _check_generated(plan: Plan, found: Survey) -> frozenset[str]:
+    lines: dict[str, int | None] = {}
+    for probe in plan.probes:
+        for answer in (*probe.value.expect, *probe.value.forbid):
+            if answer != UNKNOWN:
+                lines.setdefault(answer, probe.line)
+    for value, line in found.values():
+        lines[value] = line
+    values = frozenset(lines)
+    domains = [*found.domains, *(["notes"] if found.acknowledged else [])]
+    for domain in domains:
+        try:
+            filler.patterns(domain, values)
+        except filler.CannotAvoid as error:
+            raise ScenarioError(
+                f"{shown(error.value)} is so common a word that generated talk cannot avoid it; "
+                "plant more words",
+                line=lines[error.value],
+            ) from None
+    return values
+
+
+def _scenario(
+    plan: Plan,
+    path: Path | str,
+    found: Survey,
+    placed: tuple[Placed, ...],
+    values: frozenset[str],
+) -> Scenario:
+    due: dict[int, tuple[Probe, ...]] = {}
+    for each in placed:
+        if not (each.marked or each.final):
+            due[each.moment.turn] = (*due.get(each.moment.turn, ()), each.probe)
+    performance = Performance(
+        plan=plan,
+        values=values,
+        due=due,
+        marked={p.probe.id: p.probe for p in placed if p.marked},
+        final=tuple(p.probe for p in placed if p.final),
+    )
+    return Scenario(
+        name=plan.name,
+        path=path,
+        play=performance.play,
+        turns=found.end.turn,
+        probes=tuple(p.probe for p in placed),
+        about=plan.about,
+        principals=plan.principals,
+        budget=plan.budget,
+        expect={bound.name: bound.value for bound in plan.expect},
+        expect_lines={b.name: b.line for b in plan.expect if b.line is not None},
+        fingerprint=fingerprint(plan, generated=bool(found.domains)),
+        tags=plan.tags,
+    )
+
+
+def fingerprint(plan: Plan, *, generated: bool) -> str:
+    """Sha256 of what a script says: neither its layout nor its path, nor keys that only repeat a default.
+
+    Args:
+        plan: the script.
+        generated: whether it has generated talk, whose wording then counts as well.
+    """
+    said = {"plan": _said(plan), "filler": filler.VERSION if generated else 0}
+    text = json.dumps(said, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _said(value: object) -> object:
+    if isinstance(value, Scalar | Listing | Mapping):
+        return canonical(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            "": type(value).__name__,
+            **{
+                f.name: _said(said)
+                for f in fields(value)
+                if f.name != "line" and (said := getattr(value, f.name)) != f.default
+            },
+        }
+    if isinstance(value, tuple | list):
+        return [_said(item) for item in value]
+    if isinstance(value, AbstractMapping):
+        return {key: _said(item) for key, item in value.items()}
+    if isinstance(value, datetime):
+        return stamp(value)
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return value

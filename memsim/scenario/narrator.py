@@ -1,0 +1,279 @@
+"""Tells a script turn by turn: numbers, ids, times and sessions, the same for the check at loading and for the play."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from memsim.clock import stamp
+from memsim.errors import ScenarioError, nearest
+from memsim.message import Block, Message, Role, Text, ToolResult, ToolUse
+from memsim.scenario.exchange import Exchange
+from memsim.scenario.nodes import shown
+from memsim.scenario.plan import Facts, Filler, Gap, OpenSession, Plan, Say, ToolCall, UseTools
+from memsim.scenario.schema import MAX_TURNS
+from memsim.scenario.script import Elapsed, Fact, Turn
+from memsim.scenario.values import folded
+from memsim.scenario.words import says
+
+
+class Voice(Protocol):
+    """Says what the script leaves open."""
+
+    def reply(self) -> str:
+        """A short answer of the assistant's."""
+        ...
+
+    def result(self, call: ToolCall, number: int) -> str:
+        """A tool's result with its generated lines; `number` counts the calls."""
+        ...
+
+    def talk(self, filler: Filler, number: int) -> Iterator[tuple[str, str]]:
+        """What user and assistant say in a filler's turns; `number` counts the fillers."""
+        ...
+
+
+class Narrator:
+    """Where a script has got to.
+
+    Args:
+        plan: the script.
+        voice: says what the script leaves open.
+
+    Attributes:
+        turn: the number of the last turn.
+        messages: how many messages there have been.
+    """
+
+    def __init__(self, plan: Plan, voice: Voice) -> None:
+        self._people = plan.principals
+        self._pace = plan.pace
+        self._voice = voice
+        self._owners: dict[str, str] = {}
+        self._calls = 0
+        self._fillers = 0
+        self.turn = 0
+        self.messages = 0
+        self.now: datetime = plan.start
+        self.session = "s1"
+        self.principal = plan.principals[0]
+
+    def known(self, name: str, line: int | None) -> str:
+        """The principal's name, if someone has it.
+
+        Raises:
+            ScenarioError: nobody has.
+        """
+        if name not in self._people:
+            raise ScenarioError(
+                f"no principal is called {shown(name)}; there are {', '.join(self._people)}",
+                line=line,
+                hint=nearest(name, self._people),
+            )
+        return name
+
+    # -- time
+
+    def gap(self, step: Gap) -> Elapsed:
+        """Nothing is said for a while."""
+        return self._wait(step.value, step.line)
+
+    def open(self, step: OpenSession) -> Elapsed | None:
+        """A session begins or goes on; the jump in time before it, if there is one."""
+        name = self._name(step)
+        owner = self._owners.get(name)
+        wanted = self.known(step.principal, step.line) if step.principal else owner
+        if owner and wanted != owner:
+            raise ScenarioError(f"session {shown(name)} is {owner}'s", line=step.line)
+        self.session, self.principal = name, wanted or self.principal
+        self._owners[name] = self.principal
+        elapsed = self._wait(step.after, step.line) if step.after else None
+        if step.at is None:
+            return elapsed
+        if step.at < self.now:
+            raise ScenarioError(
+                f"time goes backwards: it is {stamp(self.now)} by now", line=step.line
+            )
+        self.now = step.at
+        return Elapsed(now=self.now)
+
+    def _name(self, step: OpenSession) -> str:
+        if self.turn and not self._owners:
+            self._owners[self.session] = self.principal
+        if step.id is None:
+            number = len(self._owners) + 1
+            while f"s{number}" in self._owners:
+                number += 1
+            return f"s{number}"
+        if step.id not in self._owners:
+            twin = next((s for s in self._owners if folded(s) == folded(step.id)), None)
+            if twin:
+                raise ScenarioError(
+                    f"session {shown(step.id)} is the same name as {shown(twin)}", line=step.line
+                )
+        return step.id
+
+    def _wait(self, span: timedelta, line: int | None) -> Elapsed:
+        self._advance(span, line)
+        return Elapsed(now=self.now)
+
+    def _advance(self, span: timedelta, line: int | None) -> None:
+        try:
+            self.now += span
+        except OverflowError:
+            raise ScenarioError("the script outlasts the year 9999", line=line) from None
+
+    # -- turns
+
+    def filler(self, step: Filler) -> Iterator[Turn]:
+        """The turns of a filler."""
+        self._fillers += 1
+        number, count, now = self.turn, self.messages, self.now
+        session, principal, pace = self.session, self.principal, self._pace
+        for user, assistant in self._voice.talk(step, self._fillers):
+            number += 1
+            count += 2
+            heard = Message(
+                id=f"m{count - 1}",
+                role="user",
+                blocks=(Text(user),),
+                principal=principal,
+                session=session,
+                turn=number,
+                time=now,
+            )
+            reply = Message(
+                id=f"m{count}",
+                role="assistant",
+                blocks=(Text(assistant),),
+                principal=principal,
+                session=session,
+                turn=number,
+                time=now,
+            )
+            turn = Turn(
+                number=number,
+                session=session,
+                principal=principal,
+                time=now,
+                heard=(heard,),
+                reply=(reply,),
+            )
+            now += pace
+            self.turn, self.messages, self.now = number, count, now
+            yield turn
+
+    def skip(self, step: Filler) -> None:
+        """Go past a filler without saying it."""
+        self._fillers += 1
+        self._limit(step.turns, step.line)
+        self.turn += step.turns
+        self.messages += 2 * step.turns
+        try:
+            self._advance(self._pace * step.turns, step.line)
+        except OverflowError:
+            raise ScenarioError("the script outlasts the year 9999", line=step.line) from None
+
+    def exchange(self, exchange: Exchange) -> Turn:
+        """One turn as written."""
+        self._limit(1, exchange.line)
+        self.turn += 1
+        speaker = exchange.heard or exchange.reply[0]
+        named = speaker.speaker if isinstance(speaker, Say) else None
+        principal = self.known(named, speaker.line) if named else self.principal
+        sheet = _Sheet(self, principal)
+        if exchange.heard:
+            sheet.message("user", (Text(exchange.heard.text),), exchange.heard.facts)
+        heard, sheet.messages = tuple(sheet.messages), []
+        self._reply(exchange, sheet)
+        turn = Turn(
+            number=self.turn,
+            session=self.session,
+            principal=principal,
+            time=self.now,
+            heard=heard,
+            reply=tuple(sheet.messages),
+            facts=tuple(sheet.facts),
+        )
+        self._advance(self._pace, exchange.line)
+        return turn
+
+    def _limit(self, turns: int, line: int | None) -> None:
+        if self.turn + turns > MAX_TURNS:
+            raise ScenarioError(f"has more than {MAX_TURNS:,} turns", line=line)
+
+    def _reply(self, exchange: Exchange, sheet: _Sheet) -> None:
+        said: Say | None = None
+        for part in exchange.reply:
+            if isinstance(part, Say):
+                said = part
+            else:
+                self._use_tools(part, said, sheet)
+                said = None
+        if said:
+            sheet.message("assistant", (Text(said.text),), said.facts)
+        else:
+            sheet.message("assistant", (Text(self._voice.reply()),))
+
+    def _use_tools(self, step: UseTools, said: Say | None, sheet: _Sheet) -> None:
+        ids = [f"call_{self._calls + n}" for n in range(1, len(step.value) + 1)]
+        blocks: list[Block] = [Text(said.text)] if said else []
+        blocks += [
+            ToolUse(id=i, name=call.name, arguments=call.arguments)
+            for i, call in zip(ids, step.value, strict=True)
+        ]
+        in_call, in_result = _placed(step.value)
+        sheet.message("assistant", tuple(blocks), (said.facts if said else ()) + in_call)
+        for i, call, facts in zip(ids, step.value, in_result, strict=True):
+            self._calls += 1
+            text = self._voice.result(call, self._calls)
+            sheet.message("tool", (ToolResult(id=i, text=text, is_error=call.error),), facts)
+
+
+def _placed(calls: tuple[ToolCall, ...]) -> tuple[Facts, tuple[Facts, ...]]:
+    in_call: list[Facts] = []
+    in_result: list[Facts] = []
+    for call in calls:
+        answered = tuple(f for f in call.facts if says(call.result, f.value.value))
+        in_result.append(answered)
+        in_call.append(tuple(f for f in call.facts if f not in answered))
+    return sum(in_call, ()), tuple(in_result)
+
+
+class _Sheet:
+    """One turn while it is being written."""
+
+    def __init__(self, narrator: Narrator, principal: str) -> None:
+        self._narrator = narrator
+        self._principal = principal
+        self.messages: list[Message] = []
+        self.facts: list[Fact] = []
+
+    def message(self, role: Role, blocks: tuple[Block, ...], facts: Facts = ()) -> None:
+        at = self._narrator
+        at.messages += 1
+        message = Message(
+            id=f"m{at.messages}",
+            role=role,
+            blocks=blocks,
+            principal=self._principal,
+            session=at.session,
+            turn=at.turn,
+            time=at.now,
+        )
+        self.messages.append(message)
+        self.facts += [
+            Fact(
+                id=note.name,
+                value=note.value.value,
+                source=message.id,
+                principal=self._principal,
+                turn=at.turn,
+                time=at.now,
+                session=at.session,
+                replaces=note.value.replaces,
+                private=note.value.private,
+            )
+            for note in facts
+        ]

@@ -1,0 +1,268 @@
+"""Reads a script file under limits, so that a hostile one costs an error and not the machine.
+
+YAML's conveniences that change what is written (aliases, merge keys, tags, several documents, duplicate keys) are
+errors, and the file is read from parser events, never composed, so that each limit holds while it is read.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from memsim.errors import ScenarioError
+from memsim.scenario.nodes import MAX_DEPTH, Listing, Mapping, Node, Scalar, scalar, shown
+
+MAX_BYTES = 8 * 1024 * 1024
+MAX_VALUES = 100_000
+"""Keys, values and collections in one file; longer conversations are written with `filler` and `repeat`."""
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_BOMS = (
+    (b"\xef\xbb\xbf", "begins with a byte order mark; save it as UTF-8 without one"),
+    (b"\xff\xfe\x00\x00", "is UTF-32; save it as UTF-8"),
+    (b"\x00\x00\xfe\xff", "is UTF-32; save it as UTF-8"),
+    (b"\xff\xfe", "is UTF-16; save it as UTF-8"),
+    (b"\xfe\xff", "is UTF-16; save it as UTF-8"),
+)
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_DIRECTIVE = re.compile("^%", re.MULTILINE)
+_BREAK = re.compile("\r\n|\r|\n")
+
+
+def read_text(path: Path) -> str:
+    """The text of a script file.
+
+    Raises:
+        ScenarioError: it cannot be read, is too large, or is not plain UTF-8. Without a path, which the caller adds.
+    """
+    data = _bytes(path)
+    for mark, problem in _BOMS:
+        if data.startswith(mark):
+            raise ScenarioError(problem, line=1)
+    if b"\x00" in data:
+        line = data.count(b"\n", 0, data.index(b"\x00")) + 1
+        raise ScenarioError("holds a NUL byte; is it UTF-16? save it as UTF-8", line=line)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = f"0x{data[error.start]:02x}"
+        raise ScenarioError(f"is not UTF-8: byte {byte} has no meaning", line=line) from None
+    _check_characters(text)
+    return text
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ScenarioError("is not a regular file")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ScenarioError(f"cannot be read: {reason}") from None
+    if len(data) > MAX_BYTES:
+        raise ScenarioError(
+            f"is larger than {MAX_BYTES // 2**20} MB; write long conversations with filler"
+        )
+    return data
+
+
+def _check_characters(text: str) -> None:
+    found = _FORBIDDEN.search(text)
+    if found:
+        code = f"U+{ord(found[0]):04X}"
+        raise ScenarioError(
+            f'holds the character {code}; write it as an escape in double quotes ("\\u…")',
+            line=_line_at(text, found.start()),
+        )
+    found = _DIRECTIVE.search(text)
+    if found:
+        raise ScenarioError(
+            "a line may not begin with %: YAML directives are not allowed",
+            line=_line_at(text, found.start()),
+        )
+
+
+def _line_at(text: str, index: int) -> int:
+    return sum(1 for _ in _BREAK.finditer(text, 0, index)) + 1
+
+
+def parse(text: str) -> Node | None:
+    """The one document of a text as nodes; None when it holds nothing at all.
+
+    Raises:
+        ScenarioError: it is not YAML, or uses a part of YAML that scripts do without.
+    """
+    loader = _LOADER(text)
+    try:
+        return _Tree().read(_events(loader))
+    except yaml.YAMLError as error:
+        raise _explained(error, text) from None
+    except RecursionError:
+        raise ScenarioError(f"is nested more than {MAX_DEPTH} levels deep", line=1) from None
+    finally:
+        loader.dispose()
+
+
+def _events(loader: Any) -> Iterator[Any]:  # noqa: ANN401 - PyYAML's events are untyped
+    while True:
+        event = loader.get_event()
+        if event is None:
+            return
+        yield event
+
+
+class _Tree:
+    """Builds nodes from events with a stack of its own, so that depth is a count and not a recursion."""
+
+    def __init__(self) -> None:
+        self._open: list[_Frame] = []
+        self._root: Node | None = None
+        self._documents = 0
+        self._values = 0
+
+    def read(self, events: Iterator[Any]) -> Node | None:
+        for event in events:
+            if isinstance(event, yaml.ScalarEvent):
+                self._add(self._scalar(event))
+            elif isinstance(event, yaml.CollectionStartEvent):
+                self._begin(event)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                self._add(self._open.pop().close())
+            elif isinstance(event, yaml.AliasEvent):
+                raise ScenarioError(
+                    f"aliases are not allowed: *{event.anchor}", line=event.start_mark.line + 1
+                )
+            elif isinstance(event, yaml.DocumentStartEvent):
+                self._document(event)
+        return self._root
+
+    def _document(self, event: Any) -> None:  # noqa: ANN401 - as _events
+        self._documents += 1
+        if self._documents > 1:
+            raise ScenarioError(
+                "a file holds one scenario; here a second document begins",
+                line=event.start_mark.line + 1,
+            )
+
+    def _scalar(self, event: Any) -> Scalar:  # noqa: ANN401 - as _events
+        line = event.start_mark.line + 1
+        self._count(event, line)
+        return scalar(event.value, line, plain=not event.style)
+
+    def _count(self, event: Any, line: int) -> None:  # noqa: ANN401 - as _events
+        self._values += 1
+        if self._values > MAX_VALUES:
+            raise ScenarioError(
+                f"holds more than {MAX_VALUES:,} values; write long conversations with filler",
+                line=line,
+            )
+        if event.anchor is not None:
+            raise ScenarioError(f"anchors are not allowed: &{event.anchor}", line=line)
+        if event.tag is not None:
+            raise ScenarioError(f"tags are not allowed: {event.tag}", line=line)
+
+    def _begin(self, event: Any) -> None:  # noqa: ANN401 - as _events
+        line = event.start_mark.line + 1
+        self._count(event, line)
+        if len(self._open) >= MAX_DEPTH:
+            raise ScenarioError(f"is nested more than {MAX_DEPTH} levels deep", line=line)
+        mapping = isinstance(event, yaml.MappingStartEvent)
+        if self._open and self._open[-1].wants_key:
+            raise ScenarioError("a key must be plain text", line=line)
+        self._open.append(_MappingFrame(line) if mapping else _Frame(line))
+
+    def _add(self, node: Node) -> None:
+        if self._open:
+            self._open[-1].add(node)
+        else:
+            self._root = node
+
+
+class _Frame:
+    """A list that is still open."""
+
+    wants_key = False
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self._items: list[Node] = []
+
+    def add(self, node: Node) -> None:
+        self._items.append(node)
+
+    def close(self) -> Node:
+        return Listing(tuple(self._items), self.line)
+
+
+class _MappingFrame(_Frame):
+    """A mapping that is still open."""
+
+    wants_key = True
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self._key = ""
+        self._entries: dict[str, Node] = {}
+        self._lines: dict[str, int | None] = {}
+
+    def add(self, node: Node) -> None:
+        if self.wants_key:
+            assert isinstance(node, Scalar)  # noqa: S101 - _begin has refused every other key
+            self._key = self._new_key(node)
+        else:
+            self._entries[self._key] = node
+        self.wants_key = not self.wants_key
+
+    def _new_key(self, node: Scalar) -> str:
+        key = node.text
+        if node.plain and key == "<<":
+            raise ScenarioError("merge keys are not allowed", line=node.line)
+        if node.null:
+            raise ScenarioError("a key is missing before the colon", line=node.line)
+        if key in self._lines:
+            raise ScenarioError(
+                f"the key {shown(key)} stands twice, first on line {self._lines[key]}",
+                line=node.line,
+            )
+        self._lines[key] = node.line
+        return key
+
+    def close(self) -> Node:
+        return Mapping(self._entries, self._lines, self.line)
+
+
+_SENTENCES = (
+    ("mapping values are not allowed", "a colon stands where none can; put the text in quotes"),
+    ("did not find expected comment or line break", "a value that begins with > or | needs quotes"),
+    ("did not find expected alphabetic or numeric", "a value that begins with & or * needs quotes"),
+    ("unknown escape character", "an unknown escape in double quotes; use single quotes"),
+    ("found invalid Unicode character escape", "an escape that is no character (a surrogate?)"),
+    ("unexpected end of stream", "a quote is not closed"),
+    ("found unexpected document indicator", "a quote is not closed"),
+)
+
+
+def _explained(error: yaml.YAMLError, text: str) -> ScenarioError:
+    mark = getattr(error, "problem_mark", None)
+    problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
+    line = mark.line + 1 if mark is not None else 1
+    line = min(line, _line_at(text, len(text.rstrip())))
+    if "cannot start any token" in problem and mark is not None:
+        return ScenarioError(_bad_start(text[mark.index : mark.index + 1]), line=line)
+    for part, sentence in _SENTENCES:
+        if part in problem:
+            return ScenarioError(f"is not YAML: {sentence}", line=line)
+    return ScenarioError(f"is not YAML: {' '.join(problem.split())}", line=line)
+
+
+def _bad_start(character: str) -> str:
+    if character == "\t":
+        return "is not YAML: a tab may not indent; use spaces"
+    return f"is not YAML: a value that begins with {character!r} needs quotes"

@@ -1,0 +1,323 @@
+"""Goes through a whole script once, at loading, and holds every step against what came before it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+
+from memsim.errors import ScenarioError, nearest
+from memsim.scenario.exchange import Exchange, beats
+from memsim.scenario.narrator import Narrator
+from memsim.scenario.nodes import shown
+from memsim.scenario.plan import (
+    AskHere,
+    Facts,
+    Filler,
+    Forgetting,
+    Gap,
+    OpenSession,
+    Plan,
+    Restart,
+    Say,
+    Share,
+    ToolCall,
+    UseTools,
+)
+from memsim.scenario.script import UNKNOWN, Fact
+from memsim.scenario.values import folded
+from memsim.scenario.words import Sought
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A fact where it was stated: in which step, counted by `tick`, and on which line."""
+
+    fact: Fact
+    tick: int
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A point at which a probe can be asked.
+
+    Attributes:
+        turn: the last turn by then.
+        tick: the last step by then.
+        principal: whose session it is.
+    """
+
+    turn: int
+    tick: int
+    principal: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A message that says an expected answer."""
+
+    turn: int
+    message: str
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a script does, as far as its probes must know.
+
+    Attributes:
+        planted: every version of every fact, in order.
+        forgotten: fact to the steps that ask for it to be erased.
+        mentions: expected answer to the messages that say it.
+        marked: probe to the point where an `ask` step puts it.
+        moments: the last point of every step that has turns, by its last turn.
+        messages: how many messages there are by each of `moments`.
+        domains: what generated talk is about, with the line of the first of each.
+        acknowledged: whether an assistant's reply is left to memsim somewhere.
+    """
+
+    planted: dict[str, list[Planted]] = field(default_factory=dict)
+    forgotten: dict[str, list[int]] = field(default_factory=dict)
+    mentions: dict[str, list[Mention]] = field(default_factory=dict)
+    marked: dict[str, Moment] = field(default_factory=dict)
+    moments: list[Moment] = field(default_factory=list)
+    messages: list[int] = field(default_factory=list)
+    domains: dict[str, int | None] = field(default_factory=dict)
+    acknowledged: bool = False
+    end: Moment = Moment(0, 0, "")
+
+    def at_turn(self, turn: int) -> Moment:
+        """The point right after a turn."""
+        index = bisect_right(self.moments, turn - 1, key=lambda moment: moment.turn)
+        moment = self.moments[index]
+        return Moment(turn, moment.tick, moment.principal)
+
+    def messages_by(self, moment: Moment) -> int:
+        """How many messages there have been by a point, counting a filler's turns as begun."""
+        index = bisect_right(self.moments, moment.turn - 1, key=lambda each: each.turn)
+        if index >= len(self.moments):
+            return self.messages[-1] if self.messages else 0
+        return self.messages[index] - 2 * (self.moments[index].turn - moment.turn)
+
+    def values(self) -> Iterator[tuple[str, int | None]]:
+        """Every planted value, with its line."""
+        for versions in self.planted.values():
+            for planted in versions:
+                yield planted.fact.value, planted.line
+
+
+def survey(plan: Plan) -> Survey:
+    """What the script does.
+
+    Raises:
+        ScenarioError: a step contradicts what came before it. Without a path.
+    """
+    return _Surveyor(plan).survey()
+
+
+class _Silent:
+    """The voice of a survey: what is generated cannot state anything, so it need not be said."""
+
+    def reply(self) -> str:
+        return ""
+
+    def result(self, call: ToolCall, number: int) -> str:  # noqa: ARG002 - as Voice
+        return call.result
+
+    def talk(self, filler: Filler, number: int) -> Iterator[tuple[str, str]]:  # noqa: ARG002 - as Voice
+        return iter(())
+
+
+class _Surveyor:
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._narrator = Narrator(plan, _Silent())
+        self._found = Survey()
+        self._tick = 0
+        self._spelled: dict[str, str] = {}
+        self._replaced: dict[str, str] = {}
+        self._granted: set[tuple[str, str, str]] = set()
+        self._probes = {probe.name: probe for probe in plan.probes}
+        self._sought = Sought(
+            answer for probe in plan.probes for answer in probe.value.expect if answer != UNKNOWN
+        )
+
+    def survey(self) -> Survey:
+        for beat in beats(self._plan.turns):
+            self._tick += 1
+            self._visit(beat)
+            self._note_turns()
+        found = self._found
+        found.end = Moment(self._narrator.turn, self._tick, self._narrator.principal)
+        return found
+
+    def _note_turns(self) -> None:
+        at, found = self._narrator, self._found
+        if at.turn > (found.moments[-1].turn if found.moments else 0):
+            found.moments.append(Moment(at.turn, self._tick, at.principal))
+            found.messages.append(at.messages)
+
+    @singledispatchmethod
+    def _visit(self, beat: object) -> None:
+        raise NotImplementedError(type(beat).__name__)
+
+    @_visit.register
+    def _(self, beat: Restart) -> None:
+        pass
+
+    @_visit.register
+    def _(self, beat: Gap) -> None:
+        self._narrator.gap(beat)
+
+    @_visit.register
+    def _(self, beat: OpenSession) -> None:
+        self._narrator.open(beat)
+
+    @_visit.register
+    def _(self, beat: Filler) -> None:
+        self._narrator.skip(beat)
+        self._found.domains.setdefault(beat.domain or self._plan.domain, beat.line)
+
+    @_visit.register
+    def _(self, beat: Exchange) -> None:
+        lines = dict(self._facts_of(beat))
+        turn = self._narrator.exchange(beat)
+        if not turn.reply[-1].text:
+            self._found.acknowledged = True
+        for fact in turn.facts:
+            self._plant(Planted(fact, self._tick, lines[fact.id]))
+        for message in (*turn.heard, *turn.reply):
+            for answer in sorted(self._sought.found(message.text)):
+                mention = Mention(turn.number, message.id)
+                self._found.mentions.setdefault(answer, []).append(mention)
+
+    def _facts_of(self, exchange: Exchange) -> Iterator[tuple[str, int | None]]:
+        parts = (exchange.heard, *exchange.reply) if exchange.heard else exchange.reply
+        for part in parts:
+            calls = part.value if isinstance(part, UseTools) else ()
+            for call in calls:
+                if call.lines or call.characters:
+                    self._found.domains.setdefault("tool", call.line)
+                yield from _stated(call.facts, f"{call.result}\n{call.arguments}")
+            if isinstance(part, Say):
+                yield from _stated(part.facts, part.text)
+
+    # -- facts
+
+    def _plant(self, new: Planted) -> None:
+        name = new.fact.id
+        twin = self._spelled.setdefault(folded(name), name)
+        if twin != name:
+            raise ScenarioError(
+                f"fact {shown(name)} is the same name as {shown(twin)}", line=new.line
+            )
+        versions = self._found.planted.setdefault(name, [])
+        if versions:
+            self._check_version(versions[-1], new)
+        self._supersede(new)
+        versions.append(new)
+
+    def _check_version(self, old: Planted, new: Planted) -> None:
+        name = new.fact.id
+        if old.fact.principal != new.fact.principal:
+            raise ScenarioError(
+                f"fact {shown(name)} is {old.fact.principal}'s since line {old.line}; "
+                f"give {new.fact.principal}'s another name",
+                line=new.line,
+            )
+        if old.fact.value == new.fact.value and not self._is_forgotten(old):
+            raise ScenarioError(
+                f"fact {shown(name)} has this value since line {old.line}; "
+                "a fact is planted once, say it again without facts",
+                line=new.line,
+            )
+
+    def _is_forgotten(self, planted: Planted) -> bool:
+        return any(tick > planted.tick for tick in self._found.forgotten.get(planted.fact.id, ()))
+
+    def _supersede(self, new: Planted) -> None:
+        name, old = new.fact.id, new.fact.replaces
+        if old is None or old == name:
+            return
+        self._need((old,), None, new.line, "replaces")
+        self._replaced[name] = old
+        earlier: str | None = old
+        while earlier is not None:
+            if earlier == name:
+                raise ScenarioError(
+                    f"{shown(name)} and {shown(old)} replace each other", line=new.line
+                )
+            earlier = self._replaced.get(earlier)
+
+    def _need(self, names: Iterable[str], owner: str | None, line: int | None, verb: str) -> None:
+        for name in names:
+            versions = self._found.planted.get(name)
+            if not versions:
+                raise ScenarioError(
+                    f"{verb} {shown(name)}, which no earlier turn states",
+                    line=line,
+                    hint=nearest(name, self._found.planted),
+                )
+            if owner and versions[-1].fact.principal != owner:
+                raise ScenarioError(
+                    f"{verb} {shown(name)}, which is {versions[-1].fact.principal}'s and "
+                    f"not {owner}'s",
+                    line=line,
+                )
+
+    # -- steps about facts and probes
+
+    @_visit.register
+    def _(self, beat: Share) -> None:
+        verb = "revokes" if beat.revoked else "grants"
+        self._narrator.known(beat.owner, beat.line)
+        self._narrator.known(beat.viewer, beat.line)
+        if beat.owner == beat.viewer:
+            raise ScenarioError(f"{beat.owner} {verb} to themself", line=beat.line)
+        self._need(beat.facts, beat.owner, beat.line, verb)
+        keys = {(beat.owner, beat.viewer, fact) for fact in beat.facts}
+        if beat.revoked and not keys <= self._granted:
+            raise ScenarioError("revokes what was never granted", line=beat.line)
+        self._granted = self._granted - keys if beat.revoked else self._granted | keys
+
+    @_visit.register
+    def _(self, beat: Forgetting) -> None:
+        who = self._narrator.known(beat.who or self._narrator.principal, beat.line)
+        self._need(beat.facts, who, beat.line, "forgets")
+        for fact in beat.facts:
+            self._found.forgotten.setdefault(fact, []).append(self._tick)
+
+    @_visit.register
+    def _(self, beat: AskHere) -> None:
+        for name in beat.value:
+            probe = self._probes.get(name)
+            if probe is None:
+                raise ScenarioError(
+                    f"no probe is called {shown(name)}",
+                    line=beat.line,
+                    hint=nearest(name, self._probes),
+                )
+            if probe.value.after is not None:
+                raise ScenarioError(
+                    f"probe {shown(name)} is asked here and after something; say it once",
+                    line=probe.value.after.line,
+                )
+            if name in self._found.marked:
+                raise ScenarioError(f"probe {shown(name)} is asked twice", line=beat.line)
+            at = self._narrator
+            self._found.marked[name] = Moment(at.turn, self._tick, at.principal)
+
+
+def _stated(facts: Facts, text: str) -> Iterator[tuple[str, int | None]]:
+    if not facts:
+        return
+    found = Sought(fact.value.value for fact in facts).found(text)
+    for fact in facts:
+        if fact.value.value not in found:
+            raise ScenarioError(
+                f"fact {fact.name} is never stated: {shown(fact.value.value)} "
+                "is not in the text of its turn",
+                line=fact.line,
+            )
+        yield fact.name, fact.line
