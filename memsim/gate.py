@@ -1,0 +1,88 @@
+"""What a run's results mean: one verdict, which is printed and is the exit code.
+
+Thresholds only: a bound that is not kept fails its case. What could not be measured never passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memsim.errors import ExitCode
+from memsim.suite.cases import CaseResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The answer of the gate.
+
+    Attributes:
+        exit_code: of the command.
+        sentence: the same in words.
+        passed, failed, unmeasured: cases of each kind; controls are counted only as unmeasured.
+    """
+
+    exit_code: ExitCode
+    sentence: str
+    passed: int = 0
+    failed: int = 0
+    unmeasured: int = 0
+
+
+def judge(results: Sequence[CaseResult], *, max_errors: float = 0) -> Verdict:
+    """The verdict on a run.
+
+    Args:
+        results: of every case.
+        max_errors: tolerated unscored probes: a count, or a share where below 1.
+    """
+    if not results:
+        return Verdict(exit_code=ExitCode.NOTHING, sentence="nothing was run")
+    failed = sum(1 for r in results if fails(r))
+    unmeasured = sum(1 for r in results if not fails(r) and lacks(r))
+    tolerated = _tolerated(results, max_errors)
+    passed = sum(1 for r in results if not r.control and not fails(r) and not lacks(r))
+    kind = ExitCode.PASSED
+    if failed:
+        kind = ExitCode.FAILED
+    elif not tolerated:
+        kind = ExitCode.UNMEASURABLE
+    return Verdict(
+        exit_code=kind,
+        sentence=_sentence(results, passed=passed, failed=failed, unmeasured=unmeasured),
+        passed=passed,
+        failed=failed,
+        unmeasured=unmeasured,
+    )
+
+
+def fails(result: CaseResult) -> bool:
+    """Whether a measured value breaks a bound; controls are never judged."""
+    return not result.control and any(f.value is not None for f in result.expect_failures)
+
+
+def lacks(result: CaseResult) -> bool:
+    """Whether something of the case could not be measured."""
+    unbound = any(f.value is None for f in result.expect_failures)
+    return result.state != "scored" or result.counts.get("errors", 0) > 0 or unbound
+
+
+def _tolerated(results: Sequence[CaseResult], max_errors: float) -> bool:
+    # A bound on what was not measured is never kept, whatever else is tolerated.
+    if any(f.value is None for r in results if not r.control for f in r.expect_failures):
+        return False
+    probes = sum(r.counts.get("probes", 0) for r in results)
+    errors = sum(max(r.counts.get("errors", 0), int(r.state != "scored")) for r in results)
+    allowed = max_errors * probes if max_errors < 1 else max_errors
+    return probes > 0 and errors <= allowed
+
+
+def _sentence(results: Sequence[CaseResult], *, passed: int, failed: int, unmeasured: int) -> str:
+    if not any(r.counts.get("probes") for r in results):
+        return "nothing could be measured: no scenario asks a probe"
+    parts = [
+        f"{count} {word}"
+        for count, word in ((failed, "failed"), (unmeasured, "unmeasured"), (passed, "passed"))
+        if count
+    ]
+    return ", ".join(parts) or "only controls were run"

@@ -1,0 +1,25 @@
+"""Run folders: what a run found, kept so that a crash loses nothing and a resume adds nothing.
+
+::
+
+    reports/
+    ├── .gitignore              written by memsim: `runs/`
+    └── runs/20260923T104200-4f1a/
+        ├── run.json            plan, refs, fingerprints, versions, settings, finished, exit
+        ├── turns.jsonl         one line per turn and case
+        ├── probes.jsonl        one line per probe and case
+        ├── cases.jsonl         one line per case, and where its records end in the two above
+        └── report.md
+
+`cases.jsonl` is the log of what is complete: a case's records are written and flushed before its
+line. Whatever lies behind the last sound line is cut off when a run is resumed. Cases are kept in
+the plan's order, however they finished, so the bytes do not depend on the number of processes.
+"""
+
+from __future__ import annotations
+
+from memsim.runs.folder import list_runs
+from memsim.runs.reading import Run, load_run
+from memsim.runs.writing import RunWriter, open_run, perform
+
+__all__ = ["Run", "RunWriter", "list_runs", "load_run", "open_run", "perform"]

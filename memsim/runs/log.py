@@ -1,0 +1,129 @@
+"""`cases.jsonl`: one line per finished case, with the places where its records end."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memsim.errors import RunFolderError
+from memsim.suite.cases import CaseOutcome, CaseResult
+from memsim.suite.expect import ExpectFailure
+from memsim.trace import json_line
+
+TURNS, PROBES, CASES = "turns.jsonl", "probes.jsonl", "cases.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a records file: where it begins and ends, and the CRC-32 of it."""
+
+    start: int
+    end: int
+    crc: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A line of the log.
+
+    Attributes:
+        length: of the line itself, in bytes.
+    """
+
+    result: CaseResult
+    turns: Span
+    probes: Span
+    length: int
+
+
+def span_after(start: int, data: bytes) -> Span:
+    """The stretch that data takes from a place on."""
+    return Span(start, start + len(data), zlib.crc32(data))
+
+
+def encode_entry(result: CaseResult, turns: Span, probes: Span) -> bytes:
+    """The line of a case."""
+    record = {
+        "id": result.id,
+        "repeat": result.repeat,
+        "scenario": result.scenario,
+        "strategy": result.strategy,
+        "budget": result.budget,
+        "dataset": result.dataset,
+        "control": result.control,
+        "state": result.state,
+        "error": result.error,
+        "metrics": dict(result.metrics),
+        "counts": dict(result.counts),
+        "outcomes": dict(result.outcomes),
+        "expect_failures": [
+            {"metric": f.metric, "bound": f.bound, "value": f.value, "place": f.place}
+            for f in result.expect_failures
+        ],
+        "seconds": result.seconds,
+        "ends": [turns.end, probes.end],
+        "crc": [turns.crc, probes.crc],
+    }
+    return json_line(record).encode()
+
+
+def outcome_entry(outcome: CaseOutcome, turns: int, probes: int) -> tuple[bytes, Span, Span]:
+    """The line of an outcome whose records are put at the given places, and their stretches."""
+    turn_span = span_after(turns, outcome.turn_lines)
+    probe_span = span_after(probes, outcome.probe_lines)
+    return encode_entry(outcome.result, turn_span, probe_span), turn_span, probe_span
+
+
+def read_log(folder: Path) -> Iterator[Entry]:
+    """The sound lines of a folder's log, up to the first that is torn, damaged or out of place."""
+    turns = probes = 0
+    try:
+        lines = (folder / CASES).open("rb")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise RunFolderError(f"cannot be read: {error.strerror}", path=folder / CASES) from error
+    with lines:
+        for line in lines:
+            entry = _decode(line, turns, probes)
+            if entry is None:
+                return
+            turns, probes = entry.turns.end, entry.probes.end
+            yield entry
+
+
+def _decode(line: bytes, turns: int, probes: int) -> Entry | None:
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        record = json.loads(line)
+        turn_end, probe_end = record.pop("ends")
+        turn_crc, probe_crc = record.pop("crc")
+        failures = tuple(ExpectFailure(**f) for f in record.pop("expect_failures"))
+        result = CaseResult(**record, expect_failures=failures)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    if not (turns <= turn_end and probes <= probe_end):
+        return None
+    return Entry(
+        result=result,
+        turns=Span(turns, turn_end, turn_crc),
+        probes=Span(probes, probe_end, probe_crc),
+        length=len(line),
+    )
+
+
+def read_span(path: Path, span: Span) -> bytes | None:
+    """The bytes of a stretch; None when the file ends before it does or holds something else."""
+    if span.start == span.end:
+        return b""
+    try:
+        with path.open("rb") as file:
+            file.seek(span.start)
+            data = file.read(span.end - span.start)
+    except FileNotFoundError:
+        return None
+    return data if len(data) == span.end - span.start and zlib.crc32(data) == span.crc else None

@@ -1,0 +1,122 @@
+"""One case: what is played, how it is named, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from memsim.config import show_budget
+from memsim.discovery import StrategyRef
+from memsim.suite.expect import Bound, ExpectFailure
+from memsim.suite.scenarios import ScenarioRef
+
+State = Literal["scored", "error", "lost"]
+"""`scored`: played to its end. `error`: the strategy or model failed. `lost`: its process died."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseSpec:
+    """A scenario, a strategy, a budget and a repeat: everything a worker needs to play it.
+
+    Attributes:
+        bounds: what its metrics must be.
+        turns, probes: how many the scenario has.
+    """
+
+    scenario: ScenarioRef
+    strategy: StrategyRef
+    budget: int
+    repeat: int = 0
+    seed: int = 7
+    model: str = "offline"
+    embedder: str = "wordllama"
+    tokenizer: str = "o200k_base"
+    bounds: tuple[Bound, ...] = ()
+    turns: int = 0
+    probes: int = 0
+
+    @property
+    def id(self) -> str:
+        """`path::scenario[strategy@budget]`."""
+        return f"{self.scenario}[{self.variant}]"
+
+    @property
+    def variant(self) -> str:
+        """`strategy@budget`."""
+        return f"{self.strategy}@{show_budget(self.budget)}"
+
+    @property
+    def key(self) -> str:
+        """The id, with `#repeat` from the second repeat on."""
+        return f"{self.id}#{self.repeat}" if self.repeat else self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """What came of a case, as `cases.jsonl` keeps it.
+
+    Attributes:
+        id: the case's id, without its repeat.
+        strategy: the ref.
+        control: floor, ceiling or evidence; empty for a strategy that is compared.
+        state: whether it was played to its end.
+        error: why it was not, in one line.
+        metrics: every metric; None where it was not measured.
+        counts: probes, answerable, passed, failed, errors.
+        outcomes: probes by outcome.
+        expect_failures: bounds that were not kept.
+        seconds: how long it took here; for information only.
+    """
+
+    id: str
+    scenario: str
+    strategy: str
+    budget: int
+    repeat: int = 0
+    dataset: str = ""
+    control: str = ""
+    state: State = "scored"
+    error: str = ""
+    metrics: Mapping[str, float | None] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    expect_failures: tuple[ExpectFailure, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """The id, with `#repeat` from the second repeat on."""
+        return f"{self.id}#{self.repeat}" if self.repeat else self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseOutcome:
+    """A case's result with its records, encoded.
+
+    Attributes:
+        turn_lines: lines for `turns.jsonl`.
+        probe_lines: lines for `probes.jsonl`.
+    """
+
+    result: CaseResult
+    turn_lines: bytes = b""
+    probe_lines: bytes = b""
+
+
+def blank_result(spec: CaseSpec, *, state: State, error: str) -> CaseResult:
+    """The result of a case of which nothing was measured: every probe counts as an error."""
+    probes = spec.probes
+    return CaseResult(
+        id=spec.id,
+        scenario=spec.scenario.name,
+        strategy=str(spec.strategy),
+        budget=spec.budget,
+        repeat=spec.repeat,
+        dataset=spec.scenario.dataset,
+        control=spec.strategy.control,
+        state=state,
+        error=error,
+        counts={"probes": probes, "answerable": 0, "passed": 0, "failed": 0, "errors": probes},
+        outcomes={"ERROR": probes} if probes else {},
+    )

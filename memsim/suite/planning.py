@@ -1,0 +1,170 @@
+"""Which cases a run has, and a fingerprint that tells whether two runs have the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memsim.config import Settings
+from memsim.discovery import Project, StrategyRef, resolve
+from memsim.discovery.project import PYPROJECT
+from memsim.errors import NothingCollected
+from memsim.scoring import METRICS, SCORING_VERSION
+from memsim.suite.cases import CaseSpec
+from memsim.suite.expect import Bound, parse_bound
+from memsim.suite.scenarios import ScenarioRef, Selection
+from memsim.suite.select import parse_expression
+
+if TYPE_CHECKING:
+    from memsim.scenario.script import Scenario
+
+RECORDS = 1
+"""Counted up whenever the same case would be recorded otherwise than before."""
+
+CONTROLS = ("full_context", "no_memory", "oracle")
+"""Strategies that every comparison has: a ceiling, a floor, and the evidence alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The cases of a run, in the order in which their records are kept.
+
+    Attributes:
+        cases: by scenario, strategy, budget, repeat.
+        fingerprints: one for each case: of its script, the strategy's source and everything else
+            that its records depend on.
+        fingerprint: of them all.
+    """
+
+    cases: tuple[CaseSpec, ...]
+    settings: Settings
+    fingerprints: tuple[str, ...]
+    fingerprint: str
+
+
+def resolve_strategies(
+    refs: Sequence[str], project: Project, *, controls: bool = True
+) -> tuple[StrategyRef, ...]:
+    """The strategies that refs name, each once, with the controls after them.
+
+    Raises:
+        RefError: a ref means nothing, or its parameters are wrong.
+    """
+    wanted = [*refs, *(CONTROLS if controls else ())]
+    return tuple(dict.fromkeys(resolve(ref, project) for ref in wanted))
+
+
+def plan(
+    settings: Settings,
+    scenarios: Sequence[ScenarioRef] | Selection,
+    strategies: Sequence[StrategyRef],
+    k: str | None = None,
+) -> Plan:
+    """The cases of a run.
+
+    Args:
+        settings: budgets, repeats, seed, models, bounds.
+        scenarios: what is played; a `Selection` also narrows to the cases that it names.
+        strategies: what is compared, already resolved.
+        k: an expression over case ids; None for all.
+
+    Raises:
+        NothingCollected: no case is left.
+        ConfigError: the expression or a bound is wrong.
+        ScenarioError: a scenario's file is wrong.
+    """
+    selection = scenarios if isinstance(scenarios, Selection) else None
+    refs = selection.scenarios if selection else tuple(scenarios)  # type: ignore[arg-type]
+    chosen = parse_expression(k or "")
+    cases: list[CaseSpec] = []
+    for ref in refs:
+        wanted = selection.cases.get(ref) if selection else None
+        cases += [
+            spec
+            for spec in _cases_of(ref, settings, strategies)
+            if chosen(spec.id) and (wanted is None or spec.variant in wanted)
+        ]
+    if not cases:
+        raise NothingCollected("no case is left to run" + (f" by -k {k!r}" if k else ""))
+    prints = tuple(fingerprint(spec) for spec in cases)
+    return Plan(
+        cases=tuple(cases),
+        settings=settings,
+        fingerprints=prints,
+        fingerprint=_digest(list(prints)),
+    )
+
+
+def _cases_of(
+    ref: ScenarioRef, settings: Settings, strategies: Sequence[StrategyRef]
+) -> Iterator[CaseSpec]:
+    scenario = ref.load()
+    budgets = settings.budget
+    if scenario.budget is not None and not settings.budget_forced:
+        budgets = (scenario.budget,)
+    bounds = tuple(_bounds(ref, scenario, settings))
+    for strategy in strategies:
+        for budget in budgets:
+            for repeat in range(settings.repeat):
+                yield CaseSpec(
+                    scenario=ref,
+                    strategy=strategy,
+                    budget=budget,
+                    repeat=repeat,
+                    seed=settings.seed,
+                    model=settings.model,
+                    embedder=settings.embedder,
+                    tokenizer=settings.tokenizer,
+                    bounds=bounds,
+                    turns=scenario.turns,
+                    probes=len(scenario.probes),
+                )
+
+
+def _bounds(ref: ScenarioRef, scenario: Scenario, settings: Settings) -> Iterator[Bound]:
+    said: dict[str, tuple[str, str | None, int | None]] = {}
+    for metric, text in settings.expect.items():
+        said[metric] = (text, PYPROJECT, settings.expect_lines.get(metric))
+    for metric, text in scenario.expect.items():
+        said[metric] = (text, ref.source, scenario.expect_lines.get(metric))
+    for metric, text in settings.expect_forced.items():
+        said[metric] = (text, "--fail-under", None)
+    for metric, (text, path, line) in said.items():
+        yield parse_bound(metric, text, METRICS, path=path, line=line)
+
+
+def fingerprint(spec: CaseSpec) -> str:
+    """What a case's records depend on, as one sha256 in hexadecimal."""
+    return _digest(
+        {
+            "scenario": spec.scenario.load().fingerprint,
+            "strategy": source_digest(spec.strategy),
+            "case": spec.key,
+            "seed": spec.seed,
+            "model": spec.model,
+            "embedder": spec.embedder,
+            "tokenizer": spec.tokenizer,
+            "bounds": [f"{b.metric} {b}" for b in spec.bounds],
+            "records": [RECORDS, SCORING_VERSION],
+        }
+    )
+
+
+def source_digest(ref: StrategyRef) -> str:
+    """The sha256 of a strategy's source file; of its entry point where there is none."""
+    return _file_digest(ref.file) if ref.file else _digest(ref.entry)
+
+
+@lru_cache(maxsize=256)
+def _file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest(value: Mapping[str, object] | list[str] | str) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,181 @@
+"""Plays one case from its ref to its records."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memsim.discovery import StrategyRef, prepare
+from memsim.replay import replay
+from memsim.scoring import (
+    OUTCOMES,
+    PASSED,
+    UNMEASURED,
+    ProbeScore,
+    record,
+    score_probes,
+    summarise,
+    turn_record,
+)
+from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, blank_result
+from memsim.suite.expect import check_expectations
+from memsim.tokens import TokenCounter, load_tokenizer
+from memsim.trace import json_line
+
+if TYPE_CHECKING:
+    from memsim.models import Embedder, Model
+    from memsim.scenario.script import Scenario
+    from memsim.strategy import Environment, Strategy
+    from memsim.trace import Trace
+
+MakeStrategy = Callable[["Environment"], "Strategy"]
+PathMaker = Callable[[], Path]
+
+
+def run_case(spec: CaseSpec) -> CaseOutcome:
+    """Play a case, score it and encode its records.
+
+    Whatever the strategy or the model raises is told in the result, not raised.
+
+    Raises:
+        ScenarioError: the scenario's file is wrong.
+        RefError: the scenario, the model or the tokenizer is gone.
+    """
+    began = time.perf_counter()
+    outcome = play_scenario(spec.scenario.load(), spec, partial(make_strategy, spec.strategy))
+    seconds = round(time.perf_counter() - began, 6)
+    return replace(outcome, result=replace(outcome.result, seconds=seconds))
+
+
+def make_strategy(ref: StrategyRef, env: Environment) -> Strategy:
+    """A strategy in its environment; its file is executed when the first one is made.
+
+    Raises:
+        RefError: its file raised, or it refuses its parameters.
+    """
+    return _prepared(ref, ref.file)(env)
+
+
+@lru_cache(maxsize=256)
+def _prepared(ref: StrategyRef, _file: Path | None) -> MakeStrategy:
+    return prepare(ref)
+
+
+def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> CaseOutcome:
+    """Play a scenario as a case says, with a strategy of the caller's own."""
+    seen: list[Strategy] = []
+
+    def remembering(env: Environment) -> Strategy:
+        strategy = make(env)
+        seen.append(strategy)
+        return strategy
+
+    with _private_folder() as folder:
+        try:
+            trace = _replay(scenario, remembering, spec, folder)
+        except SystemExit as error:
+            said = f"the strategy called exit({error.code!r})"
+            return CaseOutcome(result=blank_result(spec, state="error", error=said))
+    return _scored(spec, trace, control=(seen[0].control if seen else None) or "")
+
+
+def _replay(scenario: Scenario, make: MakeStrategy, spec: CaseSpec, folder: PathMaker) -> Trace:
+    return replay(
+        scenario,
+        make,
+        model=_model(spec.model, spec.tokenizer, spec.seed),
+        embed=partial(_embedder, spec.embedder),
+        counter=_counter(spec.tokenizer),
+        budget=spec.budget,
+        seed=spec.seed,
+        repeat=spec.repeat,
+        folder=folder,
+    )
+
+
+@lru_cache(maxsize=8)
+def _model(ref: str, tokenizer: str, seed: int) -> Model:
+    from memsim.models.loading import load_model
+
+    return load_model(ref, tokenizer, seed)
+
+
+@lru_cache(maxsize=8)
+def _embedder(ref: str) -> Embedder:
+    from memsim.models.embedding import load_embedder
+
+    return load_embedder(ref)
+
+
+@lru_cache(maxsize=8)
+def _counter(tokenizer: str) -> TokenCounter:
+    return TokenCounter(load_tokenizer(tokenizer))
+
+
+@contextmanager
+def _private_folder() -> Iterator[PathMaker]:
+    made: list[Path] = []
+
+    def folder() -> Path:
+        if not made:
+            made.append(Path(tempfile.mkdtemp(prefix="memsim-")))
+        return made[0]
+
+    try:
+        yield folder
+    finally:
+        for path in made:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _scored(spec: CaseSpec, trace: Trace, control: str) -> CaseOutcome:
+    scores = score_probes(trace)
+    pairs = zip(trace.probes, scores, strict=True)
+    probes = [record(seen, score, spec.id, spec.repeat) for seen, score in pairs]
+    turns = [turn_record(turn, spec.id, spec.repeat) for turn in trace.turns]
+    metrics = {name: measure.value for name, measure in summarise(probes, turns).items()}
+    control = control or spec.strategy.control
+    result = CaseResult(
+        id=spec.id,
+        scenario=spec.scenario.name,
+        strategy=str(spec.strategy),
+        budget=spec.budget,
+        repeat=spec.repeat,
+        dataset=spec.scenario.dataset,
+        control=control,
+        state="error" if trace.error else "scored",
+        error=trace.error,
+        metrics=metrics,
+        counts=_counts(trace, scores),
+        outcomes=_outcomes(scores),
+        expect_failures=() if control else check_expectations(metrics, spec.bounds),
+    )
+    return CaseOutcome(result=result, turn_lines=_lines(turns), probe_lines=_lines(probes))
+
+
+def _counts(trace: Trace, scores: Sequence[ProbeScore]) -> dict[str, int]:
+    errors = sum(1 for s in scores if s.outcome in UNMEASURED)
+    passed = sum(1 for s in scores if s.outcome in PASSED)
+    return {
+        "probes": len(scores),
+        "answerable": sum(1 for p in trace.probes if not p.probe.unanswerable),
+        "passed": passed,
+        "failed": len(scores) - passed - errors,
+        "errors": errors,
+    }
+
+
+def _outcomes(scores: Sequence[ProbeScore]) -> dict[str, int]:
+    found = [s.outcome for s in scores]
+    return {name: found.count(name) for name in OUTCOMES if name in found}
+
+
+def _lines(records: Sequence[Mapping[str, object]]) -> bytes:
+    return "".join(map(json_line, records)).encode()

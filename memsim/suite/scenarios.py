@@ -1,0 +1,290 @@
+"""Which scenarios a run plays: selectors to printable refs, and refs to scenarios.
+
+A selector is a path, a folder, a glob, a scenario's name, a dataset's name, or the id of a case:
+`path::scenario[strategy@budget]`, with or without its bracket, with or without `::probe`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from memsim.discovery import Project, builtin_folder
+from memsim.errors import RefError, ScenarioError, nearest
+from memsim.scenario import load_scenarios
+from memsim.scenario.script import Scenario
+
+SUFFIXES = (".yaml", ".yml")
+_CASE = re.compile(
+    r"^(?P<source>.*?)::(?P<name>[^\[\]]*?)(?:\[(?P<case>.*)\](?:#\d+)?)?(?:::(?P<probe>.*))?$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioRef:
+    """A scenario's printable handle; refs cross process borders, scenarios do not.
+
+    Attributes:
+        source: the file as ids write it, or the dataset's name.
+        name: the scenario's name.
+        dataset: the dataset's name; empty for scenario files.
+        options: the dataset's options.
+        place: where the file or the dataset's data is.
+    """
+
+    source: str
+    name: str
+    dataset: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    place: Path | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.source}::{self.name}"
+
+    def load(self) -> Scenario:
+        """The scenario; read once for a process while its file does not change.
+
+        Raises:
+            ScenarioError: the file is wrong.
+            RefError: the file no longer holds it.
+        """
+        if self.place is None:
+            raise RefError(f"{self} has not been found yet")
+        if self.dataset:
+            inside = _dataset(self.dataset, self.place, self.options)
+        else:
+            inside = _file(self.place, self.source)
+        if self.name not in inside:
+            raise RefError(f"{self} is gone", hint=nearest(self.name, inside))
+        return inside[self.name]
+
+
+_Stamp = tuple[int, int]
+_READ: dict[Path, tuple[_Stamp, Mapping[str, Scenario]]] = {}
+"""Files as they were read last, so that a file is parsed once while it does not change."""
+
+
+def _file(path: Path, shown: str) -> Mapping[str, Scenario]:
+    known = _READ.get(path)
+    if known is None or known[0] != _stamp(path):
+        try:
+            known = _keep(path, load_scenarios(path))
+        except ScenarioError as error:
+            raise _shown(error, shown) from None
+    return known[1]
+
+
+def _keep(path: Path, scenarios: Sequence[Scenario]) -> tuple[_Stamp, Mapping[str, Scenario]]:
+    known = _READ[path] = _stamp(path), {s.name: s for s in scenarios}
+    return known
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        stat = path.stat()
+    except OSError:
+        return 0, -1
+    return stat.st_mtime_ns, stat.st_size
+
+
+def _shown(error: ScenarioError, path: str) -> ScenarioError:
+    return ScenarioError(
+        error.message, path=path, line=error.line, column=error.column, hint=error.hint
+    )
+
+
+@lru_cache(maxsize=8)
+def _dataset(name: str, path: Path, options: tuple[tuple[str, str], ...]) -> Mapping[str, Scenario]:
+    from memsim.scenario.datasets import load_dataset
+
+    return {s.name: s for s in load_dataset(name, path, dict(options))}
+
+
+def _datasets() -> Collection[str]:
+    from memsim.scenario.datasets import DATASETS
+
+    return DATASETS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What selectors mean.
+
+    Attributes:
+        scenarios: in order, each once.
+        cases: brackets that a selector gave, such as `sliding_window@4k`, by scenario; scenarios
+            without one are played in full.
+    """
+
+    scenarios: tuple[ScenarioRef, ...] = ()
+    cases: Mapping[ScenarioRef, frozenset[str]] = field(default_factory=dict)
+
+
+def find_scenarios(
+    selectors: Sequence[str],
+    project: Project,
+    *,
+    data: Path | None = None,
+    options: Mapping[str, str] | None = None,
+) -> tuple[ScenarioRef, ...]:
+    """The scenarios that selectors mean, in order, each once; none given means memsim's own.
+
+    Args:
+        selectors: as the module describes.
+        project: what paths and names are looked up in.
+        data: the file or folder of a dataset's data.
+        options: the dataset's options.
+
+    Raises:
+        RefError: a selector means nothing.
+        ScenarioError: a file is wrong.
+    """
+    return select_scenarios(selectors, project, data=data, options=options).scenarios
+
+
+def select_scenarios(
+    selectors: Sequence[str],
+    project: Project,
+    *,
+    data: Path | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Selection:
+    """As `find_scenarios`, with the cases that selectors name.
+
+    Raises:
+        RefError: a selector means nothing.
+        ScenarioError: a file is wrong.
+    """
+    finder = _Finder(project, data, tuple(sorted((options or {}).items())))
+    cases: dict[ScenarioRef, set[str]] = {}
+    for selector in selectors or [str(builtin_folder("scenarios"))]:
+        found, case = finder.find(selector)
+        for ref in found:
+            known = cases.setdefault(ref, set() if case else {""})
+            known.add(case)
+    narrowed = {ref: frozenset(c) for ref, c in cases.items() if "" not in c}
+    return Selection(scenarios=tuple(cases), cases=narrowed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    project: Project
+    data: Path | None
+    options: tuple[tuple[str, str], ...]
+
+    def find(self, selector: str) -> tuple[tuple[ScenarioRef, ...], str]:
+        """The scenarios and, for a case's id, its bracket."""
+        split = _CASE.match(selector)
+        if split is None:
+            return tuple(self._sources(selector)), ""
+        source, name = split["source"], split["name"]
+        inside = tuple(self._sources(source))
+        found = tuple(ref for ref in inside if ref.name == name) if name else inside
+        if not found:
+            hint = nearest(name, (ref.name for ref in inside))
+            raise RefError(f"{source} holds no scenario {name!r}", hint=hint)
+        return found, split["case"] or ""
+
+    def _sources(self, selector: str) -> Iterator[ScenarioRef]:
+        if selector in _datasets() and not self._path(selector):
+            yield from self._in_dataset(selector)
+        elif path := self._path(selector):
+            yield from self._in_path(path)
+        elif any(mark in selector for mark in "*?["):
+            yield from self._in_glob(selector)
+        else:
+            yield from self._named(selector)
+
+    def _path(self, selector: str) -> Path | None:
+        if not selector.strip() or "\0" in selector:
+            raise RefError(f"{selector!r} is not a scenario")
+        for folder in (self.project.here, self.project.base):
+            if (path := folder / selector).exists():
+                return path
+        if selector.startswith("builtin/scenarios/"):
+            path = builtin_folder("scenarios") / selector.removeprefix("builtin/scenarios/")
+            return path if path.exists() else None
+        return None
+
+    def _in_dataset(self, name: str) -> Iterator[ScenarioRef]:
+        if self.data is None:
+            raise RefError(f"{name} is a dataset: say where its data is with --data PATH")
+        place = self.data.resolve()
+        for scenario in _dataset(name, place, self.options).values():
+            yield ScenarioRef(
+                source=name,
+                name=scenario.name,
+                dataset=name,
+                options=self.options,
+                place=place,
+            )
+
+    def _in_path(self, path: Path) -> Iterator[ScenarioRef]:
+        if not path.is_dir():
+            yield from self._in_file(path)
+            return
+        found = self._in_folder(path)
+        if not found:
+            raise RefError("holds no scenario files (*.yaml)", path=self.project.show(path))
+        yield from found
+
+    def _in_folder(self, folder: Path) -> list[ScenarioRef]:
+        try:
+            scenarios = load_scenarios(folder)
+        except ScenarioError as error:
+            shown = self.project.show(Path(error.path)) if error.path else ""
+            raise _shown(error, shown) from None
+        refs = []
+        for scenario in scenarios:
+            place = Path(scenario.path).resolve()
+            _keep(place, [scenario])
+            source = self.project.show(place)
+            refs.append(ScenarioRef(source=source, name=scenario.name, place=place))
+        return refs
+
+    def _in_file(self, path: Path) -> Iterator[ScenarioRef]:
+        source, place = self.project.show(path), path.resolve()
+        for name in _file(place, source):
+            yield ScenarioRef(source=source, name=name, place=place)
+
+    def _in_glob(self, pattern: str) -> Iterator[ScenarioRef]:
+        try:
+            files = [p for p in sorted(self.project.here.glob(pattern)) if p.suffix in SUFFIXES]
+        except (ValueError, NotImplementedError):
+            files = []
+        if not files:
+            raise RefError(f"no scenario file matches {pattern!r}")
+        for file in files:
+            yield from self._in_file(file)
+
+    def _named(self, name: str) -> Iterator[ScenarioRef]:
+        known: dict[str, ScenarioRef] = {}
+        for ref in self._everywhere():
+            if ref.name == name:
+                yield ref
+                return
+            known.setdefault(ref.name, ref)
+        if name.endswith(SUFFIXES) or "/" in name:
+            near = nearest(Path(name).name, _neighbours(self.project.here / name))
+            hint = (Path(name).parent / near).as_posix() if near else None
+            raise RefError(f"there is no file {name!r}", hint=hint)
+        raise RefError(
+            f"no scenario is called {name!r}", hint=nearest(name, [*known, *_datasets()])
+        )
+
+    def _everywhere(self) -> Iterator[ScenarioRef]:
+        folders = dict.fromkeys(folder.resolve() for folder in _homes(self.project))
+        for folder in folders:
+            yield from self._in_folder(folder)
+
+
+def _homes(project: Project) -> Iterable[Path]:
+    own = [project.root / "scenarios"] if project.root else []
+    return [folder for folder in (*own, builtin_folder("scenarios")) if folder.is_dir()]
+
+
+def _neighbours(path: Path) -> Iterable[str]:
+    return [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
