@@ -1,0 +1,89 @@
+"""Says what a replay was worth, from its trace alone.
+
+Nothing here asks a model. A score is a share from 0 to 1, or None where there was nothing to
+measure; whatever could not be measured is counted as such, and is never a zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memsim.scoring.answers import AnswerScore, judge_answer
+from memsim.scoring.metrics import METRICS, Measure, Metric
+from memsim.scoring.outcomes import OUTCOMES, PASSED, UNMEASURED, Outcome
+from memsim.scoring.probes import ProbeScore, score_probe
+from memsim.scoring.records import record, turn_record
+from memsim.scoring.summary import summarise
+from memsim.scoring.whereabouts import WHEREABOUTS, Reason, Whereabouts, discards
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memsim.trace import Trace
+
+__all__ = [
+    "METRICS",
+    "OUTCOMES",
+    "PASSED",
+    "SCORING_VERSION",
+    "UNMEASURED",
+    "WHEREABOUTS",
+    "AnswerScore",
+    "CaseScore",
+    "Measure",
+    "Metric",
+    "Outcome",
+    "ProbeScore",
+    "Reason",
+    "Whereabouts",
+    "judge_answer",
+    "record",
+    "score_case",
+    "score_probes",
+    "summarise",
+    "turn_record",
+]
+
+SCORING_VERSION = 1
+"""Counted up whenever the same trace would be scored otherwise than before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseScore:
+    """What a case was worth.
+
+    Attributes:
+        probes: one score for each of the trace's probes, in their order.
+        metrics: every metric of `METRICS`.
+        error: why the case could not be played to its end; empty when it could.
+    """
+
+    probes: tuple[ProbeScore, ...]
+    metrics: Mapping[str, Measure]
+    error: str = ""
+
+    @property
+    def values(self) -> dict[str, float | None]:
+        """The metrics' bare values."""
+        return {name: measure.value for name, measure in self.metrics.items()}
+
+
+def score_probes(trace: Trace) -> tuple[ProbeScore, ...]:
+    """Score each probe of a trace; `score_case` does, and sums up as well."""
+    absent = (e.source for p in trace.probes for e in p.evidence if e.presence == "absent")
+    discarded = discards(trace.turns, absent)
+    return tuple(score_probe(probe, discarded) for probe in trace.probes)
+
+
+def score_case(trace: Trace, probes: tuple[ProbeScore, ...] | None = None) -> CaseScore:
+    """Score a case.
+
+    Args:
+        trace: what the replay saw.
+        probes: the probes' scores, when they are known already.
+    """
+    scores = score_probes(trace) if probes is None else probes
+    lines = [record(t, s, "") for t, s in zip(trace.probes, scores, strict=True)]
+    turns = (turn_record(turn, "") for turn in trace.turns)
+    return CaseScore(probes=scores, metrics=summarise(lines, turns), error=trace.error)

@@ -1,0 +1,58 @@
+"""Tells whether the answer stood in the text that was sent: the most that any reader could do.
+
+An expected text is taken apart at its commas, semicolons and `and`. A part is there when one
+message holds all of its content words, its date line included; the answer is there when parts with
+at least `ENOUGH` of the words are, every number, date and identifier among them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from memsim.scoring.matching import ENOUGH, everything_in, holds_all, is_exact
+from memsim.scoring.normalise import content, read
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from memsim.context import Context
+    from memsim.scenario.script import Probe
+
+_APART = re.compile(r"[,;\n]\s+|\s+and\s+", re.IGNORECASE)
+
+
+def answer_in_context(probe: Probe, context: Context) -> bool:
+    """Whether an expected answer stands in a context; for `all`, whether every one does."""
+    texts = [m.text for section in context.sections for m in section.messages]
+    held = [everything_in(text) for text in texts]
+    held += [_day(d) for d in sorted(_dates(context))]
+    found = (_stands(expected, held) for expected in probe.expect)
+    return all(found) if probe.match == "all" else any(found)
+
+
+def _dates(context: Context) -> set[date]:
+    return {m.time.date() for s in context.sections for m in s.messages if not m.composed}
+
+
+@lru_cache(maxsize=1 << 12)
+def _day(day: date) -> frozenset[str]:
+    return everything_in(day.isoformat())
+
+
+def _stands(expected: str, held: list[frozenset[str]]) -> bool:
+    wanted = content(read(expected))
+    parts = _parts(expected)
+    found = {w for part in parts if any(holds_all(h, part) for h in held) for w in part}
+    if any(is_exact(w) and w not in found for w in wanted):
+        return False
+    return bool(wanted) and sum(w in found for w in wanted) >= ENOUGH * len(wanted)
+
+
+@lru_cache(maxsize=1 << 12)
+def _parts(expected: str) -> tuple[tuple[str, ...], ...]:
+    # A date may be written with a comma, so that the whole is read before it is taken apart.
+    whole = content(read(expected))
+    parts = tuple(content(read(part)) for part in _APART.split(expected) if part.strip())
+    return parts if {w for part in parts for w in part} == set(whole) else (whole,)

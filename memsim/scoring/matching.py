@@ -1,0 +1,164 @@
+"""Finds an expected text in an answer: by its words, in any order, or as a sequence.
+
+By words (`tokens`), an answer is right when it holds at least `ENOUGH` of the different content
+words of the expected text, all of its numbers, dates and identifiers among them, says yes where
+that says yes and no where it says no, and is no longer than `length_limit` allows. Without the
+limit, answers that mention everything would be right about everything.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from memsim.scoring.identifiers import MONTHS
+from memsim.scoring.normalise import STOP, Words, content, places, read, stem
+from memsim.scoring.polarity import denied, is_negative
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Sequence
+
+ENOUGH = 0.6
+"""Share of an expected text's content words that an answer must hold."""
+
+LONGEST = 40
+"""Content words that any answer may have."""
+
+LONGEST_RATIO = 8
+"""Content words that an answer may have for each of the expected text's."""
+
+
+class Match(NamedTuple):
+    """How an answer compares with one expected text: `share` of it was found."""
+
+    right: bool
+    share: float
+    detail: str = ""
+
+
+def length_limit(expected: Iterable[str]) -> int:
+    """Content words that an answer to any of these may have."""
+    return max([LONGEST, *(LONGEST_RATIO * len(content(read(text))) for text in expected)])
+
+
+def too_long(answer: str, expected: Iterable[str]) -> bool:
+    """Whether an answer is so long that what it holds proves nothing."""
+    words = read(answer)
+    return sum(token not in STOP for token in words.tokens) > length_limit(expected)
+
+
+def match_words(expected: str, answer: str) -> Match:
+    """Compare by content words, in any order; the answer's length is not looked at."""
+    gold, given = read(expected), read(answer)
+    wanted = content(gold)
+    if not wanted:
+        return Match(right=False, share=0.0, detail="nothing is expected")
+    negative = is_negative(gold.tokens)
+    hidden: Container[int] = () if negative else denied(given)
+    held = holdings(given, hidden)
+    found = frozenset(w for w in wanted if _holds(held, w)) | _joined_found(gold, held)
+    share = sum(w in found for w in wanted) / len(wanted)
+    detail = _contradiction(gold, given, found)
+    return Match(right=share >= ENOUGH and not detail, share=share, detail=detail)
+
+
+def match_sequence(expected: str, answer: str) -> Match:
+    """Look for the expected words one after the other, where the answer does not deny them."""
+    gold, given = read(expected), read(answer)
+    hidden: Container[int] = () if is_negative(gold.tokens) else denied(given)
+    right = any(start not in hidden for start, _ in occurrences(gold, given))
+    return Match(right=right, share=float(right))
+
+
+def occurrences(needle: Words, haystack: Words) -> list[tuple[int, int]]:
+    """Where the words of one text stand in another, as (start, end); never inside other words."""
+    size = len(needle.stems)
+    return [(start, start + size) for start in places(needle.stems, haystack.stems)]
+
+
+@lru_cache(maxsize=1 << 16)
+def everything_in(text: str) -> frozenset[str]:
+    """All that a text can be said to hold."""
+    return holdings(read(text), ())
+
+
+def holdings(words: Words, hidden: Container[int]) -> frozenset[str]:
+    """What words hold: their stems, what dates imply, and names written apart (`phase 2`)."""
+    held: set[str] = set()
+    last = ""
+    for place, token in enumerate(words.tokens):
+        if place in hidden:
+            last = ""
+            continue
+        held.add(words.stems[place])
+        if token[0].isdigit():
+            if last.isalpha() and last not in STOP and len(last) > 1:
+                held.add(last + token)
+            held.update(_implied(token))
+        elif token.startswith("--"):
+            held.update(_implied(token))
+        last = token
+    return frozenset(held)
+
+
+def is_exact(token: str) -> bool:
+    """Whether a word is a number, a date or an identifier, and so right or wrong as a whole."""
+    return any(character.isdigit() for character in token)
+
+
+def holds_all(held: frozenset[str], wanted: Iterable[str]) -> bool:
+    """Whether all of these stems are held."""
+    return all(_holds(held, w) for w in wanted)
+
+
+def _implied(token: str) -> Iterator[str]:
+    if _is_date(token):
+        year, month, day = token.split("-") if token[0] != "-" else ("", token[2:4], token[5:7])
+        yield f"md:{month}-{day}"
+        if year:
+            yield f"{year}-{month}"
+            yield year
+        yield stem(MONTHS[int(month) - 1])
+    elif len(token) == 7 and token[4] == "-":
+        yield token[:4]
+        yield stem(MONTHS[int(token[5:]) - 1])
+
+
+def _is_date(token: str) -> bool:
+    return (len(token) == 10 and token[4] == token[7] == "-") or token.startswith("--")
+
+
+def _holds(held: frozenset[str], wanted: str) -> bool:
+    if wanted in held:
+        return True
+    if not _is_date(wanted):
+        return False
+    if wanted.startswith("--"):
+        return f"md:{wanted[2:]}" in held
+    return f"--{wanted[5:]}" in held
+
+
+def _joined_found(gold: Words, held: frozenset[str]) -> frozenset[str]:
+    found: set[str] = set()
+    for i in range(len(gold.tokens) - 1):
+        left, right = gold.tokens[i], gold.tokens[i + 1]
+        if left.isalpha() and right.isdecimal() and left + right in held:
+            found.update(gold.stems[i : i + 2])
+    return frozenset(found)
+
+
+def _contradiction(gold: Words, given: Words, found: frozenset[str]) -> str:
+    missing = [t for t in gold.tokens if is_exact(t) and stem(t) not in found]
+    if missing and (missing != ["1"] or any(is_exact(t) for t in given.tokens)):
+        return f"{missing[0]} is missing"
+    gold_reply, reply = _reply(gold.tokens), _reply(given.tokens)
+    if gold_reply and reply and gold_reply != reply:
+        return f"says {reply}"
+    if is_negative(gold.tokens) and not is_negative(given.tokens):
+        return "does not deny it"
+    return ""
+
+
+def _reply(tokens: Sequence[str]) -> str:
+    first = next(iter(tokens), "")
+    return {"yes": "yes", "yeah": "yes", "yep": "yes", "no": "no", "nope": "no"}.get(first, "")

@@ -1,0 +1,163 @@
+"""Tells whether an answer gives a value as true now, denies it, or calls it a thing of the past.
+
+`Oslo, not Bergen` gives Oslo and denies Bergen; `it used to be Bergen` calls Bergen old; `changed
+from Bergen to Oslo` does so for Bergen alone. Words reach only as far as their clause does.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from memsim.scoring.normalise import Words
+
+NEGATORS = frozenset(
+    {
+        "not",
+        "never",
+        "no",
+        "none",
+        "nothing",
+        "nobody",
+        "neither",
+        "nor",
+        "without",
+        "except",
+        "unlike",
+    }
+)
+_COMPARED = {"instead": "of", "rather": "than", "other": "than"}
+_REACH = 5
+_ENDS = frozenset({"and", "because", "since", "so", "until", "unless"})
+_PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "that", "this", "there"})
+_COPULAS = frozenset({"is", "was", "are", "were"})
+_WRONG = frozenset({"wrong", "incorrect", "outdated", "false", "untrue", "obsolete"})
+_RIGHT = frozenset({"right", "correct", "true", "anymore", "longer", "current", "valid", "it"})
+
+_OLD_BEFORE = frozenset(
+    """
+    formerly former previously previous originally original initially initial earlier old older
+    outdated obsolete superseded replaced replaces replacing replace left leaving past ex cancelled
+    canceled
+    """.split()  # noqa: SIM905 - words read best as words
+)
+_OLD_AFTER = frozenset(
+    """
+    formerly previously originally initially earlier anymore outdated obsolete superseded replaced
+    ago until cancelled canceled
+    """.split()  # noqa: SIM905 - words read best as words
+)
+_PERHAPS_OLD = frozenset({"was", "were", "had", "been", "before", "once"})
+_CHANGED = frozenset({"changed", "switched", "updated", "moved", "became", "corrected"})
+_CURRENT = frozenset({"now", "currently", "presently", "today", "nowadays"})
+
+
+@lru_cache(maxsize=1 << 13)
+def denied(words: Words) -> frozenset[int]:
+    """Places of the words that the text denies."""
+    return frozenset(_denied(words))
+
+
+def is_negative(tokens: Sequence[str]) -> bool:
+    """Whether a negative word stands among them."""
+    return not NEGATORS.isdisjoint(tokens)
+
+
+def says_old(words: Words, start: int, end: int, *, loosely: bool) -> bool:
+    """Whether the words from `start` to `end` are given as something of the past, or denied.
+
+    Args:
+        words: the text.
+        start: place of the first word.
+        end: place after the last.
+        loosely: a mere past tense is enough, as it is beside the current value.
+    """
+    if not denied(words).isdisjoint(range(start, end)):
+        return True
+    before = list(_before(words, start))
+    after = list(_after(words, end))
+    if _moved_away(before, after) or _used_to(before) or after[-1:] == ["before"]:
+        return True
+    if not _OLD_BEFORE.isdisjoint(before) or not _OLD_AFTER.isdisjoint(after):
+        return True
+    return loosely and not _PERHAPS_OLD.isdisjoint(before)
+
+
+def _before(words: Words, start: int) -> Iterator[str]:
+    """The clause's words just before, nearest first, as far as nothing says `now`."""
+    clause = words.clauses[start]
+    for i in range(start - 1, max(-1, start - 7), -1):
+        if words.clauses[i] != clause or words.tokens[i] in _CURRENT:
+            return
+        yield words.tokens[i]
+
+
+def _after(words: Words, end: int) -> Iterator[str]:
+    clause = words.clauses[end - 1]
+    for i in range(end, min(len(words.tokens), end + 5)):
+        if words.clauses[i] != clause or words.tokens[i] in _CURRENT:
+            return
+        yield words.tokens[i]
+
+
+def _moved_away(before: Sequence[str], after: Sequence[str]) -> bool:
+    moved = "from" in before[:2] or not _CHANGED.isdisjoint(after[:3])
+    return moved and not {"to", "into"}.isdisjoint(after[:4])
+
+
+def _used_to(before: Sequence[str]) -> bool:
+    return any(word == "to" and before[i + 1 : i + 2] == ["used"] for i, word in enumerate(before))
+
+
+def _denied(words: Words) -> Iterator[int]:
+    for place, token in enumerate(words.tokens):
+        if _opens(words, place):
+            yield from _reach(words, place)
+        elif token in _COPULAS and _denies_back(words, place):
+            yield from _back(words, place)
+
+
+def _opens(words: Words, place: int) -> bool:
+    token = words.tokens[place]
+    following = words.tokens[place + 1 : place + 2]
+    if token in _COMPARED:
+        return following == (_COMPARED[token],)
+    if token == "no":  # noqa: S105 - a word
+        return not _is_reply(words, place)
+    return token in NEGATORS and following not in {("only",), ("just",)}
+
+
+def _is_reply(words: Words, place: int) -> bool:
+    clause = words.clauses[place]
+    if place and words.clauses[place - 1] == clause:
+        return False
+    following = words.tokens[place + 1 : place + 2]
+    return not following or words.clauses[place + 1] != clause or following[0] in _PRONOUNS
+
+
+def _reach(words: Words, place: int) -> Iterator[int]:
+    clause = words.clauses[place]
+    for i in range(place + 1, min(len(words.tokens), place + 1 + _REACH)):
+        if words.clauses[i] != clause or words.tokens[i] in _ENDS:
+            return
+        yield i
+
+
+def _denies_back(words: Words, place: int) -> bool:
+    first, second = (*words.tokens[place + 1 : place + 3], "", "")[:2]
+    return (
+        first in _WRONG
+        or (first == "not" and second in _RIGHT)
+        or (first == "no" and second == "longer")
+    )
+
+
+def _back(words: Words, place: int) -> Iterator[int]:
+    clause = words.clauses[place]
+    for i in range(place - 1, max(-1, place - 1 - _REACH), -1):
+        if words.clauses[i] != clause or words.tokens[i] in _ENDS:
+            return
+        yield i

@@ -1,0 +1,109 @@
+"""Scores one probe: what became of it, why, and every number that its trace supports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memsim.scoring.answers import AnswerScore, judge_answer
+from memsim.scoring.context import answer_in_context
+from memsim.scoring.evidence import Ranks, evidence_scores, rank_scores, ranks
+from memsim.scoring.leaks import Leak, leaks
+from memsim.scoring.outcomes import PASSED, UNMEASURED, Outcome
+from memsim.scoring.whereabouts import reason_of, whereabouts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memsim.scoring.whereabouts import Reason, Whereabouts
+    from memsim.trace import ProbeTrace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeScore:
+    """What one probe was worth.
+
+    Attributes:
+        outcome: what became of it.
+        reason: why it failed, in one word; None when it did not, or its evidence cannot tell.
+        whereabouts: where its evidence was; None without evidence.
+        detail: more about it in a few words, such as what failed.
+        scores: by metric name, 0 to 1; None where it could not be scored.
+        leaks: the hidden facts that could be seen, and where.
+        ranks: where a ranker put the evidence; None where nothing was ranked.
+    """
+
+    outcome: Outcome
+    reason: Reason | None = None
+    whereabouts: Whereabouts | None = None
+    detail: str = ""
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    leaks: tuple[Leak, ...] = ()
+    ranks: Ranks | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Answered rightly, or rightly not answered."""
+        return self.outcome in PASSED
+
+
+def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:
+    """Score one probe.
+
+    Args:
+        trace: the question and all that was seen of it.
+        discarded: from `whereabouts.discards`.
+    """
+    judged = _judge(trace)
+    visible = leaks(trace)
+    outcome: Outcome = "LEAK" if visible else judged.outcome
+    found = ranks(trace)
+    shown = _answer_shown(trace)
+    failed = outcome not in PASSED and outcome not in UNMEASURED
+    told = failed and judged.outcome not in {"INVENTED", "PASS", "ABSTAINED"}
+    return ProbeScore(
+        outcome=outcome,
+        reason=reason_of(trace, discarded, value_shown=shown) if told else None,
+        whereabouts=whereabouts(trace),
+        detail=judged.detail,
+        scores={
+            **_answer_scores(trace, judged),
+            "answer_in_context": None if shown is None else float(shown),
+            **evidence_scores(trace),
+            **rank_scores(found),
+            "leaks": float(bool(visible)) if trace.hidden and trace.context else None,
+        },
+        leaks=visible,
+        ranks=found,
+    )
+
+
+def _judge(trace: ProbeTrace) -> AnswerScore:
+    if trace.error or trace.context is None or trace.answer is None:
+        return AnswerScore(outcome="ERROR", detail=trace.error or "there is no answer")
+    return judge_answer(trace.probe, trace.answer, trace.superseded)
+
+
+def _answer_shown(trace: ProbeTrace) -> bool | None:
+    probe = trace.probe
+    if trace.context is None or probe.unanswerable or not probe.expect:
+        return None
+    return answer_in_context(probe, trace.context)
+
+
+def _answer_scores(trace: ProbeTrace, judged: AnswerScore) -> dict[str, float | None]:
+    scores: dict[str, float | None] = dict.fromkeys(
+        ("recall", "answer_share", "locomo_f1", "stale", "false_answers", "false_abstentions")
+    )
+    if judged.outcome in UNMEASURED:
+        return scores
+    scores["locomo_f1"] = judged.locomo_f1
+    if trace.probe.unanswerable:
+        scores["false_answers"] = float(judged.outcome == "INVENTED")
+        return scores
+    scores["recall"] = float(judged.outcome == "PASS")
+    scores["answer_share"] = judged.score
+    scores["false_abstentions"] = float(judged.abstained)
+    if trace.superseded or trace.probe.forbid:
+        scores["stale"] = float(judged.outcome in {"STALE", "MIXED"})
+    return scores

@@ -1,0 +1,187 @@
+"""Adds up what remembering took: context tokens, caching, compactions, model calls and dollars."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from memsim.context import SECTIONS
+from memsim.scoring.metrics import PHASES, Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Line = Mapping[str, Any]
+
+
+class Usage:
+    """Usage of the turns and probes added so far, from their lines in the run's files.
+
+    Contexts are those of the turns; where no turn asked for one, as in a recorded conversation,
+    those of the probes.
+    """
+
+    def __init__(self) -> None:
+        self._turns = 0
+        self._sizes = _Sizes()
+        self._asked = _Sizes()
+        self._cached = 0
+        self._breaks = 0
+        self._before: tuple[object, int] | None = None
+        self._compactions = 0
+        self._freed = 0
+        self._grew = 0
+        self._calls = _Calls()
+
+    def add_turn(self, line: Line) -> None:
+        """Count a line of `turns.jsonl`; the turns of a case come in order."""
+        self._turns += 1
+        tokens = line.get("tokens")
+        if tokens is not None:
+            total = self._sizes.add(tokens, sent=line["sent"], overflow=line.get("overflow", 0))
+            self._add_cached(line, total)
+        for event in line.get("events", ()):
+            if event["kind"] == "compaction":
+                self._add_compaction(event)
+        if calls := line.get("calls"):
+            self._calls.add(calls)
+
+    def add_probe(self, line: Line) -> None:
+        """Count a line of `probes.jsonl`."""
+        context = line["context"]
+        if context is not None:
+            total = context["total"]
+            self._asked.add(context["tokens"], sent=total, overflow=context["overflow"])
+        self._calls.add(line["calls"])
+
+    def measures(self) -> dict[str, Measure]:
+        """Every metric of `metrics.USAGE`."""
+        sizes = self._sizes if self._sizes.n else self._asked
+        return {
+            **sizes.measures(),
+            **self._caching(),
+            "compactions": self._counted(self._compactions),
+            "tokens_freed": self._counted(self._freed),
+            "summaries_grew": self._counted(self._grew),
+            **self._calls.measures(self._turns),
+        }
+
+    def _add_cached(self, line: Line, total: int) -> None:
+        case = (line["case"], line.get("repeat", 0))
+        cached = line.get("cached", 0)
+        self._cached += cached
+        if self._before and self._before[0] == case:
+            self._breaks += cached < self._before[1]
+        self._before = case, total
+
+    def _add_compaction(self, event: Line) -> None:
+        self._compactions += 1
+        before, after = event.get("before"), event.get("after")
+        if before is not None and after is not None:
+            self._freed += max(0, before - after)
+            self._grew += after > before
+
+    def _caching(self) -> dict[str, Measure]:
+        if not self._sizes.sent:
+            none = Measure(value=None, n=0, reason="no turn sent a context")
+            return {"cached_share": none, "cache_breaks": none}
+        share = self._cached / self._sizes.sent
+        return {
+            "cached_share": Measure(value=share, n=self._sizes.n),
+            "cache_breaks": Measure(value=self._breaks, n=self._sizes.n),
+        }
+
+    def _counted(self, count: int) -> Measure:
+        if not self._turns:
+            return Measure(value=None, n=0, reason="no turn was played")
+        return Measure(value=count, n=self._turns)
+
+
+class _Sizes:
+    """Sizes of contexts, by section."""
+
+    def __init__(self) -> None:
+        self.n = self.peak = self.total = self.sent = self.overflow = 0
+        self.sections: dict[str, int] = {}
+
+    def add(self, tokens: Mapping[str, int], *, sent: int, overflow: int) -> int:
+        total = 0
+        sections = self.sections
+        for name, count in tokens.items():
+            total += count
+            sections[name] = sections.get(name, 0) + count
+        self.n += 1
+        self.total += total
+        self.sent += sent
+        self.overflow += overflow
+        self.peak = max(self.peak, total)
+        return total
+
+    def measures(self) -> dict[str, Measure]:
+        names = [s for s in SECTIONS if s != "query"]
+        if not self.n:
+            none = Measure(value=None, n=0, reason="no context was asked for")
+            known = ("context_mean", "context_peak", "context_total", "overflow")
+            return dict.fromkeys([*known, *(f"context_{s}" for s in names)], none)
+        return {
+            "context_mean": self._measure(self.total / self.n),
+            "context_peak": self._measure(self.peak),
+            "context_total": self._measure(self.sent),
+            **{f"context_{s}": self._measure(self.sections.get(s, 0) / self.n) for s in names},
+            "overflow": self._measure(self.overflow),
+        }
+
+    def _measure(self, value: float) -> Measure:
+        return Measure(value=value, n=self.n)
+
+
+class _Calls:
+    """Model calls, their tokens by phase, and what is known of their price."""
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(PHASES, 0)
+        self.tokens = dict.fromkeys(PHASES, 0)
+        self.costs: list[float] = []
+        self.unpriced = 0
+
+    def add(self, calls: Iterable[Line]) -> None:
+        for call in calls:
+            self.counts[call["phase"]] += 1
+            self.tokens[call["phase"]] += call["input"] + call["output"]
+            if call["cost"] is None:
+                self.unpriced += 1
+            else:
+                self.costs.append(call["cost"])
+
+    def measures(self, turns: int) -> dict[str, Measure]:
+        n = sum(self.counts.values())
+        measures = {
+            "model_calls": Measure(value=n, n=n),
+            "model_tokens": Measure(value=sum(self.tokens.values()), n=n),
+        }
+        for phase in PHASES:
+            measures[f"calls_{phase}"] = Measure(value=self.counts[phase], n=n)
+            measures[f"tokens_{phase}"] = Measure(value=self.tokens[phase], n=n)
+        return measures | self._priced(n, turns)
+
+    def _priced(self, n: int, turns: int) -> dict[str, Measure]:
+        if self.unpriced:
+            reason = f"no price is known for {self.unpriced} of {n} model calls"
+            none = Measure(value=None, n=n, reason=reason)
+            return {"cost": none, "cost_per_100_turns": none}
+        cost = math.fsum(self.costs)
+        if not turns:
+            per = Measure(value=None, n=0, reason="no turn was played")
+        else:
+            per = Measure(value=100 * cost / turns, n=turns)
+        return {"cost": Measure(value=cost, n=n), "cost_per_100_turns": per}
+
+
+def usage(turns: Iterable[Line], probes: Sequence[Line]) -> dict[str, Measure]:
+    """Every metric of `metrics.USAGE`, from the lines of the run's files."""
+    used = Usage()
+    for line in turns:
+        used.add_turn(line)
+    for line in probes:
+        used.add_probe(line)
+    return used.measures()
