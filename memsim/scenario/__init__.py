@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsim.scenario.build import ScenarioBuilder
 from memsim.scenario.load import load_scenario, load_scenarios
 from memsim.scenario.schema import scenario_schema
 from memsim.scenario.script import (
@@ -36,6 +37,7 @@ __all__ = [
     "Probe",
     "Restarted",
     "Scenario",
+    "ScenarioBuilder",
     "ScriptEvent",
     "Turn",
     "load_scenario",

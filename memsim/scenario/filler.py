@@ -1,8 +1,8 @@
-"""Makes talk without end out of a domain's patterns, and never says a value that the script plants or asks for.
+"""Makes talk without end out of a domain's patterns, and never says a value that is planted.
 
-That holds by construction and needs no look at the lines: for each value one of its words is kept out of every line.
-Where the word is none of the domain's own, it is never made up; where it is, the patterns and fillings that hold it
-are left out.
+That holds by construction and needs no look at the lines: for each value that the script plants or
+asks for, one of its words is kept out of every line. Where the word is none of the domain's own, it
+is never made up; where it is, the patterns and fillings that hold it are left out.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from string import Formatter
 
-from memsim.scenario.domains import Domain, load_domain
+from memsim.scenario.domains import load_domain
 from memsim.scenario.words import words
 
 VERSION = 1
-"""Raised whenever the same seed would say something else, so that scenarios with filler get another fingerprint."""
+"""Raised whenever a seed would say something else: scenarios with filler get new fingerprints."""
 
 _ONSETS = (
     "b",
@@ -47,15 +46,17 @@ _ONSETS = (
 _VOWELS = ("a", "e", "i", "o", "u", "ai", "ei", "ia", "oa")
 _CODAS = ("", "", "", "l", "m", "n", "r", "s", "th", "x")
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
-_NEW_NAME = 0.08
+_FEW_NAMES = 4
+_NEW_NAME = 0.06
 _NAMES_KEPT = 1024
+_LONGER_NAME = 0.3
 _ASIDE = 0.3
 _SLOT = re.compile(r"\{(\w+)\}")
 
 Say = Callable[[], str]
 
 
-class CannotAvoid(ValueError):
+class UnavoidableWordError(ValueError):
     """A value is so common a word that no pattern of a domain does without it.
 
     Args:
@@ -89,7 +90,7 @@ def patterns(domain: str, values: frozenset[str]) -> Patterns:
     """A domain's patterns without the values.
 
     Raises:
-        CannotAvoid: nothing is left.
+        UnavoidableWordError: nothing is left.
     """
     vetting = _Vetting(domain)
     for value in sorted(values):
@@ -134,7 +135,7 @@ class _Vetting:
                 self._banned.add(word)
                 self._left = left
                 return
-        raise CannotAvoid(value, self._name)
+        raise UnavoidableWordError(value, self._name)
 
     def patterns(self) -> Patterns:
         left = self._left
@@ -171,25 +172,42 @@ class Talker:
     def __init__(self, patterns: Patterns) -> None:
         self._chance = random.Random()
         self._inventor = _Inventor(self._chance, patterns.banned)
-        self._slots = patterns.slots
-        self.user = self._line(patterns.user, patterns.asides)
-        self.assistant = self._line(patterns.assistant, patterns.asides)
-        self.plain = self._one_of(patterns.assistant)
+        self._scene = _Scene(self._chance, self._inventor, patterns.slots)
+        self._user = self._line(patterns.user, patterns.asides)
+        self._assistant = self._line(patterns.assistant, patterns.asides)
+        self._plain = self._one_of(patterns.assistant)
 
     def begin(self, seed: str) -> None:
         """Start anew: the same seed says the same lines."""
         self._chance.seed(seed)
+        self._scene.clear()
         self._inventor.forget()
 
     def turns(self, count: int, at_least: int = 0) -> Iterator[tuple[str, str]]:
-        """What user and assistant say in so many turns, each in at least so many words."""
-        user, assistant = self.user, self.assistant
+        """What user and assistant say in so many turns, each in at least so many words.
+
+        Within a turn both speak of the same things.
+        """
+        user, assistant, change = self._user, self._assistant, self._scene.clear
         if at_least <= 1:
             for _ in range(count):
+                change()
                 yield user(), assistant()
             return
         for _ in range(count):
-            yield _lengthened(user, at_least), _lengthened(assistant, at_least)
+            yield self._lengthened(user, at_least), self._lengthened(assistant, at_least)
+
+    def plain(self) -> str:
+        """One line for itself."""
+        self._scene.clear()
+        return self._plain()
+
+    def _lengthened(self, say: Say, at_least: int) -> str:
+        text = ""
+        while text.count(" ") + 1 < at_least:
+            text = f"{text} {say()}" if text else say()
+            self._scene.clear()
+        return text
 
     def _line(self, among: tuple[str, ...], asides: tuple[str, ...]) -> Say:
         first, aside, chance = self._one_of(among), self._one_of(asides), self._chance.random
@@ -200,46 +218,52 @@ class Talker:
         return line if asides else first
 
     def _one_of(self, among: tuple[str, ...]) -> Say:
-        chance = self._chance.random
-        ready = [self._pattern(pattern) for pattern in among]
+        chance, scene = self._chance.random, self._scene
+        ready = [(_SLOT.sub(r"%(\1)s", p.replace("%", "%%")), p.startswith("{")) for p in among]
         count = len(ready)
 
         def one() -> str:
-            text, fillings = ready[int(chance() * count)]
-            return text % tuple([filling() for filling in fillings]) if fillings else text
+            pattern, opens = ready[int(chance() * count)]
+            text = pattern % scene
+            return text[0].upper() + text[1:] if opens else text
 
         return one
 
-    def _pattern(self, pattern: str) -> tuple[str, tuple[Say, ...]]:
-        text, fillings = "", []
-        for literal, slot, _, _ in Formatter().parse(pattern):
-            text += literal
-            if slot:
-                # A sentence that begins with a slot begins with a capital.
-                text += "%s"
-                fillings.append(self._filling(slot, opens=len(text) == 2))
-        return text, tuple(fillings)
 
-    def _filling(self, slot: str, *, opens: bool) -> Say:
-        if slot not in self._slots:
-            made: Say = getattr(self._inventor, slot)
-            return made
-        chance, among = self._chance.random, self._slots[slot]
-        if opens:
-            among = tuple(f[0].upper() + f[1:] for f in among)
-        count = len(among)
-        return lambda: among[int(chance() * count)]
+class _Scene(dict[str, str]):
+    """What is being spoken of: a slot is filled when first needed and stays so until cleared."""
 
+    def __init__(
+        self,
+        chance: random.Random,
+        inventor: _Inventor,
+        slots: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        super().__init__()
+        self._chance = chance.random
+        self._slots = {slot: (among, len(among)) for slot, among in slots.items()}
+        self._made: dict[str, Say] = {
+            "name": inventor.name,
+            "code": inventor.code,
+            "few": inventor.few,
+            "many": inventor.many,
+        }
 
-def _lengthened(say: Say, at_least: int) -> str:
-    text = say()
-    while text.count(" ") + 1 < at_least:
-        text = f"{text} {say()}"
-    return text
+    def __missing__(self, slot: str) -> str:
+        found = self._slots.get(slot)
+        if found:
+            among, count = found
+            filling = self[slot] = among[int(self._chance() * count)]
+        else:
+            filling = self[slot] = self._made[slot]()
+        return filling
 
 
 class _Inventor:
-    """Makes up what no list could hold: the vocabulary grows as the talk goes on, as it does among people."""
+    """Makes up what no list could hold.
+
+    The vocabulary grows as the talk goes on, as it does among people.
+    """
 
     def __init__(self, chance: random.Random, banned: Iterable[str]) -> None:
         self._chance = chance.random
@@ -252,21 +276,22 @@ class _Inventor:
 
     def name(self) -> str:
         names, chance = self._names, self._chance
-        if names and chance() >= _NEW_NAME:
-            return names[int(chance() * len(names))]
+        known = len(names)
+        if chance() > max(_NEW_NAME, _FEW_NAMES / (_FEW_NAMES + known)):
+            return names[int(chance() * known)]
         made = self._new_name()
-        if len(names) < _NAMES_KEPT:
+        if known < _NAMES_KEPT:
             names.append(made)
         else:
             names[int(chance() * _NAMES_KEPT)] = made
         return made
 
     def _new_name(self) -> str:
-        chance, made = self._chance, ""
+        made = ""
         syllables = 2
         while not made or made in self._banned:
             made = "".join(self._syllable() for _ in range(syllables))
-            syllables += chance() < 0.3
+            syllables += self._chance() < _LONGER_NAME
         return made.capitalize()
 
     def _syllable(self) -> str:

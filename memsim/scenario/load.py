@@ -45,9 +45,7 @@ def load_scenario(path: Path) -> Scenario:
     try:
         return make_scenario(parse(read_text(path)), path)
     except ScenarioError as error:
-        raise ScenarioError(
-            error.message, path=path, line=error.line, hint=error.hint
-        ) from None
+        raise ScenarioError(error.message, path=path, line=error.line, hint=error.hint) from None
 
 
 def _files(folder: Path) -> Iterator[Path]:

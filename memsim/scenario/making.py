@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping as AbstractMapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -48,11 +47,15 @@ def _document(root: Node | None) -> Mapping:
     if root is None:
         raise ScenarioError(f"is empty; a scenario begins with memsim: {VERSION}", line=1)
     if not isinstance(root, Mapping):
-        raise ScenarioError(f"a scenario is a mapping that begins with memsim: {VERSION}", line=root.line)
+        raise ScenarioError(
+            f"a scenario is a mapping that begins with memsim: {VERSION}", line=root.line
+        )
     first = next(iter(root.entries), "")
     if "memsim" not in root.entries:
         hint = nearest(first, ("memsim",))
-        raise ScenarioError(f"does not begin with memsim: {VERSION}", line=root.line_of(first), hint=hint)
+        raise ScenarioError(
+            f"does not begin with memsim: {VERSION}", line=root.line_of(first), hint=hint
+        )
     version = root.entries["memsim"]
     if not (isinstance(version, Scalar) and version.plain and version.text == str(VERSION)):
         said = shown(version.text) if isinstance(version, Scalar) else "a collection"
@@ -66,7 +69,9 @@ def _document(root: Node | None) -> Mapping:
 
 def _check_names(plan: Plan) -> None:
     if plan.name.casefold().split(".")[0] in _RESERVED:
-        raise ScenarioError(f"{shown(plan.name)} is a reserved file name on Windows", line=plan.line)
+        raise ScenarioError(
+            f"{shown(plan.name)} is a reserved file name on Windows", line=plan.line
+        )
     for noun, names in (("principal", plan.principals), ("tag", plan.tags)):
         seen: dict[str, str] = {}
         for name in names:
@@ -78,19 +83,19 @@ def _check_names(plan: Plan) -> None:
 
 
 def _check_generated(plan: Plan, found: Survey) -> frozenset[str]:
-    lines: dict[str, int | None] = {}
-    for probe in plan.probes:
-        for answer in (*probe.value.expect, *probe.value.forbid):
-            if answer != UNKNOWN:
-                lines.setdefault(answer, probe.line)
-    for value, line in found.values():
-        lines[value] = line
+    lines = {
+        answer: probe.line
+        for probe in reversed(plan.probes)
+        for answer in (*probe.value.expect, *probe.value.forbid)
+        if answer != UNKNOWN
+    }
+    lines.update(found.values())
     values = frozenset(lines)
     domains = [*found.domains, *(["notes"] if found.acknowledged else [])]
     for domain in domains:
         try:
             filler.patterns(domain, values)
-        except filler.CannotAvoid as error:
+        except filler.UnavoidableWordError as error:
             raise ScenarioError(
                 f"{shown(error.value)} is so common a word that generated talk cannot avoid it; "
                 "plant more words",
@@ -134,7 +139,9 @@ def _scenario(
 
 
 def fingerprint(plan: Plan, *, generated: bool) -> str:
-    """Sha256 of what a script says: neither its layout nor its path, nor keys that only repeat a default.
+    """Sha256 of what a script says, whatever its path and layout.
+
+    A key that only repeats a default does not count.
 
     Args:
         plan: the script.
@@ -149,20 +156,14 @@ def _said(value: object) -> object:
     if isinstance(value, Scalar | Listing | Mapping):
         return canonical(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {
-            "": type(value).__name__,
-            **{
-                f.name: _said(said)
-                for f in fields(value)
-                if f.name != "line" and (said := getattr(value, f.name)) != f.default
-            },
+        said = {
+            f.name: _said(getattr(value, f.name))
+            for f in fields(value)
+            if f.name != "line" and getattr(value, f.name) != f.default
         }
-    if isinstance(value, tuple | list):
+        return {"": type(value).__name__, **said}
+    if isinstance(value, tuple):
         return [_said(item) for item in value]
-    if isinstance(value, AbstractMapping):
-        return {key: _said(item) for key, item in value.items()}
     if isinstance(value, datetime):
         return stamp(value)
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    return value
+    return value.total_seconds() if isinstance(value, timedelta) else value

@@ -1,4 +1,4 @@
-"""Tells a script turn by turn: numbers, ids, times and sessions, the same for the check at loading and for the play."""
+"""Tells a script turn by turn (numbers, ids, times, sessions), for the check and for the play."""
 
 from __future__ import annotations
 

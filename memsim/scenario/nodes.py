@@ -1,4 +1,4 @@
-"""What a script file holds before it means anything: text, lists and mappings that know their line."""
+"""What a script file holds before it means anything: text, lists, mappings, and their lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes probes of what was written: when each is asked, by whom, about what, and whether it can be answered."""
+"""Makes probes of what was written: when each is asked, by whom and about what."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Record(Kind[T], Generic[T]):
 
     Args:
         noun: what it is called in messages.
-        make: makes its value from `line` and the fields by name; absent fields are left to its defaults.
+        make: makes its value from `line` and the fields by name; what is absent is left out.
         fields: its keys.
         short: the field that a lone value stands for, such as `turns` in `filler: 20`.
     """
@@ -56,7 +56,7 @@ class Record(Kind[T], Generic[T]):
         self._required = tuple(field.key for field in fields if field.required)
         self._short = self._fields[short] if short else None
 
-    def read(self, node: Node, name: str) -> T:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> T:
         if isinstance(node, nodes.Mapping):
             return self._read_mapping(node, name)
         if self._short is None:
@@ -79,12 +79,16 @@ class Record(Kind[T], Generic[T]):
     def _unknown(self, key: str, node: nodes.Mapping, name: str) -> ScenarioError:
         known = ", ".join(self._fields)
         hint = nearest(key, self._fields)
-        rest = "" if hint else f"; there are {known}"
+        value = node.entries[key]
+        if not hint and " " in key and isinstance(value, Scalar) and value.null:
+            rest = "; a text with a comma needs quotes in { }"
+        else:
+            rest = "" if hint else f"; there are {known}"
         return ScenarioError(
             f"{name} has no key {shown(key)}{rest}", line=node.line_of(key), hint=hint
         )
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         full: Schema = {
             "type": "object",
             "additionalProperties": False,
@@ -102,7 +106,7 @@ def _described(field: Field) -> Schema:
 
 
 class Action(Kind[T], Generic[T]):
-    """A step of a script that holds its own key, such as `gap: 3d`: one value and nothing beside it.
+    """A step that is one key with one value, such as `gap: 3d`, and nothing beside it.
 
     Args:
         key: the step's key.
@@ -119,7 +123,7 @@ class Action(Kind[T], Generic[T]):
         self._about = about
         self._make = make
 
-    def read(self, node: Node, name: str) -> T:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> T:
         assert isinstance(node, nodes.Mapping)  # noqa: S101 - Steps chooses an action by its key
         for key in node.entries:
             if key != self.key:
@@ -132,7 +136,7 @@ class Action(Kind[T], Generic[T]):
             return value  # type: ignore[no-any-return]
         return self._make(line=line, value=value)
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {
             "type": "object",
             "additionalProperties": False,
@@ -155,7 +159,7 @@ class Step(Kind[T], Generic[T]):
         self._actions = actions
         self._words = words
 
-    def read(self, node: Node, name: str) -> T:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> T:
         if isinstance(node, Scalar) and node.text in self._words:
             return self._words[node.text](line=node.line)
         if not isinstance(node, nodes.Mapping):
@@ -187,7 +191,7 @@ class Step(Kind[T], Generic[T]):
             f"no turn is written {shown(first)}{rest}", line=node.line_of(first), hint=hint
         )
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {
             "anyOf": [
                 {"enum": list(self._words)},
@@ -208,8 +212,8 @@ class Reference(Kind[T], Generic[T]):
         self.name = name
         self._kind = kind
 
-    def read(self, node: Node, name: str) -> T:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> T:
         return self._kind().read(node, name)
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {"$ref": f"#/$defs/{self.name}"}

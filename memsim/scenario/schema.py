@@ -1,8 +1,9 @@
-"""The scenario language: the one table of fields that the loader reads by and the JSON Schema is made from."""
+"""The scenario language: one table of fields, for the loader and for the JSON Schema."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 from memsim.errors import ScenarioError
 from memsim.scenario import nodes
@@ -16,8 +17,8 @@ from memsim.scenario.plan import (
     Forgetting,
     Gap,
     OpenSession,
-    Plan,
     PlainStep,
+    Plan,
     ProbeNote,
     Repeat,
     Restart,
@@ -149,7 +150,7 @@ _DOMAIN = _field("domain", Choice(DOMAINS), "what generated talk is about")
 _SPEAKER = _field("as", Ident(), "whose turn it is; else the session's principal", into="speaker")
 
 
-def _say(role: str, about: str) -> Record[PlainStep]:
+def _say(role: Literal["user", "assistant"], about: str) -> Record[PlainStep]:
     text = _field(role, Text(), about, required=True, into="text")
     return Record(role, partial(Say, role=role), [text, _FACTS, _SPEAKER])
 
@@ -289,7 +290,7 @@ PLAN: Record[Plan] = Record(
 
 
 def scenario_schema() -> dict[str, object]:
-    """The language as JSON Schema 2020-12, for editors; the loader checks more than a schema can say."""
+    """The language as JSON Schema 2020-12, for editors; the loader checks more than it can say."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "memsim scenario",

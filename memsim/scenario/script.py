@@ -210,6 +210,7 @@ class Scenario:
         fingerprint: sha256 of what the script says.
         dataset: name of the dataset it belongs to; empty for scenarios. Means over a dataset are
             clustered by scenario.
+        tags: words to select it by.
     """
 
     name: str

@@ -1,7 +1,8 @@
 """Reads a script file under limits, so that a hostile one costs an error and not the machine.
 
-YAML's conveniences that change what is written (aliases, merge keys, tags, several documents, duplicate keys) are
-errors, and the file is read from parser events, never composed, so that each limit holds while it is read.
+YAML's conveniences that change what is written (aliases, merge keys, tags, several documents,
+duplicate keys) are errors, and the file is read from parser events, never composed, so that each
+limit holds while it is read.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from memsim.scenario.nodes import MAX_DEPTH, Listing, Mapping, Node, Scalar, sca
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_VALUES = 100_000
-"""Keys, values and collections in one file; longer conversations are written with `filler` and `repeat`."""
+"""Keys, values and collections in one file; `filler` and `repeat` write longer conversations."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BOMS = (
@@ -38,7 +39,8 @@ def read_text(path: Path) -> str:
     """The text of a script file.
 
     Raises:
-        ScenarioError: it cannot be read, is too large, or is not plain UTF-8. Without a path, which the caller adds.
+        ScenarioError: it cannot be read, is too large, or is not plain UTF-8. Without a path, which
+            the caller adds.
     """
     data = _bytes(path)
     for mark, problem in _BOMS:
@@ -119,7 +121,7 @@ def _events(loader: Any) -> Iterator[Any]:  # noqa: ANN401 - PyYAML's events are
 
 
 class _Tree:
-    """Builds nodes from events with a stack of its own, so that depth is a count and not a recursion."""
+    """Builds nodes from events with a stack of its own: depth is a count and not a recursion."""
 
     def __init__(self) -> None:
         self._open: list[_Frame] = []
@@ -136,9 +138,7 @@ class _Tree:
             elif isinstance(event, yaml.CollectionEndEvent):
                 self._add(self._open.pop().close())
             elif isinstance(event, yaml.AliasEvent):
-                raise ScenarioError(
-                    f"aliases are not allowed: *{event.anchor}", line=event.start_mark.line + 1
-                )
+                raise _alias(event)
             elif isinstance(event, yaml.DocumentStartEvent):
                 self._document(event)
         return self._root
@@ -183,6 +183,12 @@ class _Tree:
             self._open[-1].add(node)
         else:
             self._root = node
+
+
+def _alias(event: Any) -> ScenarioError:  # noqa: ANN401 - as _events
+    return ScenarioError(
+        f"aliases are not allowed: *{event.anchor}", line=event.start_mark.line + 1
+    )
 
 
 class _Frame:

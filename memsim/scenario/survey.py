@@ -1,4 +1,4 @@
-"""Goes through a whole script once, at loading, and holds every step against what came before it."""
+"""Goes through a whole script once, at loading, and checks each step against those before it."""
 
 from __future__ import annotations
 
@@ -122,10 +122,10 @@ class _Silent:
     def reply(self) -> str:
         return ""
 
-    def result(self, call: ToolCall, number: int) -> str:  # noqa: ARG002 - as Voice
+    def result(self, call: ToolCall, number: int) -> str:
         return call.result
 
-    def talk(self, filler: Filler, number: int) -> Iterator[tuple[str, str]]:  # noqa: ARG002 - as Voice
+    def talk(self, filler: Filler, number: int) -> Iterator[tuple[str, str]]:
         return iter(())
 
 

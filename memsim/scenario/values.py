@@ -1,4 +1,4 @@
-"""The kinds of value that a script is made of: each reads one node strictly and describes itself as JSON Schema."""
+"""The kinds of value that a script is made of: each reads strictly and has its JSON Schema."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from memsim.errors import ScenarioError, nearest
 from memsim.scenario.nodes import Listing, Mapping, Node, Scalar, kind_of, shown
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Schema = dict[str, object]
 
 ID_LENGTH = 100
@@ -30,11 +31,11 @@ _MAX_GAP = timedelta(days=365 * 1000)
 _PLAIN: Schema = {"type": ["string", "number", "boolean"]}
 
 
-class Kind(ABC, Generic[T]):
+class Kind(ABC, Generic[T_co]):
     """A kind of value."""
 
     @abstractmethod
-    def read(self, node: Node, name: str) -> T:
+    def read(self, node: Node, name: str) -> T_co:
         """The node's value.
 
         Args:
@@ -74,27 +75,27 @@ class Text(Kind[str]):
     def __init__(self, *, blank: bool = False) -> None:
         self._blank = blank
 
-    def read(self, node: Node, name: str) -> str:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> str:
         text = _written(node, name, "text").text
         if not self._blank and not text.strip():
             raise ScenarioError(f"{name} is blank", line=node.line)
         return text
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return dict(_PLAIN) if self._blank else {**_PLAIN, "pattern": r"\S"}
 
 
 class Ident(Kind[str]):
     """A name: letters, digits, `_`, `-` and `.`, beginning with a letter, a digit or `_`."""
 
-    def read(self, node: Node, name: str) -> str:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> str:
         text = _written(node, name, "a name").text
         problem = _ident_problem(text)
         if problem:
             raise ScenarioError(f"{name} {shown(text)} {problem}", line=node.line)
         return text
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {**_PLAIN, "minLength": 1, "maxLength": ID_LENGTH, "pattern": r"^[^\s/\\:\[\]%]+$"}
 
 
@@ -138,7 +139,7 @@ class Whole(Kind[int]):
         self._least = least
         self._most = most
 
-    def read(self, node: Node, name: str) -> int:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> int:
         what = "a whole number"
         written = _written(node, name, what)
         if not (written.plain and _WHOLE.fullmatch(written.text)):
@@ -149,7 +150,7 @@ class Whole(Kind[int]):
             raise expected(name, f"from {self._least:,} to {self._most:,}", node)
         return number
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {"type": "integer", "minimum": self._least, "maximum": self._most}
 
 
@@ -167,7 +168,7 @@ class Decimal(Kind[float]):
     def __init__(self, most: float) -> None:
         self._most = most
 
-    def read(self, node: Node, name: str) -> float:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> float:
         written = _written(node, name, "a number")
         if not (written.plain and len(written.text) < 40 and _DECIMAL.fullmatch(written.text)):
             raise expected(name, "a number such as 0.05", node)
@@ -176,14 +177,14 @@ class Decimal(Kind[float]):
             raise expected(name, f"at most {self._most:g}", node)
         return number
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {"type": "number", "minimum": 0, "maximum": self._most}
 
 
 class Flag(Kind[bool]):
     """`true` or `false`, and no other way to say it."""
 
-    def read(self, node: Node, name: str) -> bool:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> bool:
         written = _written(node, name, "true or false")
         if not written.plain or written.text not in {"true", "false"}:
             meant = {"yes": "true", "on": "true", "no": "false", "off": "false"}
@@ -192,7 +193,7 @@ class Flag(Kind[bool]):
             raise expected(name, "true or false", node, hint)
         return written.text == "true"
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {"type": "boolean"}
 
 
@@ -206,7 +207,7 @@ class Choice(Kind[str]):
     def __init__(self, words: Sequence[str]) -> None:
         self._words = tuple(words)
 
-    def read(self, node: Node, name: str) -> str:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> str:
         text = _written(node, name, f"one of {', '.join(self._words)}").text
         if text not in self._words:
             raise expected(
@@ -214,7 +215,7 @@ class Choice(Kind[str]):
             )
         return text
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {"enum": list(self._words)}
 
 
@@ -228,7 +229,7 @@ class Duration(Kind[timedelta]):
     def __init__(self, *, zero: bool = False) -> None:
         self._zero = zero
 
-    def read(self, node: Node, name: str) -> timedelta:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> timedelta:
         what = "a duration such as 90s, 5min, 36h, 3d or 2w"
         text = _written(node, name, what).text
         if len(text) > 40 or not text.isascii():
@@ -243,14 +244,14 @@ class Duration(Kind[timedelta]):
             raise expected(name, "longer than nothing", node)
         return span
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {"type": "string", "pattern": r"^\s*(\d+\s*(s|min|m|h|d|w)\s*)+$"}
 
 
 class Instant(Kind[datetime]):
     """A moment with its time zone, such as `2026-03-02T09:00:00Z`."""
 
-    def read(self, node: Node, name: str) -> datetime:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> datetime:
         what = "a moment such as 2026-03-02T09:00:00Z"
         text = _written(node, name, what).text
         if not _INSTANT.fullmatch(text):
@@ -263,14 +264,14 @@ class Instant(Kind[datetime]):
             raise expected(name, "between the years 1900 and 9000", node)
         return moment.astimezone(UTC)
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {"type": "string", "pattern": f"^{_INSTANT.pattern}$"}
 
 
 class Tokens(Kind[int]):
     """A number of tokens, such as 4096 or 4k; a k is 1,024."""
 
-    def read(self, node: Node, name: str) -> int:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> int:
         what = "a number of tokens such as 4096 or 4k"
         written = _written(node, name, what)
         found = _TOKENS.fullmatch(written.text) if len(written.text) < 20 else None
@@ -279,7 +280,7 @@ class Tokens(Kind[int]):
             raise expected(name, what, node)
         return int(tokens)
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         number: Schema = {"type": "integer", "minimum": 1, "maximum": _MAX_TOKENS}
         return {"anyOf": [number, {"type": "string", "pattern": f"^{_TOKENS.pattern}$"}]}
 
@@ -287,28 +288,28 @@ class Tokens(Kind[int]):
 class Bound(Kind[str]):
     """What a metric must keep to, such as `">= 0.80"`."""
 
-    def read(self, node: Node, name: str) -> str:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> str:
         what = 'a bound such as ">= 0.80"'
         text = _written(node, name, what).text.strip()
         if len(text) > 40 or not _BOUND.fullmatch(text):
             raise expected(name, what, node)
         return text
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {"type": "string", "pattern": rf"^\s*{_BOUND.pattern}\s*$"}
 
 
 class Arguments(Kind[str]):
     """A tool's arguments: a mapping of JSON values, read as canonical JSON text."""
 
-    def read(self, node: Node, name: str) -> str:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> str:
         if not isinstance(node, Mapping):
             raise expected(name, "a mapping", node)
         return json.dumps(
             _json(node, name), ensure_ascii=False, sort_keys=True, separators=(",", ":")
         )
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {"type": "object"}
 
 
@@ -342,7 +343,7 @@ class ListOf(Kind[tuple[T, ...]]):
         self._single = single
         self._least = least
 
-    def read(self, node: Node, name: str) -> tuple[T, ...]:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> tuple[T, ...]:
         if not isinstance(node, Listing):
             if self._single:
                 return (self._kind.read(node, name),)
@@ -351,7 +352,7 @@ class ListOf(Kind[tuple[T, ...]]):
             raise ScenarioError(f"{name} is an empty list", line=node.line)
         return tuple(self._kind.read(item, name) for item in node.items)
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         item = self._kind.schema()
         several: Schema = {"type": "array", "items": item, "minItems": self._least}
         return {"anyOf": [item, several]} if self._single else several
@@ -380,7 +381,7 @@ class MapOf(Kind[tuple[Named[T], ...]]):
         self._names = names or Ident()
         self._noun = noun
 
-    def read(self, node: Node, name: str) -> tuple[Named[T], ...]:  # noqa: D102 - as Kind
+    def read(self, node: Node, name: str) -> tuple[Named[T], ...]:
         if not isinstance(node, Mapping):
             raise expected(name, "a mapping", node)
         seen: dict[str, str] = {}
@@ -396,7 +397,7 @@ class MapOf(Kind[tuple[Named[T], ...]]):
             )
         return Named(key, self._kind.read(node.entries[key], f"{self._noun} {key}"), line)
 
-    def schema(self) -> Schema:  # noqa: D102 - as Kind
+    def schema(self) -> Schema:
         return {
             "type": "object",
             "propertyNames": {"minLength": 1, "maxLength": ID_LENGTH},

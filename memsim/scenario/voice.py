@@ -1,4 +1,4 @@
-"""Says what a script leaves open, from a seed: fillers, short replies and the bulk of large tool results."""
+"""Says what a script leaves open, from a seed: fillers, short replies, large tool results."""
 
 from __future__ import annotations
 

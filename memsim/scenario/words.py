@@ -1,4 +1,4 @@
-"""When a text says a value: its words in a row, whatever their case and the punctuation between them."""
+"""When a text says a value: its words in a row, whatever their case and punctuation."""
 
 from __future__ import annotations
 

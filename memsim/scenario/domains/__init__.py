@@ -1,8 +1,9 @@
-"""What generated talk can be about: sentence patterns and what fills them, one small module for each domain.
+"""What generated talk can be about: sentence patterns and what fills them, a module per domain.
 
-A pattern's `{slot}` is filled from the domain's own slots, or with something made up on the spot: `{name}` (a person),
-`{code}` (an identifier), `{few}` (a small number) and `{many}` (a large one). Sentences tell of made-up people, never
-of the speaker, so that no generated line answers what a probe asks about the user.
+A pattern's `{slot}` is filled from the domain's own slots, or with something made up on the spot:
+`{name}` (a person), `{code}` (an identifier), `{few}` (a small number) and `{many}` (a large one).
+Sentences tell of made-up people, never of the speaker, so that no generated line answers what a
+probe asks about the user.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ class Domain:
 
 @cache
 def load_domain(name: str) -> Domain:
-    """The patterns of a domain: one of `DOMAINS`, or `tool` (output of programs) or `notes` (short replies)."""
+    """The patterns of a domain.
+
+    Args:
+        name: one of `DOMAINS`, or `tool` (output of programs) or `notes` (short replies).
+    """
     domain: Domain = import_module(f"memsim.scenario.domains.{name}").DOMAIN
     return domain

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from memsim.scenario.domains import Domain
 
+_MODULES = (
+    "the parser",
+    "the scheduler",
+    "the cache layer",
+    "the importer",
+    "the router",
+    "the session store",
+    "the mailer",
+    "the renderer",
+    "the migration script",
+    "the job queue",
+    "the rate limiter",
+    "the config loader",
+    "the search index",
+    "the uploader",
+)
+
 DOMAIN = Domain(
     user=(
-        "Why does {module} call {module} before {moment}?",
+        "Why does {module} call {other} before {moment}?",
         "{name} wants to split {module} because of {smell}.",
         "The review of change {code} says {smell} is back.",
-        "Could {module} share {piece} with {module}?",
+        "Could {module} share {piece} with {other}?",
         "After {moment} the log shows {few} warnings from {module}.",
         "{name} measured {many} calls of {piece} during {moment}.",
         "What would it take to remove {smell} from {module}?",
@@ -19,7 +36,7 @@ DOMAIN = Domain(
         "How do other teams test {piece} without {module}?",
         "The build of {code} failed in {module} right after {moment}.",
         "{name} suggests {technique} for {module}.",
-        "Does {technique} make {smell} any better?",
+        "Would {technique} make {smell} any better?",
         "Please explain {piece} as if {name} had never seen {module}.",
         "Would {technique} slow down {moment}?",
     ),
@@ -32,7 +49,7 @@ DOMAIN = Domain(
         "A test of {piece} can do without {module}.",
         "There are {few} callers of {piece}, all of them in {module}.",
         "I would leave {module} alone until {moment} is covered by tests.",
-        "{technique} is common here, and {name} has done it before.",
+        "People here like {technique}, and {name} has done it before.",
         "The warnings come from {piece}, not from {module}.",
         "Between {code} and now, {module} grew by {many} lines.",
         "{smell} usually shows up first at {moment}.",
@@ -48,22 +65,8 @@ DOMAIN = Domain(
         "It reads better than {smell}.",
     ),
     slots={
-        "module": (
-            "the parser",
-            "the scheduler",
-            "the cache layer",
-            "the importer",
-            "the router",
-            "the session store",
-            "the mailer",
-            "the renderer",
-            "the migration script",
-            "the job queue",
-            "the rate limiter",
-            "the config loader",
-            "the search index",
-            "the uploader",
-        ),
+        "module": _MODULES,
+        "other": _MODULES,
         "piece": (
             "the retry loop",
             "the lock",

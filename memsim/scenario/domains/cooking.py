@@ -4,6 +4,23 @@ from __future__ import annotations
 
 from memsim.scenario.domains import Domain
 
+_INGREDIENTS = (
+    "smoked paprika",
+    "lemon zest",
+    "toasted sesame",
+    "caper brine",
+    "brown butter",
+    "dried mint",
+    "pickled ginger",
+    "fennel seed",
+    "coconut milk",
+    "roasted garlic",
+    "star anise",
+    "tamarind",
+    "sour cream",
+    "miso",
+)
+
 DOMAIN = Domain(
     user=(
         "{name} puts {ingredient} into {dish}, would that work?",
@@ -15,7 +32,7 @@ DOMAIN = Domain(
         "Can {tool} be used for {dish}?",
         "{name} says {tool} makes {dish} less {flaw}.",
         "I tried the {dish_bare} from {book} and it came out {flaw}.",
-        "Does {ingredient} keep if it is stored next to {ingredient}?",
+        "Does {ingredient} keep if it is stored next to {other}?",
         "Page {many} of {book} is all about {dish}.",
         "Why would anyone add {ingredient} at the very end?",
         "{name} swears by {tool} and {ingredient}.",
@@ -60,26 +77,12 @@ DOMAIN = Domain(
             "fish pie",
             "pumpkin curry",
             "a noodle bake",
-            "dumplings",
+            "a dumpling soup",
             "a cheese soufflé",
         ),
         "dish_bare": ("stew", "gratin", "soup", "tart", "salad", "curry", "pie", "casserole"),
-        "ingredient": (
-            "smoked paprika",
-            "lemon zest",
-            "toasted sesame",
-            "capers",
-            "brown butter",
-            "dried mint",
-            "pickled ginger",
-            "fennel seed",
-            "coconut milk",
-            "roasted garlic",
-            "star anise",
-            "tamarind",
-            "sour cream",
-            "miso",
-        ),
+        "ingredient": _INGREDIENTS,
+        "other": _INGREDIENTS,
         "flaw": ("soggy", "bitter", "grainy", "too thick", "bland", "lumpy", "dry", "greasy"),
         "tool": (
             "a pressure cooker",

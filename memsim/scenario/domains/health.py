@@ -6,16 +6,16 @@ from memsim.scenario.domains import Domain
 
 DOMAIN = Domain(
     user=(
-        "{name} swears that {habit} helps with {complaint}.",
-        "Is {habit} any use before {exercise}?",
+        "{name} swears by {habit} against {complaint}.",
+        "Would {habit} be any use before {exercise}?",
         "An article counted {many} people who tried {habit}.",
         "{name} does {exercise} for {few} minutes and calls it enough.",
         "What do coaches say about {exercise} after {routine}?",
         "The leaflet {code} on {complaint} is hard to read.",
         "Can {exercise} be done with {gear}?",
         "{name} gave up {habit} after {few} weeks.",
-        "Why does {complaint} get worse during {routine}, in general?",
-        "Does {gear} make {exercise} easier for beginners?",
+        "Why would {complaint} get worse during {routine}, in general?",
+        "Would {gear} make {exercise} easier for beginners?",
         "{name} teaches {exercise} and never uses {gear}.",
         "The class on {exercise} starts with {routine}.",
         "I heard a talk on {complaint} and half of it was about {habit}.",
@@ -24,7 +24,7 @@ DOMAIN = Domain(
         "Would {habit} suit someone who dislikes {exercise}?",
     ),
     assistant=(
-        "{habit} is harmless, and some find that it eases {complaint}.",
+        "There is no harm in {habit}, and some say it eases {complaint}.",
         "{exercise} needs no more than {gear}.",
         "Studies on {habit} are small.",
         "Coaches often put {exercise} after {routine}.",
@@ -32,7 +32,7 @@ DOMAIN = Domain(
         "{name} may simply enjoy {exercise}.",
         "For beginners {few} minutes of {exercise} is plenty.",
         "{gear} can help, but {exercise} works without it.",
-        "{complaint} has many causes, and {routine} is seldom one.",
+        "There are many causes of {complaint}, and {routine} is seldom one.",
         "Many people drop {habit} after {few} weeks.",
         "Talks about {complaint} tend to mention {habit}.",
         "Someone who dislikes {exercise} might like {routine}.",
@@ -42,10 +42,10 @@ DOMAIN = Domain(
         "{name} found it boring.",
         "That is no medical advice.",
         "Little and often seems to work.",
-        "{gear} is optional.",
+        "One can do without {gear}.",
         "It was in leaflet {code}.",
         "Rest matters too.",
-        "{habit} is easy to keep up.",
+        "Anyone can keep up {habit}.",
     ),
     slots={
         "habit": (

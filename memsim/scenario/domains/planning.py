@@ -60,7 +60,7 @@ DOMAIN = Domain(
             "the newsletter",
             "the audit trail",
             "the onboarding guide",
-            "the user interviews",
+            "the interview series",
         ),
         "milestone": (
             "the steering round",
