@@ -1,0 +1,39 @@
+"""Published datasets as scenarios, by name; what is in their files is never taken on trust."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memsim.errors import RefError, nearest
+from memsim.scenario.datasets.locomo import locomo_from_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from memsim.scenario.script import Scenario
+
+    Loader = Callable[[Path, Mapping[str, str]], list[Scenario]]
+
+DATASETS: dict[str, Loader] = {"locomo": locomo_from_options}
+"""What loads each dataset from its file or folder."""
+
+
+def load_dataset(name: str, path: Path, options: Mapping[str, str] | None = None) -> list[Scenario]:
+    """The scenarios of a dataset.
+
+    Args:
+        name: one of `DATASETS`.
+        path: its file, or the folder that holds it.
+        options: what its loader takes, as written on a command line.
+
+    Raises:
+        RefError: there is no dataset of that name.
+        ConfigError: it takes no such option, or not that value.
+        ScenarioError: a file of it is wrong.
+    """
+    loader = DATASETS.get(name)
+    if loader is None:
+        message = f"no dataset is called {name!r}; there are {', '.join(sorted(DATASETS))}"
+        raise RefError(message, hint=nearest(name, DATASETS))
+    return loader(path, options or {})

@@ -1,0 +1,159 @@
+"""Reads a dataset's JSON file strictly, and its fields with an error that says where they are."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from memsim.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOST_BYTES = 256 * 2**20
+"""Larger than any published file; a file beyond it is a mistake."""
+
+_KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+}
+
+
+def read_json(path: Path) -> object:
+    """The value in a JSON file.
+
+    Raises:
+        ScenarioError: it cannot be read, is not UTF-8 or not JSON, repeats a key in one object,
+            holds a number that is none or a text that is none.
+    """
+    text = _read_text(path)
+    try:
+        value = json.loads(text, object_pairs_hook=_unrepeated, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise ScenarioError(
+            f"not JSON: {error.msg}", path=path, line=error.lineno, column=error.colno
+        ) from None
+    except RecursionError:
+        raise ScenarioError("nested too deeply", path=path) from None
+    except ValueError as error:
+        raise ScenarioError(str(error), path=path) from None
+    _check_texts(path, text, value)
+    return value
+
+
+def _read_text(path: Path) -> str:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ScenarioError(f"larger than {MOST_BYTES // 2**20} MB", path=path)
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ScenarioError(f"cannot be read: {error.strerror}", path=path) from None
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"not UTF-8 at byte {error.start}", path=path) from None
+
+
+def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in made if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return made
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _check_texts(path: Path, text: str, value: object) -> None:
+    # Only an escape can smuggle in half a character, and encoding the value would find it.
+    if "\\u" not in text:
+        return
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ScenarioError("a text holds half a surrogate pair", path=path) from None
+
+
+class Entry:
+    """An object of a dataset's file, with the words for where it stands.
+
+    Args:
+        path: the file.
+        where: such as `conv-26: session_3: turn 4`.
+        value: what should be an object.
+
+    Raises:
+        ScenarioError: it is not an object.
+    """
+
+    def __init__(self, path: Path, where: str, value: object) -> None:
+        self.path = path
+        self.where = where
+        if not isinstance(value, dict):
+            self.reject(f"is {_kind(value)}, not an object")
+        self.fields: dict[str, Any] = value
+
+    def __contains__(self, name: str) -> bool:
+        return self.fields.get(name) is not None
+
+    def reject(self, problem: str) -> NoReturn:
+        """Refuse the file because of this object.
+
+        Raises:
+            ScenarioError: always.
+        """
+        raise ScenarioError(f"{self.where} {problem}", path=self.path)
+
+    def text(self, name: str) -> str:
+        """A field that has to be a text."""
+        value = self._field(name)
+        if not isinstance(value, str):
+            self.reject(f"has {_kind(value)} as {name!r}, not a text")
+        return value
+
+    def number(self, name: str) -> int:
+        """A field that has to be a whole number."""
+        value = self._field(name)
+        if not isinstance(value, int) or isinstance(value, bool):
+            self.reject(f"has {_kind(value)} as {name!r}, not a whole number")
+        return value
+
+    def members(self, name: str) -> list[Any]:
+        """A field that has to be a list."""
+        value = self._field(name)
+        if not isinstance(value, list):
+            self.reject(f"has {_kind(value)} as {name!r}, not a list")
+        return value
+
+    def texts(self, name: str) -> list[str]:
+        """A field that has to be a list of texts."""
+        values = self.members(name)
+        for value in values:
+            if not isinstance(value, str):
+                self.reject(f"has {_kind(value)} in {name!r}, not a text")
+        return values
+
+    def printed(self, name: str) -> str:
+        """A field that is a text or a number, as text."""
+        value = self._field(name)
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            self.reject(f"has {_kind(value)} as {name!r}, not a text or a number")
+        if isinstance(value, float) and not math.isfinite(value):
+            self.reject(f"has a number as {name!r} that is not finite")
+        return str(value)
+
+    def _field(self, name: str) -> object:
+        if name not in self.fields:
+            self.reject(f"has no {name!r}")
+        return self.fields[name]
+
+
+def _kind(value: object) -> str:
+    return _KINDS.get(type(value), type(value).__name__)
