@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import wait
@@ -154,7 +155,8 @@ class _Crew:
         context = get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_work, args=(theirs, self._play), daemon=True)
-        process.start()
+        with _interrupts_held():
+            process.start()
         theirs.close()
         return _Worker(process, ours)
 
@@ -203,6 +205,22 @@ class _Crew:
         self._workers.clear()
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    # A process inherits the hold, so an interrupt cannot hit it before it is ready for one.
+    _hold_interrupts(held=True)
+    try:
+        yield
+    finally:
+        _hold_interrupts(held=False)
+
+
+def _hold_interrupts(*, held: bool) -> None:
+    if sys.platform != "win32":
+        how = signal.SIG_BLOCK if held else signal.SIG_UNBLOCK
+        signal.pthread_sigmask(how, {signal.SIGINT})
+
+
 def _cause(code: int | None) -> str:
     if code is None or code >= 0:
         return f"exit code {code}"
@@ -214,8 +232,10 @@ def _cause(code: int | None) -> str:
 
 def _work(line: Connection, play: PlayCase) -> None:
     """What a worker does: play batches of cases until nobody sends more."""
-    # Ctrl-C reaches every process of the terminal; the one that keeps the records decides.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C reaches every process of the terminal; the one that keeps the records decides. A
+    # handler and not SIG_IGN, which a strategy's own subprocesses would inherit.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    _hold_interrupts(held=False)
     try:
         line.send(_Ready())
         while True:

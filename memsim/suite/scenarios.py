@@ -189,10 +189,10 @@ class _Finder:
         return found, split["case"] or ""
 
     def _sources(self, selector: str) -> Iterator[ScenarioRef]:
-        if selector in _datasets() and not self._path(selector):
-            yield from self._in_dataset(selector)
-        elif path := self._path(selector):
+        if path := self._path(selector):
             yield from self._in_path(path)
+        elif selector in _datasets():
+            yield from self._in_dataset(selector)
         elif any(mark in selector for mark in "*?["):
             yield from self._in_glob(selector)
         else:

@@ -1,0 +1,140 @@
+"""One scenario against one strategy, in a line of Python: for tests and notebooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memsim.config import load_settings, parse_budget
+from memsim.discovery import StrategyRef, find_project, resolve
+from memsim.discovery.refs import snake_case
+from memsim.errors import RefError, Unmeasurable
+from memsim.scenario.script import Scenario
+from memsim.suite.cases import CaseOutcome, CaseSpec, State
+from memsim.suite.play import MakeStrategy, make_strategy, play_scenario
+from memsim.suite.scenarios import ScenarioRef, find_scenarios
+
+if TYPE_CHECKING:
+    from memsim.strategy import Strategy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseReport:
+    """What came of one case.
+
+    Attributes:
+        id: the case's id.
+        state: `scored`, or `error` when the strategy or the model failed.
+        error: what failed, in one line.
+        metrics: every metric by name; None where there was nothing to measure.
+        outcomes: probes by outcome.
+        probes: one record a probe, as in `probes.jsonl`.
+        turns: one record a turn, as in `turns.jsonl`.
+    """
+
+    id: str
+    state: State = "scored"
+    error: str = ""
+    metrics: Mapping[str, float | None] = field(default_factory=dict)
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    probes: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    turns: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+
+    @property
+    def recall(self) -> float:
+        """The share of answerable probes that were answered rightly.
+
+        Raises:
+            Unmeasurable: a probe could not be scored, or there is none: no test passes on that.
+        """
+        failed = [p["error"] for p in self.probes if p["error"]]
+        if self.error or failed:
+            raise Unmeasurable(f"{self.id}: {self.error or failed[0]}")
+        value = self.metrics.get("recall")
+        if value is None:
+            raise Unmeasurable(f"{self.id}: no answerable probe was asked")
+        return value
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Ids of the probes that were not passed."""
+        passed = {"PASS", "ABSTAINED"}
+        return tuple(p["probe"] for p in self.probes if p["outcome"] not in passed)
+
+
+def run(
+    scenario: Scenario | str | Path,
+    strategy: str | StrategyRef | type[Strategy] | MakeStrategy,
+    *,
+    budget: int | str | None = None,
+    seed: int | None = None,
+    **settings: str,
+) -> CaseReport:
+    """Play one scenario against one strategy, here and now; nothing is written.
+
+    Args:
+        scenario: a scenario, its name or its file.
+        strategy: a ref such as `sliding_window:messages=20`, a class, or what makes one.
+        budget: tokens that a context may use, such as `4k`; the scenario's own, or the project's,
+            when None.
+        seed: of the fillers; the project's when None.
+        **settings: `model`, `embedder`, `tokenizer`, when not the project's.
+
+    Raises:
+        UsageError: a name, file or value is wrong.
+    """
+    project = find_project()
+    chosen = load_settings(project, {"seed": seed, **settings})
+    ref, found = _scenario(scenario)
+    strategy_ref, make = _strategy(strategy)
+    spec = CaseSpec(
+        scenario=ref,
+        strategy=strategy_ref,
+        budget=parse_budget(budget) if budget else found.budget or chosen.budget[0],
+        seed=chosen.seed,
+        model=chosen.model,
+        embedder=chosen.embedder,
+        tokenizer=chosen.tokenizer,
+        probes=len(found.probes),
+    )
+    return _report(play_scenario(found, spec, make))
+
+
+def _scenario(scenario: Scenario | str | Path) -> tuple[ScenarioRef, Scenario]:
+    if isinstance(scenario, Scenario):
+        return ScenarioRef(source=str(scenario.path), name=scenario.name), scenario
+    refs = find_scenarios([str(scenario)], find_project())
+    if len(refs) != 1:
+        names = ", ".join(ref.name for ref in refs[:5])
+        raise RefError(f"{scenario} holds {len(refs)} scenarios ({names}): name one")
+    return refs[0], refs[0].load()
+
+
+def _strategy(
+    strategy: str | StrategyRef | type[Strategy] | MakeStrategy,
+) -> tuple[StrategyRef, MakeStrategy]:
+    if isinstance(strategy, str | StrategyRef):
+        ref = resolve(strategy)
+        return ref, partial(make_strategy, ref)
+    return StrategyRef(name=_name(strategy)), strategy
+
+
+def _name(strategy: Callable[..., object]) -> str:
+    return snake_case(getattr(strategy, "__name__", type(strategy).__name__).strip("<>"))
+
+
+def _report(outcome: CaseOutcome) -> CaseReport:
+    result = outcome.result
+    return CaseReport(
+        id=result.id,
+        state=result.state,
+        error=result.error,
+        metrics=result.metrics,
+        outcomes=result.outcomes,
+        probes=tuple(map(json.loads, outcome.probe_lines.splitlines())),
+        turns=tuple(map(json.loads, outcome.turn_lines.splitlines())),
+    )

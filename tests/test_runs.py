@@ -1,0 +1,403 @@
+"""Run folders: what is in them, how they are found, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memsim.config import Settings
+from memsim.discovery import StrategyRef
+from memsim.errors import ExitCode, RunFolderError
+from memsim.executors import InProcess
+from memsim.runs import RunWriter, list_runs, load_run, open_run, perform
+from memsim.runs.folder import Lock, runs_folder
+from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
+from memsim.suite.expect import ExpectFailure
+from memsim.suite.planning import Plan
+from memsim.suite.scenarios import ScenarioRef
+
+
+def plan(cases: int = 3, fingerprint: str = "f1", repeats: int = 1) -> Plan:
+    """A plan of so many cases."""
+    made = tuple(
+        CaseSpec(
+            scenario=ScenarioRef(source="s.yaml", name=f"n{n}"),
+            strategy=StrategyRef(name="bm25", params=(("k", "3"),)),
+            budget=4096,
+            repeat=repeat,
+        )
+        for n in range(cases)
+        for repeat in range(repeats)
+    )
+    prints = tuple(f"p{n}" for n in range(len(made)))
+    return Plan(cases=made, settings=Settings(), fingerprints=prints, fingerprint=fingerprint)
+
+
+def play(spec: CaseSpec) -> CaseOutcome:
+    """Records that tell the case they are of."""
+    number = int(spec.scenario.name[1:])
+    turns = [{"case": spec.id, "turn": n, "text": "é\n" * number} for n in range(number)]
+    probes = [{"case": spec.id, "probe": f"p{n}", "repeat": spec.repeat} for n in range(2)]
+    return CaseOutcome(
+        result=CaseResult(
+            id=spec.id,
+            scenario=spec.scenario.name,
+            strategy=str(spec.strategy),
+            budget=spec.budget,
+            repeat=spec.repeat,
+            metrics={"recall": 1 / 3, "stale": None},
+            counts={"probes": 2, "errors": 0},
+            outcomes={"PASS": 2},
+            expect_failures=(ExpectFailure(metric="recall", bound=">= 0.8", value=1 / 3),),
+        ),
+        turn_lines="".join(json.dumps(t) + "\n" for t in turns).encode(),
+        probe_lines="".join(json.dumps(p) + "\n" for p in probes).encode(),
+    )
+
+
+def record(made: Plan, reports: Path) -> Path:
+    """Play a plan to its end and return its folder."""
+    with open_run(made, reports) as writer:
+        perform(made, writer, InProcess(), play=play)
+        writer.finish(ExitCode.PASSED, "3 passed")
+    return writer.folder
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Path:
+    """A folder for reports that is not there yet."""
+    return tmp_path / "reports"
+
+
+def test_a_run_reads_back_as_it_was_kept(reports: Path) -> None:
+    """Results equal, records by case, and all of them in the plan's order."""
+    made = plan()
+    folder = record(made, reports)
+
+    run = load_run("latest", reports)
+
+    assert run.folder == folder
+    assert run.finished
+    assert run.cases == tuple(play(spec).result for spec in made.cases)
+    assert [t["turn"] for t in run.turns("s.yaml::n2[bm25:k=3@4k]")] == [0, 1]
+    assert [(p["case"], p["probe"]) for p in run.probes()] == [
+        (spec.id, probe) for spec in made.cases for probe in ("p0", "p1")
+    ]
+
+
+def test_repeats_are_told_apart_by_key_and_together_by_id(reports: Path) -> None:
+    """`id#1` is the second repeat; the id alone is the first, as its key is."""
+    record(plan(cases=1, repeats=3), reports)
+    run = load_run("latest", reports)
+
+    assert [c.key for c in run.cases] == [
+        "s.yaml::n0[bm25:k=3@4k]",
+        "s.yaml::n0[bm25:k=3@4k]#1",
+        "s.yaml::n0[bm25:k=3@4k]#2",
+    ]
+    assert [p["repeat"] for p in run.probes("s.yaml::n0[bm25:k=3@4k]#2")] == [2, 2]
+
+
+def test_a_run_says_what_it_was_made_of(reports: Path) -> None:
+    """Plan, refs, fingerprints, versions, settings, verdict."""
+    with open_run(plan(), reports, command=("memsim", "run")) as writer:
+        perform(plan(), writer, InProcess(), play=play)
+        writer.finish(ExitCode.FAILED, "1 failed")
+
+    info = load_run("latest", reports).info
+
+    assert info["fingerprint"] == "f1"
+    assert info["command"] == ["memsim", "run"]
+    assert list(info["cases"]) == [spec.key for spec in plan().cases]  # type: ignore[call-overload]
+    assert list(info["strategies"]) == ["bm25:k=3"]  # type: ignore[call-overload]
+    assert info["settings"]["seed"] == 7  # type: ignore[index]
+    assert info["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))  # type: ignore[index]
+    assert (info["exit"], info["verdict"], info["played"]) == (1, "1 failed", 3)
+
+
+def test_records_lie_in_the_order_of_the_plan(reports: Path) -> None:
+    """Whatever order the cases finish in, the files are the same byte for byte."""
+
+    class Backwards:
+        """Finishes the last case first."""
+
+        def run(
+            self, specs: tuple[CaseSpec, ...], play: object
+        ) -> Iterator[tuple[int, CaseOutcome]]:
+            for place in reversed(range(len(specs))):
+                yield place, globals()["play"](specs[place])
+
+    made = plan(cases=6)
+    forwards = record(made, reports)
+    with open_run(made, reports) as writer:
+        perform(made, writer, Backwards(), play=play)  # type: ignore[arg-type]
+        writer.finish(ExitCode.PASSED)
+
+    for name in ("turns.jsonl", "probes.jsonl", "cases.jsonl"):
+        assert (forwards / name).read_bytes() == (writer.folder / name).read_bytes()
+
+
+def test_runs_are_ignored_by_git_and_named_by_time(reports: Path) -> None:
+    """Newest last by name, also within one second."""
+    folders = [record(plan(), reports) for _ in range(4)]
+
+    assert (reports / ".gitignore").read_text(encoding="utf-8") == "runs/\n"
+    assert all(re.fullmatch(r"\d{8}T\d{6}-[0-9a-f]{4}", f.name) for f in folders)
+    assert list_runs(reports) == tuple(reversed(folders))
+    assert load_run("latest", reports).folder == folders[-1]
+
+
+def test_a_gitignore_of_the_users_own_is_kept(reports: Path) -> None:
+    """It is written only where there is none."""
+    reports.mkdir()
+    (reports / ".gitignore").write_text("mine\n", encoding="utf-8")
+    record(plan(), reports)
+
+    assert (reports / ".gitignore").read_text(encoding="utf-8") == "mine\n"
+
+
+def test_a_run_is_named_by_a_path_or_the_beginning_of_its_id(reports: Path) -> None:
+    """As long as only one begins so."""
+    folder = record(plan(), reports)
+
+    assert load_run(str(folder), reports).folder == folder
+    assert load_run(folder.name, reports).folder == folder
+    assert load_run(folder.name[:17], reports).folder == folder
+    record(plan(), reports)
+    with pytest.raises(RunFolderError, match="could be any of"):
+        load_run("2", reports)
+
+
+@pytest.mark.parametrize("name", ["latest", "nothing", "", "../x", "."])
+def test_a_run_that_is_not_there_is_told(reports: Path, name: str) -> None:
+    """In one line."""
+    with pytest.raises(RunFolderError, match="there is no run"):
+        load_run(name, reports)
+
+
+def test_a_case_that_is_not_there_suggests_the_nearest(reports: Path) -> None:
+    """By its key."""
+    record(plan(), reports)
+
+    with pytest.raises(RunFolderError, match=r"did you mean 's\.yaml::n0\[bm25:k=3@4k\]'"):
+        list(load_run("latest", reports).probes("s.yaml::n0[bm25:k=3@4]"))
+
+
+def test_a_finished_run_is_played_again_in_a_new_folder(reports: Path) -> None:
+    """The same command twice is two runs."""
+    assert record(plan(), reports) != record(plan(), reports)
+
+
+def test_an_unfinished_run_of_the_same_plan_is_continued(reports: Path) -> None:
+    """And only of the same plan."""
+    with open_run(plan(), reports) as first:
+        perform(plan(), first, InProcess(), play=play, watch=lambda _: True)
+    with open_run(plan(fingerprint="f2"), reports) as other:
+        assert other.resumed == ()
+    with open_run(plan(), reports) as again:
+        assert again.folder == first.folder
+        assert [r.scenario for r in again.resumed] == ["n0"]
+        assert len(perform(plan(), again, InProcess(), play=play)) == 3
+    with open_run(plan(), reports, resume=False) as fresh:
+        assert fresh.folder != first.folder
+
+
+def test_a_run_in_use_is_not_continued_by_another(reports: Path) -> None:
+    """The second one begins a folder of its own."""
+    with open_run(plan(), reports) as first, open_run(plan(), reports) as second:
+        assert first.folder != second.folder
+
+
+def test_a_named_folder_in_use_is_refused(tmp_path: Path) -> None:
+    """With the process that uses it."""
+    out = tmp_path / "out"
+    with (
+        open_run(plan(), tmp_path, out=out),
+        pytest.raises(RunFolderError, match=f"out: is in use by process {os.getpid()}$"),
+    ):
+        open_run(plan(), tmp_path, out=out)
+
+
+def test_a_named_folder_is_continued_finished_and_then_left_alone(tmp_path: Path) -> None:
+    """The same plan: unfinished goes on, finished is shown again."""
+    out = tmp_path / "deep" / "out"
+    with open_run(plan(), tmp_path, out=out) as writer:
+        perform(plan(), writer, InProcess(), play=play, watch=lambda _: True)
+    with open_run(plan(), tmp_path, out=out) as writer:
+        assert len(writer.resumed) == 1
+        perform(plan(), writer, InProcess(), play=play)
+        writer.finish(ExitCode.PASSED)
+    before = {p.name: p.read_bytes() for p in out.iterdir()}
+
+    with open_run(plan(), tmp_path, out=out) as writer:
+        assert writer.finished
+        assert len(perform(plan(), writer, InProcess(), play=play)) == 3
+
+    assert {p.name: p.read_bytes() for p in out.iterdir()} == before
+
+
+def test_a_named_folder_of_another_plan_is_refused(tmp_path: Path) -> None:
+    """Its records would be of two kinds."""
+    with open_run(plan(), tmp_path, out=tmp_path / "out"):
+        pass
+    with pytest.raises(RunFolderError, match="holds a run of another plan"):
+        open_run(plan(fingerprint="f2"), tmp_path, out=tmp_path / "out")
+    # The lock was given back.
+    with open_run(plan(), tmp_path, out=tmp_path / "out"):
+        pass
+
+
+def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
+    """And nothing is written into it."""
+    (tmp_path / "thesis.txt").touch()
+
+    with pytest.raises(RunFolderError, match="is not empty and not a run"):
+        open_run(plan(), tmp_path, out=tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_file_in_place_of_a_folder_is_refused(tmp_path: Path) -> None:
+    """Below a file there is no folder either."""
+    (tmp_path / "file").touch()
+
+    with pytest.raises(RunFolderError, match="is not a folder"):
+        open_run(plan(), tmp_path, out=tmp_path / "file")
+    with pytest.raises(RunFolderError, match="is not a folder"):
+        open_run(plan(), tmp_path, out=tmp_path / "file" / "out")
+    with pytest.raises(RunFolderError, match="cannot be written"):
+        open_run(plan(), tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is damaged: not valid JSON"),
+        ("[]", "was not written by memsim"),
+        ('{"memsim": 1}', "was not written by memsim"),
+        ('{"memsim": 99, "fingerprint": "f1"}', "is of format 99, and this memsim reads format 1"),
+    ],
+)
+def test_a_run_of_another_make_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    """By name of its run.json."""
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "run.json").write_text(text, encoding="utf-8")
+
+    with pytest.raises(RunFolderError, match=message):
+        open_run(plan(), tmp_path, out=out)
+    with pytest.raises(RunFolderError, match=message):
+        load_run(str(out), tmp_path)
+
+
+def test_a_finished_run_with_cases_missing_is_damaged(reports: Path) -> None:
+    """What was there once must still be there to be shown."""
+    folder = record(plan(), reports)
+    lines = (folder / "cases.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "cases.jsonl").write_bytes(b"".join(lines[:-1]))
+
+    with pytest.raises(RunFolderError, match="is damaged: 1 of its cases are missing"):
+        load_run("latest", reports)
+
+
+def test_records_that_were_altered_are_damaged(reports: Path) -> None:
+    """A number in a report must come from what was measured."""
+    folder = record(plan(), reports)
+    text = (folder / "probes.jsonl").read_text(encoding="utf-8")
+    (folder / "probes.jsonl").write_text(text.replace("p1", "p7"), encoding="utf-8")
+
+    with pytest.raises(RunFolderError, match=r"does not hold what cases\.jsonl says"):
+        list(load_run("latest", reports).probes())
+
+
+def test_an_unfinished_run_can_be_looked_at(reports: Path) -> None:
+    """What it has so far is sound."""
+    with open_run(plan(), reports) as writer:
+        perform(plan(), writer, InProcess(), play=play, watch=lambda _: True)
+
+    run = load_run("latest", reports)
+
+    assert not run.finished
+    assert len(run.cases) == 1
+
+
+def test_stopping_early_finishes_with_what_there_is(reports: Path) -> None:
+    """Stopped on purpose is not interrupted."""
+    with open_run(plan(), reports) as writer:
+        perform(plan(), writer, InProcess(), play=play, watch=lambda r: r.scenario == "n1")
+        writer.finish(ExitCode.FAILED)
+
+    run = load_run("latest", reports)
+
+    assert run.finished
+    assert [c.scenario for c in run.cases] == ["n0", "n1"]
+
+
+def test_a_lock_goes_with_its_process(tmp_path: Path) -> None:
+    """However the process ended, the folder is free again."""
+    script = (
+        "import sys; from pathlib import Path; from memsim.runs.folder import Lock;"
+        "assert Lock.take(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        assert Lock.take(tmp_path) is None
+        process.kill()
+        process.wait()
+    lock = Lock.take(tmp_path)
+    assert lock is not None
+    lock.release()
+
+
+def test_a_beginning_that_never_began_is_cleared_away(reports: Path) -> None:
+    """A run appears complete with run.json, or not at all."""
+    stale = runs_folder(reports) / ".new-1234"
+    stale.mkdir(parents=True)
+    folder = record(plan(), reports)
+
+    assert list(runs_folder(reports).iterdir()) == [folder]
+
+
+def test_a_folder_that_cannot_be_written_is_told(
+    reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk is no fault of memsim's, and what was kept stays sound."""
+    with open_run(plan(), reports) as writer:
+        perform(plan(), writer, InProcess(), play=play, watch=lambda _: True)
+
+        def full(*_arguments: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(RunWriter, "_write", full)
+        with pytest.raises(RunFolderError, match="cannot be written: No space left on device"):
+            writer.keep(1, play(plan().cases[1]))
+
+
+def test_another_version_of_a_result_is_not_misread(reports: Path) -> None:
+    """A field that this version does not know ends the log there."""
+    folder = record(plan(), reports)
+    text = (folder / "cases.jsonl").read_text(encoding="utf-8")
+    (folder / "cases.jsonl").write_text(text.replace('"state"', '"states"'), encoding="utf-8")
+
+    with pytest.raises(RunFolderError, match="3 of its cases are missing"):
+        load_run("latest", reports)
+
+
+def test_a_plan_that_shrank_is_another_plan(reports: Path) -> None:
+    """Cases that a resumed plan does not have are cut off, should a fingerprint ever lie."""
+    with open_run(plan(cases=3), reports) as writer:
+        perform(plan(cases=3), writer, InProcess(), play=play, watch=lambda r: r.scenario == "n1")
+
+    with open_run(replace(plan(cases=1)), reports) as again:
+        assert [r.scenario for r in again.resumed] == ["n0"]
