@@ -24,6 +24,7 @@ class Ranks:
 
     Attributes:
         looked: how many messages it ranked.
+        sessions_looked: how many sessions these are from; 0 when sessions are not known.
         turns: rank of each gold message, from 1; None for those that it did not rank.
         sessions: rank of each gold session by its best message; empty when sessions are not known.
     """
@@ -31,6 +32,7 @@ class Ranks:
     looked: int
     turns: tuple[int | None, ...]
     sessions: tuple[int | None, ...] = ()
+    sessions_looked: int = 0
 
 
 def evidence_scores(trace: ProbeTrace) -> dict[str, float | None]:
@@ -73,20 +75,19 @@ def ranks(trace: ProbeTrace) -> Ranks | None:
         return None
     ranking = tuple(dict.fromkeys(trace.context.ranking))
     place = {message: rank for rank, message in enumerate(ranking, start=1)}
+    session_place = _session_places(ranking, trace.sessions)
+    sessions = dict.fromkeys(trace.sessions[g] for g in gold if g in trace.sessions)
     return Ranks(
         looked=len(ranking),
         turns=tuple(place.get(g) for g in gold),
-        sessions=_session_ranks(gold, ranking, trace.sessions),
+        sessions=tuple(session_place.get(s) for s in sessions),
+        sessions_looked=len(session_place),
     )
 
 
-def _session_ranks(
-    gold: Sequence[str], ranking: Sequence[str], sessions: Mapping[str, str]
-) -> tuple[int | None, ...]:
-    wanted = dict.fromkeys(sessions[g] for g in gold if g in sessions)
+def _session_places(ranking: Sequence[str], sessions: Mapping[str, str]) -> dict[str, int]:
     ranked = dict.fromkeys(sessions[m] for m in ranking if m in sessions)
-    place = {session: rank for rank, session in enumerate(ranked, start=1)}
-    return tuple(place.get(s) for s in wanted)
+    return {session: rank for rank, session in enumerate(ranked, start=1)}
 
 
 def rank_scores(found: Ranks | None) -> dict[str, float | None]:

@@ -20,7 +20,7 @@
                    "verbatim": false, "trimmed": false,
                    "location": {"tier": "store", "rank": 14, "detail": "k 8"},
                    "path": [[3, "window", ""], [19, "absent", "dropped"]]}],
-     "ranks": {"looked": 40, "turns": [14], "sessions": [2]}, "corpus": 80,
+     "ranks": {"looked": 40, "turns": [14], "sessions": [2], "sessions_looked": 3}, "corpus": 80,
      "age": {"turns": 37, "tokens": 5100, "sessions": 1, "days": 3}, "compactions": 1,
      "context": {"tokens": {"window": 812}, "total": 812, "overflow": 0, "verbatim": ["m61", ...],
                  "derived": ["m5"],
@@ -163,6 +163,7 @@ def _ranks(ranks: Ranks | None) -> Record | None:
         "looked": ranks.looked,
         "turns": list(ranks.turns),
         "sessions": list(ranks.sessions),
+        "sessions_looked": ranks.sessions_looked,
     }
 
 

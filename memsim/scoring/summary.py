@@ -80,7 +80,8 @@ def _ranked(lines: Sequence[Line], name: str) -> Measure:
 
 def _cutoff_note(ranked: Sequence[Line], k: int, name: str) -> str:
     if name.startswith("session"):
-        return ""
+        small = sum(k >= line["ranks"]["sessions_looked"] for line in ranked)
+        return f"k {k} covers every ranked session of {small} probes" if small else ""
     small = sum(k >= line["corpus"] > 0 for line in ranked)
     if small:
         return f"k {k} covers every message of {small} of {len(ranked)} probes"

@@ -1,0 +1,29 @@
+"""Says how sure a number is: intervals, paired comparisons, and corrections for many of them.
+
+Pure functions of their arguments: chance is seeded, and drawn from the raw bits of a generator
+whose stream is fixed for good, so that the same values give the same interval on every machine.
+"""
+
+from memsim.stats.bootstrap import DRAWS, differences, mean_interval, paired_interval
+from memsim.stats.interval import CONFIDENCE, Interval, normal_quantile
+from memsim.stats.power import POWER, probes_for_drop, smallest_drop
+from memsim.stats.shares import clopper_pearson, wilson
+from memsim.stats.significance import holm, permutation_p, sign_p
+
+__all__ = [
+    "CONFIDENCE",
+    "DRAWS",
+    "POWER",
+    "Interval",
+    "clopper_pearson",
+    "differences",
+    "holm",
+    "mean_interval",
+    "normal_quantile",
+    "paired_interval",
+    "permutation_p",
+    "probes_for_drop",
+    "sign_p",
+    "smallest_drop",
+    "wilson",
+]
