@@ -33,6 +33,7 @@ ORDER = (
     "executors",
     "runs",
     "stats",
+    "gate",
     "report",
     "testing",
     "scaffold",

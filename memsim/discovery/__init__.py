@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsim.discovery.listing import find_strategies, locate
-from memsim.discovery.loading import load_strategy, make, prepare, resolve
+from memsim.discovery.loading import load_strategy, make, prepare, resolve, source_digest
 from memsim.discovery.project import Project, builtin_folder, find_project
 from memsim.discovery.refs import StrategyRef, parse_ref
 from memsim.discovery.source import Found, Param
@@ -22,4 +22,5 @@ __all__ = [
     "parse_ref",
     "prepare",
     "resolve",
+    "source_digest",
 ]

@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
+from functools import lru_cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -153,6 +154,18 @@ def resolve(ref: StrategyRef | str, project: Project | None = None) -> StrategyR
         class_name=found.class_name,
         control=found.control,
     )
+
+
+def source_digest(ref: StrategyRef) -> str:
+    """The sha256 of a resolved strategy's source; of its entry point's name where none is found."""
+    if ref.file is None:
+        return hashlib.sha256(ref.entry.encode()).hexdigest()
+    return _file_digest(ref.file)
+
+
+@lru_cache(maxsize=256)
+def _file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def prepare(

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, TYPE_CHECKING, Self
 
+from memsim.discovery import source_digest
 from memsim.errors import ExitCode, RunFolderError
 from memsim.executors import Executor, PlayCase
 from memsim.runs.folder import (
@@ -28,8 +29,9 @@ from memsim.runs.folder import (
 from memsim.runs.log import CASES, PROBES, TURNS, Entry, outcome_entry, read_log, read_span
 from memsim.runs.provenance import provenance
 from memsim.suite.cases import CaseOutcome, CaseResult
-from memsim.suite.planning import Plan, source_digest
-from memsim.suite.play import run_case
+
+if TYPE_CHECKING:
+    from memsim.suite.planning import Plan
 
 _SYNC_EVERY = 1.0
 
@@ -256,7 +258,7 @@ def perform(
     writer: RunWriter,
     executor: Executor,
     *,
-    play: PlayCase = run_case,
+    play: PlayCase | None = None,
     watch: Callable[[CaseResult], bool | None] | None = None,
 ) -> tuple[CaseResult, ...]:
     """Play what a run still lacks, and keep it.
@@ -267,7 +269,7 @@ def perform(
         plan: the cases.
         writer: where they are kept; those that it holds already are not played again.
         executor: who plays them.
-        play: how one is played.
+        play: how one is played, if not as `run_case` does.
         watch: told each result as it comes, in any order; no more cases are begun once it returns
             True.
 
@@ -280,7 +282,7 @@ def perform(
     if writer.finished:
         return writer.results
     first = len(writer.resumed)
-    outcomes = executor.run(plan.cases[first:], play)
+    outcomes = executor.run(plan.cases[first:], play or _run_case())
     for place, outcome in outcomes:
         writer.keep(first + place, outcome)
         if watch is not None and watch(outcome.result):
@@ -289,3 +291,9 @@ def perform(
     if close is not None:
         close()
     return writer.results
+
+
+def _run_case() -> PlayCase:
+    from memsim.suite.play import run_case
+
+    return run_case

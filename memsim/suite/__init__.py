@@ -1,16 +1,21 @@
 """Many cases: which there are, how one is played, and what came of it.
 
-The command line and the pytest plugin both stand on this, so their numbers cannot differ.
+The command line and the pytest plugin both stand on this, so their numbers cannot differ. Names are
+imported when they are asked for: who only shows a saved run needs no strategy, script or score.
 """
 
 from __future__ import annotations
 
-from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
-from memsim.suite.expect import Bound, ExpectFailure, check_expectations, parse_bound
-from memsim.suite.planning import CONTROLS, Plan, plan, resolve_strategies
-from memsim.suite.play import run_case
-from memsim.suite.scenarios import ScenarioRef, Selection, find_scenarios, select_scenarios
-from memsim.suite.select import parse_expression
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
+    from memsim.suite.expect import Bound, ExpectFailure, check_expectations, parse_bound
+    from memsim.suite.planning import CONTROLS, Plan, plan, resolve_strategies
+    from memsim.suite.play import run_case
+    from memsim.suite.scenarios import ScenarioRef, Selection, find_scenarios, select_scenarios
+    from memsim.suite.select import parse_expression
 
 __all__ = [
     "CONTROLS",
@@ -31,3 +36,20 @@ __all__ = [
     "run_case",
     "select_scenarios",
 ]
+
+_HOMES = {
+    "cases": ("CaseOutcome", "CaseResult", "CaseSpec"),
+    "expect": ("Bound", "ExpectFailure", "check_expectations", "parse_bound"),
+    "planning": ("CONTROLS", "Plan", "plan", "resolve_strategies"),
+    "play": ("run_case",),
+    "scenarios": ("ScenarioRef", "Selection", "find_scenarios", "select_scenarios"),
+    "select": ("parse_expression",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name in _HOME:
+            return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,12 +6,10 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.config import Settings
-from memsim.discovery import Project, StrategyRef, resolve
+from memsim.discovery import Project, StrategyRef, resolve, source_digest
 from memsim.discovery.project import PYPROJECT
 from memsim.errors import NothingCollected
 from memsim.scoring import METRICS, SCORING_VERSION
@@ -155,16 +153,6 @@ def fingerprint(spec: CaseSpec) -> str:
     )
 
 
-def source_digest(ref: StrategyRef) -> str:
-    """The sha256 of a strategy's source file; of its entry point where there is none."""
-    return _file_digest(ref.file) if ref.file else _digest(ref.entry)
-
-
-@lru_cache(maxsize=256)
-def _file_digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _digest(value: Mapping[str, object] | list[str] | str) -> str:
+def _digest(value: Mapping[str, object] | list[str]) -> str:
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -11,11 +11,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memsim.discovery import Project, builtin_folder
 from memsim.errors import RefError, ScenarioError, nearest
-from memsim.scenario import load_scenarios
-from memsim.scenario.script import Scenario
+
+if TYPE_CHECKING:
+    from memsim.scenario.script import Scenario
 
 SUFFIXES = (".yaml", ".yml")
 _CASE = re.compile(
@@ -71,10 +73,16 @@ def _file(path: Path, shown: str) -> Mapping[str, Scenario]:
     known = _READ.get(path)
     if known is None or known[0] != _stamp(path):
         try:
-            known = _keep(path, load_scenarios(path))
+            known = _keep(path, _load(path))
         except ScenarioError as error:
             raise _shown(error, shown) from None
     return known[1]
+
+
+def _load(path: Path) -> Sequence[Scenario]:
+    from memsim.scenario import load_scenarios
+
+    return load_scenarios(path)
 
 
 def _keep(path: Path, scenarios: Sequence[Scenario]) -> tuple[_Stamp, Mapping[str, Scenario]]:
@@ -233,7 +241,7 @@ class _Finder:
 
     def _in_folder(self, folder: Path) -> list[ScenarioRef]:
         try:
-            scenarios = load_scenarios(folder)
+            scenarios = _load(folder)
         except ScenarioError as error:
             shown = self.project.show(Path(error.path)) if error.path else ""
             raise _shown(error, shown) from None
