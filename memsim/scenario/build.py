@@ -40,7 +40,7 @@ class Steps:
 
         Args:
             text: the words.
-            facts: what they plant: name to value, or to `{"value": …, "replaces": …, "private": …}`.
+            facts: what they plant: name to value, or to the keys of a fact as YAML has them.
             speaker: who says it; else the session's principal.
         """
         return self.add(**_given({"user": text, "facts": facts, "as": speaker}))

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from memsim.scenario.domains import load_domain
 from memsim.scenario.words import words
@@ -85,7 +85,7 @@ class Patterns:
     banned: frozenset[str]
 
 
-@cache
+@lru_cache(maxsize=64)
 def patterns(domain: str, values: frozenset[str]) -> Patterns:
     """A domain's patterns without the values.
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from memsim.errors import ScenarioError
 from memsim.scenario.making import make_scenario
+from memsim.scenario.names import folded
+from memsim.scenario.nodes import Mapping
 from memsim.scenario.script import Scenario
 from memsim.scenario.source import MAX_BYTES, parse, read_text
-from memsim.scenario.values import folded
 
 _SUFFIXES = (".yaml", ".yml")
 _MARK = re.compile(rb"""^[ \t]*\{?[ \t]*["']?memsim["']?[ \t]*:""", re.MULTILINE)
@@ -78,5 +79,12 @@ def _check_unique(scenarios: list[Scenario]) -> None:
         twin = seen.setdefault(folded(scenario.name), scenario)
         if twin is not scenario:
             raise ScenarioError(
-                f"the name {scenario.name!r} is also that of {twin.path}", path=scenario.path
+                f"the name {scenario.name!r} is also that of {twin.path}",
+                path=scenario.path,
+                line=_name_line(Path(scenario.path)),
             )
+
+
+def _name_line(path: Path) -> int | None:
+    root = parse(read_text(path))
+    return root.line_of("name") if isinstance(root, Mapping) else None

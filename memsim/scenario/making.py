@@ -9,20 +9,17 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from memsim.clock import stamp
-from memsim.errors import ScenarioError, nearest
+from memsim.errors import ScenarioError
 from memsim.scenario import filler
-from memsim.scenario.nodes import Listing, Mapping, Node, Scalar, canonical, shown
+from memsim.scenario.nodes import Listing, Mapping, Node, Scalar, canonical, near, shown
 from memsim.scenario.performance import Performance
 from memsim.scenario.plan import Plan
 from memsim.scenario.probing import Placed, place_probes
 from memsim.scenario.schema import PLAN, VERSION
 from memsim.scenario.script import UNKNOWN, Probe, Scenario
 from memsim.scenario.survey import Survey, survey
-from memsim.scenario.values import folded
 
-_RESERVED = frozenset(
-    ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)))
-)
+MAX_VALUE_CHARACTERS = 250_000
 
 
 def make_scenario(root: Node | None, path: Path | str) -> Scenario:
@@ -36,7 +33,6 @@ def make_scenario(root: Node | None, path: Path | str) -> Scenario:
         ScenarioError: it is wrong; without a path.
     """
     plan = PLAN.read(_document(root), "the scenario")
-    _check_names(plan)
     found = survey(plan)
     placed = place_probes(plan, found)
     values = _check_generated(plan, found)
@@ -52,7 +48,7 @@ def _document(root: Node | None) -> Mapping:
         )
     first = next(iter(root.entries), "")
     if "memsim" not in root.entries:
-        hint = nearest(first, ("memsim",))
+        hint = near(first, ("memsim",))
         raise ScenarioError(
             f"does not begin with memsim: {VERSION}", line=root.line_of(first), hint=hint
         )
@@ -67,21 +63,6 @@ def _document(root: Node | None) -> Mapping:
     return root
 
 
-def _check_names(plan: Plan) -> None:
-    if plan.name.casefold().split(".")[0] in _RESERVED:
-        raise ScenarioError(
-            f"{shown(plan.name)} is a reserved file name on Windows", line=plan.line
-        )
-    for noun, names in (("principal", plan.principals), ("tag", plan.tags)):
-        seen: dict[str, str] = {}
-        for name in names:
-            twin = seen.setdefault(folded(name), name)
-            if twin is not name:
-                raise ScenarioError(
-                    f"{noun} {shown(name)} is the same name as {shown(twin)}", line=plan.line
-                )
-
-
 def _check_generated(plan: Plan, found: Survey) -> frozenset[str]:
     lines = {
         answer: probe.line
@@ -91,6 +72,10 @@ def _check_generated(plan: Plan, found: Survey) -> frozenset[str]:
     }
     lines.update(found.values())
     values = frozenset(lines)
+    if sum(map(len, values)) > MAX_VALUE_CHARACTERS:
+        raise ScenarioError(
+            f"facts and answers have more than {MAX_VALUE_CHARACTERS:,} characters together"
+        )
     domains = [*found.domains, *(["notes"] if found.acknowledged else [])]
     for domain in domains:
         try:

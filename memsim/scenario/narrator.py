@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from memsim.clock import stamp
-from memsim.errors import ScenarioError, nearest
+from memsim.errors import ScenarioError
 from memsim.message import Block, Message, Role, Text, ToolResult, ToolUse
 from memsim.scenario.exchange import Exchange
-from memsim.scenario.nodes import shown
+from memsim.scenario.names import Distinct
+from memsim.scenario.nodes import near, shown
 from memsim.scenario.plan import Facts, Filler, Gap, OpenSession, Plan, Say, ToolCall, UseTools
 from memsim.scenario.schema import MAX_TURNS
 from memsim.scenario.script import Elapsed, Fact, Turn
-from memsim.scenario.values import folded
-from memsim.scenario.words import says
+from memsim.scenario.words import Sought
 
 
 class Voice(Protocol):
@@ -51,6 +51,7 @@ class Narrator:
         self._pace = plan.pace
         self._voice = voice
         self._owners: dict[str, str] = {}
+        self._sessions = Distinct("session")
         self._calls = 0
         self._fillers = 0
         self.turn = 0
@@ -69,7 +70,7 @@ class Narrator:
             raise ScenarioError(
                 f"no principal is called {shown(name)}; there are {', '.join(self._people)}",
                 line=line,
-                hint=nearest(name, self._people),
+                hint=near(name, self._people),
             )
         return name
 
@@ -107,11 +108,7 @@ class Narrator:
                 number += 1
             return f"s{number}"
         if step.id not in self._owners:
-            twin = next((s for s in self._owners if folded(s) == folded(step.id)), None)
-            if twin:
-                raise ScenarioError(
-                    f"session {shown(step.id)} is the same name as {shown(twin)}", line=step.line
-                )
+            self._sessions.spell(step.id, step.line)
         return step.id
 
     def _wait(self, span: timedelta, line: int | None) -> Elapsed:
@@ -235,9 +232,9 @@ def _placed(calls: tuple[ToolCall, ...]) -> tuple[Facts, tuple[Facts, ...]]:
     in_call: list[Facts] = []
     in_result: list[Facts] = []
     for call in calls:
-        answered = tuple(f for f in call.facts if says(call.result, f.value.value))
-        in_result.append(answered)
-        in_call.append(tuple(f for f in call.facts if f not in answered))
+        found = Sought(f.value.value for f in call.facts).found(call.result)
+        in_result.append(tuple(f for f in call.facts if f.value.value in found))
+        in_call.append(tuple(f for f in call.facts if f.value.value not in found))
     return sum(in_call, ()), tuple(in_result)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from collections.abc import Mapping as AbstractMapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Union
 
-from memsim.errors import ScenarioError
+from memsim.errors import ScenarioError, nearest
 
 MAX_DEPTH = 50
 """Levels of nesting; a real script has about eight."""
@@ -17,6 +19,8 @@ NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SHOWN = 48
+_NAME = 100
+_CANDIDATES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,11 @@ def scalar(text: str, line: int | None, *, plain: bool = False) -> Scalar:
             kind = "control character" if found[0] < "\x80" else "surrogate"
             raise ScenarioError(f"text holds the {kind} U+{ord(found[0]):04X}", line=line)
     return Scalar(text, line, plain)
+
+
+def near(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was most likely meant; not sought for a page, nor among thousands."""
+    return nearest(name, islice(known, _CANDIDATES)) if len(name) <= _NAME else None
 
 
 def kind_of(node: Node) -> str:

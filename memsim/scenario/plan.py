@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from memsim.message import EPOCH
+from memsim.scenario.names import Named
 from memsim.scenario.nodes import Node
 from memsim.scenario.script import Ability, Match
-from memsim.scenario.values import Named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
-from memsim.errors import ScenarioError, nearest
-from memsim.scenario.nodes import shown
-from memsim.scenario.plan import Plan, ProbeNote
+from memsim.errors import ScenarioError
+from memsim.scenario.names import Named
+from memsim.scenario.nodes import near, shown
+from memsim.scenario.plan import After, Plan, ProbeNote
 from memsim.scenario.script import UNKNOWN, Probe
 from memsim.scenario.survey import Moment, Planted, Survey
-from memsim.scenario.values import Named
 from memsim.scenario.words import says, words
+
+MAX_PROBES = 2_000
+MAX_FACTS = 20
+"""Facts that a probe can be about without naming them."""
+
+_MESSAGE = re.compile(r"m[1-9][0-9]{0,8}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +27,8 @@ class Placed:
     """A probe and its point.
 
     Attributes:
-        marked: an `ask` step puts it, rather than a turn or the end.
+        marked: an `ask` step puts it.
+        final: it is asked at the end.
     """
 
     probe: Probe
@@ -34,6 +43,10 @@ def place_probes(plan: Plan, survey: Survey) -> tuple[Placed, ...]:
     Raises:
         ScenarioError: one cannot be asked or answered as it is written. Without a path.
     """
+    if len(plan.probes) > MAX_PROBES:
+        raise ScenarioError(
+            f"has more than {MAX_PROBES:,} probes", line=plan.probes[MAX_PROBES].line
+        )
     placed = [_Placing(plan, survey, note).place() for note in plan.probes]
     return tuple(sorted(placed, key=lambda p: (p.moment.turn, p.final, p.marked, p.moment.tick)))
 
@@ -48,25 +61,20 @@ class _Placing:
         self._note = note.value
         self._line = note.line
         self._unknown = note.value.expect == (UNKNOWN,)
+        self._moment = self._due()
 
     def place(self) -> Placed:
         note = self._note
         self._check_answers()
-        moment = self._moment()
-        by_then = {
-            name: seen
-            for name, versions in self._survey.planted.items()
-            if (seen := [v for v in versions if v.tick <= moment.tick])
-        }
-        facts = self._facts(by_then)
+        facts = self._facts()
         if not self._unknown:
-            self._check_alive(facts, by_then, moment)
-            self._check_stated(moment)
-        evidence = self._evidence(facts, by_then, moment)
+            self._check_alive(facts)
+            self._check_stated()
+        evidence = self._evidence(facts)
         probe = Probe(
             id=self._name,
             ask=note.ask,
-            principal=self._asker(facts, by_then, moment),
+            principal=self._asker(facts),
             expect=() if self._unknown else note.expect,
             forbid=note.forbid,
             unanswerable=self._unknown,
@@ -81,10 +89,47 @@ class _Placing:
             line=self._line,
         )
         marked = self._name in self._survey.marked
-        return Placed(probe, moment, marked, final=not marked and self._at_end)
+        return Placed(probe, self._moment, marked, final=not marked and self._at_end)
 
     def _error(self, message: str, hint: str | None = None) -> ScenarioError:
         return ScenarioError(f"probe {self._name} {message}", line=self._line, hint=hint)
+
+    # -- when it is asked
+
+    @property
+    def _at_end(self) -> bool:
+        after = self._note.after
+        return after is None or (after.turn is None and after.fact is None)
+
+    def _due(self) -> Moment:
+        survey, after = self._survey, self._note.after
+        if self._name in survey.marked:
+            return survey.marked[self._name]
+        if after is None or self._at_end:
+            return survey.end
+        turn = after.turn if after.turn is not None else self._fact_turn(after)
+        turn += after.turns
+        if turn > survey.end.turn:
+            raise ScenarioError(
+                f"probe {self._name} would come after turn {turn:,}, and there are "
+                f"{survey.end.turn:,}",
+                line=after.line,
+            )
+        return survey.at_turn(turn)
+
+    def _fact_turn(self, after: After) -> int:
+        name = after.fact or ""
+        versions = self._survey.planted.get(name)
+        if not versions:
+            raise ScenarioError(
+                f"after names no fact: {shown(name)}",
+                line=after.line,
+                hint=near(name, [*self._survey.planted, "end"]),
+            )
+        # Of several versions the one that the probe expects is meant; else the last.
+        expected = {words(answer) for answer in self._note.expect}
+        meant = [v for v in versions if words(v.fact.value) in expected]
+        return (meant or versions)[-1].fact.turn
 
     # -- what is expected
 
@@ -96,6 +141,12 @@ class _Placing:
         for value in note.forbid:
             if words(value) in expected:
                 raise self._error(f"both expects and forbids {shown(value)}")
+        if note.tolerance and note.match not in {"number", "date"}:
+            raise self._error("has a tolerance, which only match: number and match: date use")
+        self._check_choices()
+
+    def _check_choices(self) -> None:
+        note = self._note
         if note.match == "choice" and not note.choices:
             raise self._error("has match: choice and no choices")
         if note.choices and note.match not in {None, "choice"}:
@@ -104,134 +155,98 @@ class _Placing:
             if answer not in note.choices:
                 raise self._error(
                     f"expects {shown(answer)}, which is none of its choices",
-                    nearest(answer, note.choices),
+                    near(answer, note.choices),
                 )
-        if note.tolerance and note.match not in {"number", "date"}:
-            raise self._error("has a tolerance, which only match: number and match: date use")
 
-    def _check_stated(self, moment: Moment) -> None:
+    def _check_stated(self) -> None:
         if self._note.derived:
             return
-        missing = [a for a in self._note.expect if not self._said(a, moment.turn)]
+        missing = [answer for answer in self._note.expect if not self._said(answer)]
         needed = 1 if self._note.match == "all" else len(self._note.expect)
         if len(missing) < needed:
             return
-        answer = missing[0]
-        later = self._survey.mentions.get(answer)
+        later = self._survey.mentions.get(missing[0])
         if later:
             raise self._error(
-                f"is asked after turn {moment.turn}, before {shown(answer)} "
+                f"is asked after turn {self._moment.turn}, before {shown(missing[0])} "
                 f"is said in turn {later[0].turn}"
             )
         raise self._error(
-            f"expects {shown(answer)}, which no message says; "
+            f"expects {shown(missing[0])}, which no message says; "
             "if it follows from what is said, write derived: true"
         )
 
-    def _said(self, answer: str, turn: int) -> bool:
-        return any(m.turn <= turn for m in self._survey.mentions.get(answer, ()))
-
-    # -- when it is asked
-
-    @property
-    def _at_end(self) -> bool:
-        after = self._note.after
-        return after is None or (after.turn is None and after.fact is None)
-
-    def _moment(self) -> Moment:
-        survey, after = self._survey, self._note.after
-        if self._name in survey.marked:
-            return survey.marked[self._name]
-        if after is None or self._at_end:
-            return survey.end
-        turn = after.turn if after.turn is not None else self._fact_turn(after.fact or "")
-        turn += after.turns
-        if turn > survey.end.turn:
-            raise ScenarioError(
-                f"probe {self._name} would come after turn {turn:,}, and there are "
-                f"{survey.end.turn:,}",
-                line=after.line,
-            )
-        return survey.at_turn(turn)
-
-    def _fact_turn(self, name: str) -> int:
-        versions = self._survey.planted.get(name)
-        if not versions:
-            assert self._note.after is not None  # noqa: S101 - it named the fact
-            raise ScenarioError(
-                f"after names no fact: {shown(name)}",
-                line=self._note.after.line,
-                hint=nearest(name, [*self._survey.planted, "end"]),
-            )
-        expected = [v for v in versions if self._expects(v)]
-        return (expected or versions)[-1].fact.turn
-
-    def _expects(self, planted: Planted) -> bool:
-        value = words(planted.fact.value)
-        return any(words(answer) == value for answer in self._note.expect)
+    def _said(self, answer: str) -> bool:
+        mentions = self._survey.mentions.get(answer)
+        return bool(mentions) and mentions[0].turn <= self._moment.turn
 
     # -- what it is about
 
-    def _facts(self, by_then: dict[str, list[Planted]]) -> tuple[str, ...]:
+    def _facts(self) -> tuple[str, ...]:
         note, planted = self._note, self._survey.planted
         for name in note.facts:
             if name not in planted:
-                raise self._error(f"is about {shown(name)}, no fact", nearest(name, planted))
+                raise self._error(f"is about {shown(name)}, no fact", near(name, planted))
         if note.facts or note.evidence:
             return note.facts
         if self._name in planted:
             return (self._name,)
-        return tuple(name for name, seen in by_then.items() if self._expects(seen[-1]))
+        names = dict.fromkeys(
+            version.fact.id
+            for version in self._stating()
+            if version is self._survey.current(version.fact.id, self._moment)
+        )
+        if len(names) > MAX_FACTS:
+            raise self._error(f"could be about more than {MAX_FACTS} facts; name them")
+        return tuple(names)
 
-    def _check_alive(
-        self, facts: Iterable[str], by_then: dict[str, list[Planted]], moment: Moment
-    ) -> None:
+    def _stating(self) -> Iterator[Planted]:
+        for answer in self._note.expect:
+            for version in self._survey.by_value.get(words(answer), ()):
+                if version.tick > self._moment.tick:
+                    break
+                yield version
+
+    def _check_alive(self, facts: Iterable[str]) -> None:
         for name in facts:
-            first = self._survey.planted[name][0]
-            if name not in by_then:
+            now = self._survey.current(name, self._moment)
+            if now is None:
+                first = self._survey.planted[name][0]
                 raise self._error(
-                    f"is asked after turn {moment.turn}, before {shown(name)} is stated "
-                    f"on line {first.line}"
+                    f"is asked after turn {self._moment.turn}, before {shown(name)} is stated "
+                    f"in turn {first.fact.turn}"
                 )
-            last = by_then[name][-1].tick
-            erased = self._survey.forgotten.get(name, ())
-            if any(last < tick <= moment.tick for tick in erased):
+            if self._survey.erased(now, self._moment):
                 raise self._error(f"expects {shown(name)}, which was to be forgotten by then")
-        if not (self._note.facts or self._note.derived) and self._name in by_then:
-            self._check_current(by_then[self._name][-1])
+            if name == self._name and not (self._note.facts or self._note.derived):
+                self._check_current(now.fact.value)
 
-    def _check_current(self, now: Planted) -> None:
-        value = now.fact.value
+    def _check_current(self, value: str) -> None:
         if not any(says(value, a) or says(a, value) for a in self._note.expect):
             raise self._error(
                 f"expects {shown(self._note.expect[0])}, and {self._name} is {shown(value)} by "
                 "then; name the facts it is about, or write derived: true"
             )
 
-    def _evidence(
-        self, facts: tuple[str, ...], by_then: dict[str, list[Planted]], moment: Moment
-    ) -> tuple[str, ...]:
+    def _evidence(self, facts: tuple[str, ...]) -> tuple[str, ...]:
         for message in self._note.evidence:
-            self._check_message(message, moment)
+            self._check_message(message)
         if facts or self._note.evidence or self._unknown:
             return self._note.evidence
-        older = [v.fact.source for seen in by_then.values() for v in seen if self._expects(v)]
+        older = dict.fromkeys(version.fact.source for version in self._stating())
         if older:
-            return tuple(dict.fromkeys(older))
-        mentions = self._survey.mentions
+            return tuple(islice(older, MAX_FACTS))
         said = {
-            m.message
-            for a in self._note.expect
-            for m in mentions.get(a, ())
-            if m.turn <= moment.turn
+            mention.message
+            for answer in self._note.expect
+            for mention in self._survey.mentions.get(answer, ())[:2]
+            if mention.turn <= self._moment.turn
         }
         return tuple(said) if len(said) == 1 else ()
 
-    def _check_message(self, message: str, moment: Moment) -> None:
-        digits = message[1:]
-        last = self._survey.messages_by(moment)
-        good = message[:1] == "m" and digits.isascii() and digits.isdigit() and len(digits) < 9
-        if not good or not 1 <= int(digits) <= last or digits[0] == "0":
+    def _check_message(self, message: str) -> None:
+        last = self._survey.messages_by(self._moment)
+        if not (_MESSAGE.fullmatch(message) and int(message[1:]) <= last):
             raise self._error(
                 f"names {shown(message)} as evidence; messages are m1 to m{last} by then"
             )
@@ -243,14 +258,12 @@ class _Placing:
             return "the answer is derived and names no facts"
         return "several messages say the answer and no fact is named"
 
-    def _asker(
-        self, facts: tuple[str, ...], by_then: dict[str, list[Planted]], moment: Moment
-    ) -> str:
+    def _asker(self, facts: tuple[str, ...]) -> str:
         asker, people = self._note.asker, self._plan.principals
         if asker is not None and asker not in people:
             raise self._error(
-                f"is asked by {shown(asker)}; there are {', '.join(people)}",
-                nearest(asker, people),
+                f"is asked by {shown(asker)}; there are {', '.join(people)}", near(asker, people)
             )
-        owners = {by_then[name][-1].fact.principal for name in facts if name in by_then}
-        return asker or (owners.pop() if len(owners) == 1 else moment.principal)
+        known = (self._survey.current(name, self._moment) for name in facts)
+        owners = {now.fact.principal for now in known if now}
+        return asker or (owners.pop() if len(owners) == 1 else self._moment.principal)

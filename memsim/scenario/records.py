@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from memsim.errors import ScenarioError, nearest
+from memsim.errors import ScenarioError
 from memsim.scenario import nodes
-from memsim.scenario.nodes import Node, Scalar, kind_of, shown
+from memsim.scenario.nodes import Node, Scalar, kind_of, near, shown
 from memsim.scenario.values import Kind, Schema, expected
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ class Record(Kind[T], Generic[T]):
 
     def _unknown(self, key: str, node: nodes.Mapping, name: str) -> ScenarioError:
         known = ", ".join(self._fields)
-        hint = nearest(key, self._fields)
+        hint = near(key, self._fields)
         value = node.entries[key]
         if not hint and " " in key and isinstance(value, Scalar) and value.null:
             rest = "; a text with a comma needs quotes in { }"
@@ -164,7 +164,7 @@ class Step(Kind[T], Generic[T]):
             return self._words[node.text](line=node.line)
         if not isinstance(node, nodes.Mapping):
             known = [*self._actions, *self._words]
-            hint = nearest(node.text, known) if isinstance(node, Scalar) else None
+            hint = near(node.text, known) if isinstance(node, Scalar) else None
             raise ScenarioError(
                 f"a turn must be a mapping such as {{user: …}}, not {kind_of(node)}",
                 line=node.line,
@@ -185,7 +185,7 @@ class Step(Kind[T], Generic[T]):
         first = next(iter(node.entries), "")
         if first in self._words:
             raise ScenarioError(f"write - {first} alone, without a colon", line=node.line)
-        hint = nearest(first, self._actions)
+        hint = near(first, self._actions)
         rest = "" if hint else f"; there are {', '.join([*self._actions, *self._words])}"
         raise ScenarioError(
             f"no turn is written {shown(first)}{rest}", line=node.line_of(first), hint=hint

@@ -8,6 +8,7 @@ from typing import Literal
 from memsim.errors import ScenarioError
 from memsim.scenario import nodes
 from memsim.scenario.domains import DOMAINS
+from memsim.scenario.names import Distinct, Ident, ListOf, MapOf, Names, Title
 from memsim.scenario.nodes import Listing, Node, Scalar
 from memsim.scenario.plan import (
     After,
@@ -37,11 +38,8 @@ from memsim.scenario.values import (
     Decimal,
     Duration,
     Flag,
-    Ident,
     Instant,
     Kind,
-    ListOf,
-    MapOf,
     Schema,
     Text,
     Tokens,
@@ -54,7 +52,6 @@ MAX_TURNS = 1_000_000
 MAX_CHARACTERS = 1_000_000
 """The largest generated tool result."""
 
-IDS = ListOf(Ident(), single=True)
 TEXTS = ListOf(Text(), single=True)
 
 
@@ -72,11 +69,15 @@ class _People(Kind[tuple[str, ...]]):
 
     def read(self, node: Node, name: str) -> tuple[str, ...]:
         if isinstance(node, Listing):
-            return ListOf(Ident()).read(node, name)
+            return Names("principal").read(node, name)
         if not isinstance(node, nodes.Mapping):
             raise expected(name, "a list of names", node)
+        if not node.entries:
+            raise expected(name, "a list of names", node)
+        seen = Distinct("principal")
         for key, value in node.entries.items():
             Ident().read(Scalar(key, node.lines[key]), "principal")
+            seen.add(key, node.lines[key])
             if not (isinstance(value, nodes.Mapping) and not value.entries):
                 raise expected(f"principal {key}", "{}", value)
         return tuple(node.entries)
@@ -198,7 +199,7 @@ _FORGET = Record(
     "forget",
     Forgetting,
     [
-        _field("facts", IDS, "what must be gone", required=True),
+        _field("facts", Names("fact", single=True), "what must be gone", required=True),
         _field("who", Ident(), "who asks; else the session's principal"),
         _field("say", Text(), "the request in words"),
     ],
@@ -221,7 +222,7 @@ def _share(noun: str, *, revoked: bool) -> Record[Share]:
         [
             _field("from", Ident(), "whose the facts are", required=True, into="owner"),
             _field("to", Ident(), "who may see them", required=True, into="viewer"),
-            _field("facts", IDS, "which facts", required=True),
+            _field("facts", Names("fact", single=True), "which facts", required=True),
         ],
     )
 
@@ -239,7 +240,7 @@ _ACTIONS: dict[str, Kind[ScriptStep]] = {
     "tools": Action("tools", ListOf(TOOL), "calls made at once", UseTools),
     "session": Action("session", _SESSION, "another conversation begins, or one goes on"),
     "gap": Action("gap", Duration(), "nothing is said for so long", Gap),
-    "ask": Action("ask", IDS, "a probe is asked here", AskHere),
+    "ask": Action("ask", Names("probe", single=True), "a probe is asked here", AskHere),
     "grant": Action("grant", _share("grant", revoked=False), "facts are shown to someone"),
     "revoke": Action("revoke", _share("revoke", revoked=True), "and no longer"),
     "forget": Action("forget", _FORGET, "someone asks for facts to be erased"),
@@ -260,8 +261,10 @@ PROBE: Record[ProbeNote] = Record(
         _field("match", Choice(MATCHES), "how the answer is compared"),
         _field("tolerance", Decimal(1e9), "number: allowed share; date: allowed days"),
         _field("choices", ListOf(Text(), least=2), "the options shown, for match: choice"),
-        _field("facts", IDS, "the facts that it is about"),
-        _field("evidence", IDS, "messages that hold the answer, such as m12"),
+        _field("facts", Names("fact", single=True), "the facts that it is about"),
+        _field(
+            "evidence", Names("message", single=True), "messages that hold the answer, such as m12"
+        ),
         _field("derived", Flag(), "the answer follows from what is said, but is not said"),
         _field("as", Ident(), "who asks", into="asker"),
         _field("labels", MapOf(Text(), "label"), "slices for the tables"),
@@ -273,13 +276,13 @@ PLAN: Record[Plan] = Record(
     Plan,
     [
         _field("memsim", Whole(VERSION, VERSION), "version of this format: 1", required=True),
-        _field("name", Ident(), "unique among the scenarios of a run", required=True),
+        _field("name", Title(), "unique among the scenarios of a run", required=True),
         _field("about", Text(), "what it tests, in one line"),
         _field("seed", Whole(0, 2**63 - 1), "added to the run's seed"),
         _field("start", Instant(), "when the first turn is"),
         _field("budget", Tokens(), "tokens that a context may use"),
         _field("domain", Choice(DOMAINS), "what generated talk is about"),
-        _field("tags", ListOf(Ident()), "words to select it by"),
+        _field("tags", Names("tag"), "words to select it by"),
         _field("principals", _People(), "who takes part; the first begins"),
         _field("pace", Duration(zero=True), "virtual time from turn to turn"),
         _field("turns", ListOf(Reference("turn", lambda: STEP)), "what happens", required=True),

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
-from memsim.errors import ScenarioError, nearest
+from memsim.errors import ScenarioError
 from memsim.scenario.exchange import Exchange, beats
+from memsim.scenario.names import Distinct
 from memsim.scenario.narrator import Narrator
-from memsim.scenario.nodes import shown
+from memsim.scenario.nodes import near, shown
 from memsim.scenario.plan import (
     AskHere,
     Facts,
@@ -26,8 +27,10 @@ from memsim.scenario.plan import (
     UseTools,
 )
 from memsim.scenario.script import UNKNOWN, Fact
-from memsim.scenario.values import folded
-from memsim.scenario.words import Sought
+from memsim.scenario.words import Sought, Words, words
+
+MAX_CHAIN = 100
+"""Facts that replace one another; one name can take any number of values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Survey:
 
     Attributes:
         planted: every version of every fact, in order.
+        by_value: the same by the words of their values.
         forgotten: fact to the steps that ask for it to be erased.
         mentions: expected answer to the messages that say it.
         marked: probe to the point where an `ask` step puts it.
@@ -78,6 +82,7 @@ class Survey:
     """
 
     planted: dict[str, list[Planted]] = field(default_factory=dict)
+    by_value: dict[Words, list[Planted]] = field(default_factory=dict)
     forgotten: dict[str, list[int]] = field(default_factory=dict)
     mentions: dict[str, list[Mention]] = field(default_factory=dict)
     marked: dict[str, Moment] = field(default_factory=dict)
@@ -92,6 +97,21 @@ class Survey:
         index = bisect_right(self.moments, turn - 1, key=lambda moment: moment.turn)
         moment = self.moments[index]
         return Moment(turn, moment.tick, moment.principal)
+
+    def versions(self, name: str, moment: Moment) -> list[Planted]:
+        """The versions of a fact that were stated by a point."""
+        versions = self.planted.get(name, [])
+        return versions[: bisect_right(versions, moment.tick, key=lambda each: each.tick)]
+
+    def current(self, name: str, moment: Moment) -> Planted | None:
+        """What a fact is at a point."""
+        versions = self.versions(name, moment)
+        return versions[-1] if versions else None
+
+    def erased(self, planted: Planted, moment: Moment) -> bool:
+        """Whether it was to be forgotten between its statement and a point."""
+        ticks = self.forgotten.get(planted.fact.id, [])
+        return bisect_right(ticks, moment.tick) > bisect_right(ticks, planted.tick)
 
     def messages_by(self, moment: Moment) -> int:
         """How many messages there have been by a point, counting a filler's turns as begun."""
@@ -135,8 +155,8 @@ class _Surveyor:
         self._narrator = Narrator(plan, _Silent())
         self._found = Survey()
         self._tick = 0
-        self._spelled: dict[str, str] = {}
-        self._replaced: dict[str, str] = {}
+        self._spelled = Distinct("fact")
+        self._chain: dict[str, int] = {}
         self._granted: set[tuple[str, str, str]] = set()
         self._probes = {probe.name: probe for probe in plan.probes}
         self._sought = Sought(
@@ -207,16 +227,13 @@ class _Surveyor:
 
     def _plant(self, new: Planted) -> None:
         name = new.fact.id
-        twin = self._spelled.setdefault(folded(name), name)
-        if twin != name:
-            raise ScenarioError(
-                f"fact {shown(name)} is the same name as {shown(twin)}", line=new.line
-            )
+        self._spelled.spell(name, new.line)
         versions = self._found.planted.setdefault(name, [])
         if versions:
             self._check_version(versions[-1], new)
-        self._supersede(new)
+        self._supersede(new, known=bool(versions))
         versions.append(new)
+        self._found.by_value.setdefault(words(new.fact.value), []).append(new)
 
     def _check_version(self, old: Planted, new: Planted) -> None:
         name = new.fact.id
@@ -234,21 +251,24 @@ class _Surveyor:
             )
 
     def _is_forgotten(self, planted: Planted) -> bool:
-        return any(tick > planted.tick for tick in self._found.forgotten.get(planted.fact.id, ()))
+        erased = self._found.forgotten.get(planted.fact.id, [])
+        return bool(erased) and erased[-1] > planted.tick
 
-    def _supersede(self, new: Planted) -> None:
+    def _supersede(self, new: Planted, *, known: bool) -> None:
         name, old = new.fact.id, new.fact.replaces
         if old is None or old == name:
             return
         self._need((old,), None, new.line, "replaces")
-        self._replaced[name] = old
-        earlier: str | None = old
-        while earlier is not None:
-            if earlier == name:
-                raise ScenarioError(
-                    f"{shown(name)} and {shown(old)} replace each other", line=new.line
-                )
-            earlier = self._replaced.get(earlier)
+        if known:
+            raise ScenarioError(
+                f"fact {shown(name)} was stated before, so it replaces itself and not {shown(old)}",
+                line=new.line,
+            )
+        self._chain[name] = self._chain.get(old, 0) + 1
+        if self._chain[name] > MAX_CHAIN:
+            raise ScenarioError(
+                f"more than {MAX_CHAIN} facts replace one another; keep one name", line=new.line
+            )
 
     def _need(self, names: Iterable[str], owner: str | None, line: int | None, verb: str) -> None:
         for name in names:
@@ -257,7 +277,7 @@ class _Surveyor:
                 raise ScenarioError(
                     f"{verb} {shown(name)}, which no earlier turn states",
                     line=line,
-                    hint=nearest(name, self._found.planted),
+                    hint=near(name, self._found.planted),
                 )
             if owner and versions[-1].fact.principal != owner:
                 raise ScenarioError(
@@ -279,7 +299,7 @@ class _Surveyor:
         keys = {(beat.owner, beat.viewer, fact) for fact in beat.facts}
         if beat.revoked and not keys <= self._granted:
             raise ScenarioError("revokes what was never granted", line=beat.line)
-        self._granted = self._granted - keys if beat.revoked else self._granted | keys
+        (self._granted.difference_update if beat.revoked else self._granted.update)(keys)
 
     @_visit.register
     def _(self, beat: Forgetting) -> None:
@@ -296,7 +316,7 @@ class _Surveyor:
                 raise ScenarioError(
                     f"no probe is called {shown(name)}",
                     line=beat.line,
-                    hint=nearest(name, self._probes),
+                    hint=near(name, self._probes),
                 )
             if probe.value.after is not None:
                 raise ScenarioError(

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
 from memsim.clock import parse_duration, utc
-from memsim.errors import ScenarioError, nearest
-from memsim.scenario.nodes import Listing, Mapping, Node, Scalar, kind_of, shown
+from memsim.errors import ScenarioError
+from memsim.scenario.nodes import Listing, Mapping, Node, Scalar, kind_of, near, shown
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Schema = dict[str, object]
 
-ID_LENGTH = 100
 _WHOLE = re.compile(r"(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"(0|[1-9][0-9]*)(\.[0-9]+)?")
 _TOKENS = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k?)")
@@ -28,7 +25,7 @@ _INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2})?([Zz]|[+-]\d{2
 _BOUND = re.compile(r"(>=|<=|==|>|<)\s*-?[0-9]+(\.[0-9]+)?\s*%?")
 _MAX_TOKENS = 100_000_000
 _MAX_GAP = timedelta(days=365 * 1000)
-_PLAIN: Schema = {"type": ["string", "number", "boolean"]}
+PLAIN: Schema = {"type": ["string", "number", "boolean"]}
 
 
 class Kind(ABC, Generic[T_co]):
@@ -56,7 +53,7 @@ def expected(name: str, what: str, node: Node, hint: str | None = None) -> Scena
     return ScenarioError(f"{name} must be {what}, not {kind_of(node)}", line=node.line, hint=hint)
 
 
-def _written(node: Node, name: str, what: str) -> Scalar:
+def written(node: Node, name: str, what: str) -> Scalar:
     if not isinstance(node, Scalar):
         raise expected(name, what, node)
     if node.null:
@@ -76,55 +73,13 @@ class Text(Kind[str]):
         self._blank = blank
 
     def read(self, node: Node, name: str) -> str:
-        text = _written(node, name, "text").text
+        text = written(node, name, "text").text
         if not self._blank and not text.strip():
             raise ScenarioError(f"{name} is blank", line=node.line)
         return text
 
     def schema(self) -> Schema:
-        return dict(_PLAIN) if self._blank else {**_PLAIN, "pattern": r"\S"}
-
-
-class Ident(Kind[str]):
-    """A name: letters, digits, `_`, `-` and `.`, beginning with a letter, a digit or `_`."""
-
-    def read(self, node: Node, name: str) -> str:
-        text = _written(node, name, "a name").text
-        problem = _ident_problem(text)
-        if problem:
-            raise ScenarioError(f"{name} {shown(text)} {problem}", line=node.line)
-        return text
-
-    def schema(self) -> Schema:
-        return {**_PLAIN, "minLength": 1, "maxLength": ID_LENGTH, "pattern": r"^[^\s/\\:\[\]%]+$"}
-
-
-def _ident_problem(text: str) -> str:
-    if not text:
-        return "is empty"
-    if len(text) > ID_LENGTH:
-        return f"is longer than {ID_LENGTH} characters"
-    for character in text:
-        if not (character.isalnum() or character in "_-." or _combining(character)):
-            return f"may not hold {_named(character)}: letters, digits, _ - and . only"
-    return "" if text[0].isalnum() or text[0] == "_" else "must begin with a letter or a digit"
-
-
-def _combining(character: str) -> bool:
-    return unicodedata.category(character) in {"Mn", "Mc"}
-
-
-def _named(character: str) -> str:
-    if character == " ":
-        return "a space"
-    if character.isprintable():
-        return repr(character)
-    return f"the invisible U+{ord(character):04X}"
-
-
-def folded(name: str) -> str:
-    """The form in which two names must differ: NFC, without case and outer blanks."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold()).strip()
+        return dict(PLAIN) if self._blank else {**PLAIN, "pattern": r"\S"}
 
 
 class Whole(Kind[int]):
@@ -141,11 +96,11 @@ class Whole(Kind[int]):
 
     def read(self, node: Node, name: str) -> int:
         what = "a whole number"
-        written = _written(node, name, what)
-        if not (written.plain and _WHOLE.fullmatch(written.text)):
-            digits = written.text.strip().replace("_", "").lstrip("0+")
+        found = written(node, name, what)
+        if not (found.plain and _WHOLE.fullmatch(found.text)):
+            digits = found.text.strip().replace("_", "").lstrip("0+")
             raise expected(name, what, node, digits if _is_digits(digits) else None)
-        number = int(written.text) if len(written.text) < 20 else self._most + 1
+        number = int(found.text) if len(found.text) < 20 else self._most + 1
         if not self._least <= number <= self._most:
             raise expected(name, f"from {self._least:,} to {self._most:,}", node)
         return number
@@ -169,10 +124,10 @@ class Decimal(Kind[float]):
         self._most = most
 
     def read(self, node: Node, name: str) -> float:
-        written = _written(node, name, "a number")
-        if not (written.plain and len(written.text) < 40 and _DECIMAL.fullmatch(written.text)):
+        found = written(node, name, "a number")
+        if not (found.plain and len(found.text) < 40 and _DECIMAL.fullmatch(found.text)):
             raise expected(name, "a number such as 0.05", node)
-        number = float(written.text)
+        number = float(found.text)
         if number > self._most:
             raise expected(name, f"at most {self._most:g}", node)
         return number
@@ -185,13 +140,13 @@ class Flag(Kind[bool]):
     """`true` or `false`, and no other way to say it."""
 
     def read(self, node: Node, name: str) -> bool:
-        written = _written(node, name, "true or false")
-        if not written.plain or written.text not in {"true", "false"}:
+        found = written(node, name, "true or false")
+        if not found.plain or found.text not in {"true", "false"}:
             meant = {"yes": "true", "on": "true", "no": "false", "off": "false"}
-            lower = written.text.lower()
+            lower = found.text.lower()
             hint = lower if lower in {"true", "false"} else meant.get(lower)
             raise expected(name, "true or false", node, hint)
-        return written.text == "true"
+        return found.text == "true"
 
     def schema(self) -> Schema:
         return {"type": "boolean"}
@@ -208,11 +163,9 @@ class Choice(Kind[str]):
         self._words = tuple(words)
 
     def read(self, node: Node, name: str) -> str:
-        text = _written(node, name, f"one of {', '.join(self._words)}").text
+        text = written(node, name, f"one of {', '.join(self._words)}").text
         if text not in self._words:
-            raise expected(
-                name, f"one of {', '.join(self._words)}", node, nearest(text, self._words)
-            )
+            raise expected(name, f"one of {', '.join(self._words)}", node, near(text, self._words))
         return text
 
     def schema(self) -> Schema:
@@ -231,7 +184,7 @@ class Duration(Kind[timedelta]):
 
     def read(self, node: Node, name: str) -> timedelta:
         what = "a duration such as 90s, 5min, 36h, 3d or 2w"
-        text = _written(node, name, what).text
+        text = written(node, name, what).text
         if len(text) > 40 or not text.isascii():
             raise expected(name, what, node)
         try:
@@ -253,7 +206,7 @@ class Instant(Kind[datetime]):
 
     def read(self, node: Node, name: str) -> datetime:
         what = "a moment such as 2026-03-02T09:00:00Z"
-        text = _written(node, name, what).text
+        text = written(node, name, what).text
         if not _INSTANT.fullmatch(text):
             raise expected(name, f"{what}, with its time zone", node)
         try:
@@ -273,8 +226,8 @@ class Tokens(Kind[int]):
 
     def read(self, node: Node, name: str) -> int:
         what = "a number of tokens such as 4096 or 4k"
-        written = _written(node, name, what)
-        found = _TOKENS.fullmatch(written.text) if len(written.text) < 20 else None
+        text = written(node, name, what).text
+        found = _TOKENS.fullmatch(text) if len(text) < 20 else None
         tokens = float(found[1]) * (1024 if found[2] else 1) if found else 0.0
         if not 1 <= tokens <= _MAX_TOKENS or tokens != int(tokens):
             raise expected(name, what, node)
@@ -290,7 +243,7 @@ class Bound(Kind[str]):
 
     def read(self, node: Node, name: str) -> str:
         what = 'a bound such as ">= 0.80"'
-        text = _written(node, name, what).text.strip()
+        text = written(node, name, what).text.strip()
         if len(text) > 40 or not _BOUND.fullmatch(text):
             raise expected(name, what, node)
         return text
@@ -327,79 +280,3 @@ def _json(node: Node, name: str) -> object:
     if len(node.text) > 18:
         raise ScenarioError(f"the number {shown(node.text)} in {name} is too long", line=node.line)
     return float(node.text) if "." in node.text else int(node.text)
-
-
-class ListOf(Kind[tuple[T, ...]]):
-    """Several values of a kind.
-
-    Args:
-        kind: what each is.
-        single: whether one value may stand without its list.
-        least: how many there must be.
-    """
-
-    def __init__(self, kind: Kind[T], *, single: bool = False, least: int = 1) -> None:
-        self._kind = kind
-        self._single = single
-        self._least = least
-
-    def read(self, node: Node, name: str) -> tuple[T, ...]:
-        if not isinstance(node, Listing):
-            if self._single:
-                return (self._kind.read(node, name),)
-            raise expected(name, "a list", node)
-        if len(node.items) < self._least:
-            raise ScenarioError(f"{name} is an empty list", line=node.line)
-        return tuple(self._kind.read(item, name) for item in node.items)
-
-    def schema(self) -> Schema:
-        item = self._kind.schema()
-        several: Schema = {"type": "array", "items": item, "minItems": self._least}
-        return {"anyOf": [item, several]} if self._single else several
-
-
-@dataclass(frozen=True, slots=True)
-class Named(Generic[T]):
-    """A value under a name, with the line of the name."""
-
-    name: str
-    value: T
-    line: int | None
-
-
-class MapOf(Kind[tuple[Named[T], ...]]):
-    """Values under names that differ in more than case, in the order written.
-
-    Args:
-        kind: what each value is.
-        names: what each name is.
-        noun: what a name names, for messages.
-    """
-
-    def __init__(self, kind: Kind[T], noun: str, names: Kind[str] | None = None) -> None:
-        self._kind = kind
-        self._names = names or Ident()
-        self._noun = noun
-
-    def read(self, node: Node, name: str) -> tuple[Named[T], ...]:
-        if not isinstance(node, Mapping):
-            raise expected(name, "a mapping", node)
-        seen: dict[str, str] = {}
-        return tuple(self._item(node, key, seen) for key in node.entries)
-
-    def _item(self, node: Mapping, key: str, seen: dict[str, str]) -> Named[T]:
-        line = node.lines[key]
-        self._names.read(Scalar(key, line), self._noun)
-        twin = seen.setdefault(folded(key), key)
-        if twin != key:
-            raise ScenarioError(
-                f"{self._noun} {shown(key)} is the same name as {shown(twin)}", line=line
-            )
-        return Named(key, self._kind.read(node.entries[key], f"{self._noun} {key}"), line)
-
-    def schema(self) -> Schema:
-        return {
-            "type": "object",
-            "propertyNames": {"minLength": 1, "maxLength": ID_LENGTH},
-            "additionalProperties": self._kind.schema(),
-        }

@@ -35,12 +35,8 @@ class SeededVoice:
         if not (call.lines or call.characters):
             return call.result
         talker = self._talker(call.domain or "tool", number)
-        planted = call.result.splitlines()
-        lines: list[str] = []
-        space = call.characters - len(call.result) - len(planted) if call.characters else 0
-        while len(lines) + len(planted) < call.lines or space > 0:
-            lines.append(talker.plain())
-            space -= len(lines[-1]) + 1
+        planted = [call.result] if call.result else []
+        lines = _padding(talker, call)
         at = round(call.depth * len(lines))
         return "\n".join(lines[:at] + planted + lines[at:])
 
@@ -55,3 +51,15 @@ class SeededVoice:
             talker = self._talkers[domain] = Talker(patterns(domain, self._values))
         talker.begin(f"{self._seed}/{domain}/{number}")
         return talker
+
+
+def _padding(talker: Talker, call: ToolCall) -> list[str]:
+    wanted = call.lines - (call.result.count("\n") + 1 if call.result else 0)
+    lines = [talker.plain() for _ in range(wanted)]
+    space = call.characters - len(call.result) - sum(map(len, lines)) - len(lines)
+    while space > 0:
+        line = talker.plain()
+        space -= len(line) + 1
+        if space >= 0 or not lines:
+            lines.append(line)
+    return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 
 # Scripts that are written without spaces: there each character is a word of its own.
@@ -29,37 +30,82 @@ class Sought:
     """
 
     def __init__(self, values: Iterable[str]) -> None:
-        self._words: dict[str, list[tuple[Words, str]]] = {}
-        self._symbols: dict[str, list[tuple[Words, str]]] = {}
+        self._words = _Automaton()
+        self._symbols = _Automaton()
         for value in dict.fromkeys(values):
             sequence = words(value)
             if sequence:
-                index = self._words if _WORD.match(sequence[0]) else self._symbols
-                index.setdefault(sequence[0], []).append((sequence, value))
+                by_word = _WORD.match(sequence[0])
+                (self._words if by_word else self._symbols).add(sequence, value)
+        self._words.link()
+        self._symbols.link()
 
     def found(self, text: str) -> set[str]:
         """The values that a text says."""
         found: set[str] = set()
-        if self._words:
-            found.update(_scan(_WORD.finditer(text.casefold()), self._words))
-        if self._symbols:
-            found.update(_scan(_SYMBOL.finditer(text), self._symbols))
+        if self._words.sought:
+            found |= self._words.found(m[0] for m in _WORD.finditer(text.casefold()))
+        if self._symbols.sought:
+            found |= self._symbols.found(m[0] for m in _SYMBOL.finditer(text.casefold()))
         return found
 
 
-def _scan(
-    matches: Iterator[re.Match[str]], index: dict[str, list[tuple[Words, str]]]
-) -> Iterator[str]:
-    begun: list[tuple[Words, str, int]] = []
-    for match in matches:
-        word = match[0]
-        starts = index.get(word)
-        if not (begun or starts):
-            continue
-        going = [(w, v, n + 1) for w, v, n in begun if w[n] == word]
-        going += [(w, v, 1) for w, v in starts or ()]
-        yield from (v for w, v, n in going if n == len(w))
-        begun = [entry for entry in going if entry[2] < len(entry[0])]
+class _Automaton:
+    """Aho and Corasick's: one pass over the words of a text, however the values overlap.
+
+    State 0 is the beginning; `_fallback` leads to the longest end of a state that begins a value.
+    """
+
+    def __init__(self) -> None:
+        self._next: dict[tuple[int, str], int] = {}
+        self._fallback = [0]
+        self._values: list[list[str]] = [[]]
+
+    @property
+    def sought(self) -> bool:
+        return len(self._values) > 1
+
+    def add(self, sequence: Words, value: str) -> None:
+        state = 0
+        for word in sequence:
+            following = self._next.get((state, word))
+            if following is None:
+                following = self._next[state, word] = len(self._values)
+                self._values.append([])
+                self._fallback.append(0)
+            state = following
+        self._values[state].append(value)
+
+    def link(self) -> None:
+        following: dict[int, list[tuple[str, int]]] = {}
+        for (state, word), to in self._next.items():
+            following.setdefault(state, []).append((word, to))
+        waiting = deque(to for _, to in following.get(0, ()))
+        while waiting:
+            state = waiting.popleft()
+            for word, to in following.get(state, ()):
+                self._fallback[to] = self._step(self._fallback[state], word)
+                waiting.append(to)
+
+    def _step(self, state: int, word: str) -> int:
+        to = self._next.get((state, word))
+        while to is None and state:
+            state = self._fallback[state]
+            to = self._next.get((state, word))
+        return to or 0
+
+    def found(self, text: Iterator[str]) -> set[str]:
+        found: set[str] = set()
+        passed = {0}
+        state = 0
+        for word in text:
+            state = self._step(state, word)
+            ending = state
+            while ending not in passed:
+                passed.add(ending)
+                found.update(self._values[ending])
+                ending = self._fallback[ending]
+        return found
 
 
 def says(text: str, value: str) -> bool:
