@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     # numpy's own module is imported where arrays are made: start-up must not wait for it.
@@ -54,6 +54,7 @@ class Request:
             else.
         previous: `summarise`: the summary so far, to be carried on.
         question, expected, given: `answer` and `judge`.
+        asker: the principal whose `I` and `my` the question's are; empty where it makes no difference.
         max_tokens: upper bound of the reply, in the tokenizer's tokens; None leaves it to the
             model.
         now: the instant at which it is asked, for relative dates.
@@ -70,6 +71,7 @@ class Request:
     now: datetime | None = None
     repeat: int = 0
     tools: tuple[ToolSpec, ...] = ()
+    asker: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,8 @@ class Reply:
     Attributes:
         sources: ids of the request's messages that the text was taken from; None when the model
             cannot say.
+        line_sources: where the text is one statement a line, the same for each line; a line that
+            has none was carried on from `previous`, word for word. None when the model cannot say.
         cost: dollars; None when no price is known.
     """
 
@@ -95,6 +99,56 @@ class Reply:
     usage: Usage = Usage()
     cost: float | None = 0.0
     sources: tuple[str, ...] | None = None
+    line_sources: tuple[tuple[str, ...], ...] | None = None
+
+
+def provenance(
+    reply: Reply, known: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]] | None:
+    """Where each line of a summary or of extracted facts comes from, lines carried on included.
+
+    A strategy keeps the answer and gives it back with the next request's `previous`, so that a
+    line's origin is known however often it was carried on::
+
+        origins = provenance(reply, origins) or {}
+
+    Args:
+        reply: what the model answered.
+        known: the origin of each line of the request's `previous`.
+
+    Returns:
+        Ids of original messages by line, in the order of the lines; None when the model cannot
+        say.
+    """
+    if reply.line_sources is None:
+        return None
+    lines = reply.text.splitlines()
+    return {
+        line: tuple(dict.fromkeys((*known.get(line, ()), *new)))
+        for line, new in zip(lines, reply.line_sources, strict=True)
+    }
+
+
+def check_embedder(ref: str) -> None:
+    """Refuse an embedder's ref that means nothing, without loading anything.
+
+    Raises:
+        RefError: no embedder is called that, or it has no such parameter.
+    """
+    from memsim.models.refs import read_embedder
+
+    read_embedder(ref)
+
+
+def check_model(ref: str) -> None:
+    """Refuse a model's ref that means nothing, without loading anything.
+
+    Raises:
+        RefError: no model is called that, or it has no such parameter.
+    """
+    from memsim.models.refs import read_model
+
+    read_model(ref)
 
 
 @runtime_checkable

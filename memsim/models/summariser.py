@@ -1,0 +1,149 @@
+"""Summarises by choosing: the sentences that say most, in their order, within a hard limit of tokens.
+
+The lines of the earlier summary stand for election again beside the new ones, so a rolling summary loses its least telling
+lines first and never all at once. Every line of a summary is a line of the earlier one or a sentence of a message, led
+by its speaker and day where it needs them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from memsim.models.dates import mentions
+from memsim.models.lexicon import DECIDING, REACTION
+from memsim.models.telling import Told, carried, once, told
+from memsim.models.text import stem, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memsim.models import Request
+    from memsim.tokens import TokenCounter
+
+DEFAULT_TOKENS = 256
+"""Length of a summary for which no limit is given."""
+
+MISFITS = 24
+"""Sentences that did not fit any more, after which no shorter one is looked for."""
+
+REPEATED = 0.25
+"""Share of new words below which a sentence says what the summary already says."""
+
+FADING = 0.7
+"""What the oldest line of the earlier summary counts; the newest counts 1."""
+
+_REACTIONS = frozenset(stem(word) for word in REACTION)
+_DECIDING = frozenset(stem(word) for word in DECIDING)
+
+
+def summarise(request: Request, counter: TokenCounter) -> list[Told]:
+    """The lines of a summary of the messages and of the earlier summary, in at most `max_tokens` tokens."""
+    limit = DEFAULT_TOKENS if request.max_tokens is None else request.max_tokens
+    found = once([*carried(request.previous), *told(request.messages)])
+    return select(found, worth(found), limit, counter)
+
+
+def select(
+    found: Sequence[Told], value: Sequence[float], limit: int, counter: TokenCounter
+) -> list[Told]:
+    """The lines worth most that fit into a limit together, in their order.
+
+    Args:
+        found: all lines.
+        value: what each is worth; one worth nothing is taken only where there is no other.
+        limit: tokens that the lines may have as one text.
+        counter: counts them.
+    """
+    chosen = _chosen(found, value, limit, counter)
+    while chosen and counter.text(joined([found[n] for n in chosen])) > limit:
+        # Tokens of lines do not add up exactly: the least telling go until the text as a whole fits.
+        chosen.pop()
+    return [found[n] for n in sorted(chosen)] or _least(found, value, limit, counter)
+
+
+def joined(lines: Sequence[Told]) -> str:
+    """Lines as one text."""
+    return "\n".join(said.line for said in lines)
+
+
+def worth(found: Sequence[Told]) -> list[float]:
+    """How much each line says, with what is rare among them counting more; 0 for what says nothing."""
+    carried_on = sum(1 for said in found if not said.sources)
+    count: dict[str, int] = {}
+    for said in found:
+        for root in said.sentence.stems:
+            count[root] = count.get(root, 0) + 1
+    idf = {root: math.log((1 + len(found)) / n) for root, n in count.items()}
+    most = max(idf.values(), default=0.0) or 1.0
+    return [
+        _telling(said, idf, most) * (1.0 if said.sources else _fade(place, carried_on))
+        for place, said in enumerate(found)
+    ]
+
+
+def _fade(place: int, carried_on: int) -> float:
+    return FADING + (1 - FADING) * (place + 1) / max(carried_on, 1)
+
+
+def _telling(said: Told, idf: Mapping[str, float], most: float) -> float:
+    stems = said.sentence.stems - _REACTIONS
+    if said.sentence.question or len(stems) < 2:
+        return 0.0
+    rarity = sum(idf[root] for root in stems) / (most * len(stems) ** 0.5)
+    text = said.sentence.text
+    marks = 0.6 * any(c.isdigit() for c in text)
+    marks += 0.4 * bool(mentions(text)) + 0.4 * bool(said.sentence.names)
+    marks += 0.5 * (not stems.isdisjoint(_DECIDING)) + 0.3 * said.sentence.first
+    return rarity + marks
+
+
+def _chosen(
+    found: Sequence[Told], value: Sequence[float], limit: int, counter: TokenCounter
+) -> list[int]:
+    best = sorted((n for n, v in enumerate(value) if v > 0), key=lambda n: (-value[n], -n))
+    covered: set[str] = set()
+    chosen: list[int] = []
+    room, misfits = limit, 0
+    for place in best:
+        stems = found[place].sentence.stems
+        if len(stems - covered) < REPEATED * len(stems):
+            continue
+        cost = counter.text(found[place].line + "\n")
+        if cost <= room:
+            room -= cost
+            covered |= stems
+            chosen.append(place)
+        else:
+            misfits += 1
+            if misfits >= MISFITS:
+                break
+    return chosen
+
+
+def _least(
+    found: Sequence[Told], value: Sequence[float], limit: int, counter: TokenCounter
+) -> list[Told]:
+    # Something is better than nothing: the best line that fits, else the beginning of the best.
+    best = sorted(range(len(found)), key=lambda n: (-value[n], -n))[:MISFITS]
+    whole_line = next((n for n in best if counter.text(found[n].line) <= limit), None)
+    if whole_line is not None:
+        return [found[whole_line]]
+    begun = _beginning(found[best[0]], limit, counter) if best else ""
+    return [found[best[0]]._replace(line=begun)] if begun else []
+
+
+def _beginning(said: Told, limit: int, counter: TokenCounter) -> str:
+    # Without its head, and by halving: how many tokens a beginning has grows with it.
+    text = said.sentence.text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if counter.text(text[:middle]) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    low = whole(text, low) if 0 < low < len(text) else low
+    cut = text[:low].rpartition(" ")[0] if low < len(text) and " " in text[:low] else text[:low]
+    kept = cut.strip()
+    return kept if counter.text(kept) <= limit else ""

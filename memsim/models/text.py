@@ -1,0 +1,146 @@
+"""Words, stems and sentences of a text in any script, found once and in linear time."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import Stemmer
+
+from memsim.models.lexicon import ABBREVIATIONS, IRREGULAR, STOP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SENTENCE_LIMIT = 400
+"""Characters at which running text without punctuation is cut, so that every sentence stays small."""
+
+WORD_LIMIT = 64
+"""Characters of a word that count; longer runs are data, and only their beginning identifies them."""
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]{1,3}(?![^\W_]))?")
+_CODE = re.compile(r"[^\W_]{1,64}(?:[-./:_#@][^\W_]{1,64})+")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_WIDE_STOP = re.compile("什么|多少|哪里|哪儿|为什么|怎么|[谁哪几吗呢了的是在我你他她它们]")
+# Every repetition is bounded: a megabyte of full stops must not be scanned from each of its positions.
+_END = re.compile(
+    r"[.!?\u2026]{1,8}[\"')\]\u201d\u2019*]{0,3}\s+"
+    r"|[\u3002\uff01\uff1f]{1,8}[\"'\u300d\u300f\u201d]{0,3}\s*"
+)
+_QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'"})
+_stemmer = Stemmer.Stemmer("english")
+_stemmer.maxCacheSize = 0
+
+
+def fold(text: str) -> str:
+    """The text in the form in which words are compared: no case, no accents, straight apostrophes."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKD", text.translate(_QUOTES).casefold())
+    bare = "".join(c for c in folded if not unicodedata.combining(c))
+    return unicodedata.normalize("NFC", bare)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, folded, in order; identifiers such as `a-17` stay whole."""
+    folded = fold(text)
+    if any(mark in folded for mark in "-./:_#@"):
+        folded, codes = _take_codes(folded)
+    else:
+        codes = []
+    plain = _WORD.findall(folded)
+    if not folded.isascii():
+        plain = [piece for word in plain for piece in _narrow(word)]
+    return codes + plain
+
+
+def _take_codes(folded: str) -> tuple[str, list[str]]:
+    codes: list[str] = []
+
+    def take(match: re.Match[str]) -> str:
+        code = match.group()
+        if not any(c.isdigit() for c in code):
+            return code
+        codes.append(code)
+        return " "
+
+    return _CODE.sub(take, folded), codes
+
+
+def _narrow(word: str) -> Iterator[str]:
+    # Scripts without spaces are read as pairs of characters, the usual index unit for them.
+    if not _WIDE.search(word):
+        yield word
+        return
+    for run in _WIDE_STOP.split(word):
+        if run:
+            yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)))
+
+
+def whole(text: str, stop: int, least: int = 0) -> int:
+    """The last place at or before `stop`, and not before `least`, that splits no character as readers see it."""
+    place = stop
+    while least < place < len(text) and _joined(text, place):
+        place -= 1
+    return place if place > least else max(stop, least)
+
+
+def _joined(text: str, place: int) -> bool:
+    before, after = text[place - 1], text[place]
+    if after.isascii():
+        return False
+    return (
+        before == "\u200d"
+        or after in "\u200d\ufe0f\ufe0e\u20e3"
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+        or ("\U0001f1e6" <= after <= "\U0001f1ff" and "\U0001f1e6" <= before <= "\U0001f1ff")
+        or unicodedata.combining(after) != 0
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """The stem of a folded word, so that `moving` and `moved` meet."""
+    bare = word.removesuffix("'s").removesuffix("'")[:WORD_LIMIT]
+    return str(_stemmer.stemWord(IRREGULAR.get(bare, bare)))
+
+
+def content(text: str) -> list[str]:
+    """The stems of a text's words that are not stop words, in order."""
+    return [stem(word) for word in words(text) if word not in STOP]
+
+
+def sentences(line: str) -> list[str]:
+    """The sentences of one line, each a substring of it, without outer blanks."""
+    found = (line[start:end].strip() for start, end in _spans(line))
+    return [sentence for sentence in found if sentence]
+
+
+def _spans(line: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for match in _END.finditer(line):
+        if not _abbreviates(line, start, match.start()):
+            yield from _cut(line, start, match.end())
+            start = match.end()
+    yield from _cut(line, start, len(line))
+
+
+def _abbreviates(line: str, start: int, dot: int) -> bool:
+    if line[dot] != ".":
+        return False
+    tail = line[max(start, dot - 8) : dot]
+    last = tail.rsplit(None, 1)[-1] if tail.strip() else ""
+    initial = len(last) == 1 and last.isupper() and last != "I"
+    return initial or last.lower() in ABBREVIATIONS
+
+
+def _cut(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while end - start > SENTENCE_LIMIT:
+        stop = start + SENTENCE_LIMIT
+        gaps = (line.rfind(gap, start + SENTENCE_LIMIT // 2, stop) for gap in (";", ",", " "))
+        cut = next((gap + 1 for gap in gaps if gap >= 0), None) or whole(line, stop, start + 1)
+        yield start, cut
+        start = cut
+    yield start, end
