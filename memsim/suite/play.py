@@ -7,7 +7,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,10 +47,7 @@ def run_case(spec: CaseSpec) -> CaseOutcome:
         ScenarioError: the scenario's file is wrong.
         RefError: the scenario, the model or the tokenizer is gone.
     """
-    began = time.perf_counter()
-    outcome = play_scenario(spec.scenario.load(), spec, partial(make_strategy, spec.strategy))
-    seconds = round(time.perf_counter() - began, 6)
-    return replace(outcome, result=replace(outcome.result, seconds=seconds))
+    return play_scenario(spec.scenario.load(), spec, partial(make_strategy, spec.strategy))
 
 
 def make_strategy(ref: StrategyRef, env: Environment) -> Strategy:
@@ -70,6 +66,7 @@ def _prepared(ref: StrategyRef, _file: Path | None) -> MakeStrategy:
 
 def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> CaseOutcome:
     """Play a scenario as a case says, with a strategy of the caller's own."""
+    began = time.perf_counter()
     seen: list[Strategy] = []
 
     def remembering(env: Environment) -> Strategy:
@@ -83,7 +80,8 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
         except SystemExit as error:
             said = f"the strategy called exit({error.code!r})"
             return CaseOutcome(result=blank_result(spec, state="error", error=said))
-    return _scored(spec, trace, control=(seen[0].control if seen else None) or "")
+    control = (seen[0].control if seen else None) or spec.strategy.control
+    return _scored(spec, trace, control, began)
 
 
 def _replay(scenario: Scenario, make: MakeStrategy, spec: CaseSpec, folder: PathMaker) -> Trace:
@@ -135,13 +133,13 @@ def _private_folder() -> Iterator[PathMaker]:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _scored(spec: CaseSpec, trace: Trace, control: str) -> CaseOutcome:
+def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOutcome:
     scores = score_probes(trace)
     pairs = zip(trace.probes, scores, strict=True)
     probes = [record(seen, score, spec.id, spec.repeat) for seen, score in pairs]
     turns = [turn_record(turn, spec.id, spec.repeat) for turn in trace.turns]
     metrics = {name: measure.value for name, measure in summarise(probes, turns).items()}
-    control = control or spec.strategy.control
+    turn_lines, probe_lines = _lines(turns), _lines(probes)
     result = CaseResult(
         id=spec.id,
         scenario=spec.scenario.name,
@@ -156,8 +154,9 @@ def _scored(spec: CaseSpec, trace: Trace, control: str) -> CaseOutcome:
         counts=_counts(trace, scores),
         outcomes=_outcomes(scores),
         expect_failures=() if control else check_expectations(metrics, spec.bounds),
+        seconds=round(time.perf_counter() - began, 6),
     )
-    return CaseOutcome(result=result, turn_lines=_lines(turns), probe_lines=_lines(probes))
+    return CaseOutcome(result=result, turn_lines=turn_lines, probe_lines=probe_lines)
 
 
 def _counts(trace: Trace, scores: Sequence[ProbeScore]) -> dict[str, int]:

@@ -6,6 +6,7 @@ A selector is a path, a folder, a glob, a scenario's name, a dataset's name, or 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -245,11 +246,13 @@ class _Finder:
         except ScenarioError as error:
             shown = self.project.show(Path(error.path)) if error.path else ""
             raise _shown(error, shown) from None
+        shown, real = self.project.show(folder), folder.resolve()
         refs = []
         for scenario in scenarios:
-            place = Path(scenario.path).resolve()
+            inside = Path(scenario.path).relative_to(folder)
+            place = real / inside
             _keep(place, [scenario])
-            source = self.project.show(place)
+            source = posixpath.normpath(f"{shown}/{inside.as_posix()}")
             refs.append(ScenarioRef(source=source, name=scenario.name, place=place))
         return refs
 
