@@ -1,0 +1,132 @@
+"""`memsim explain`: one probe of a saved run, turn by turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from memsim.cli.saved import saved_run
+from memsim.cli.terminal import Terminal
+from memsim.discovery import find_project
+from memsim.errors import RefError, nearest
+from memsim.report.layout import TextLine
+
+if TYPE_CHECKING:
+    from memsim.runs import Run
+    from memsim.suite import CaseResult
+
+MANY = 8
+"""Candidates that an ambiguous name lists."""
+
+
+@click.command(
+    "explain",
+    epilog="""\b
+Examples:
+  memsim explain 'scenarios/support_desk.yaml::support_desk[sliding_window@4k]::order_number'
+  memsim explain latest order_number""",
+)
+@click.argument("names", nargs=-1, required=True, metavar="[RUN] CASE")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    envvar="MEMSIM_FORMAT",
+    help="What standard output carries.",
+)
+@click.pass_context
+def command(ctx: click.Context, names: tuple[str, ...], form: str) -> None:
+    """Follow a probe through a saved run: where its fact went, turn by turn.
+
+    CASE is a case id with or without ::probe, or any part of one that is like no other; without a
+    probe, the case's failed probes are listed. RUN is latest (the default), the beginning of a
+    run's id, or a path.
+    """
+    if len(names) > 2:
+        raise click.UsageError(f"expected [RUN] CASE, not {len(names)} words: quote the case", ctx)
+    run = saved_run(names[0] if len(names) == 2 else "latest", find_project())
+    terminal = Terminal.of_process()
+    case, probe = pick(run, names[-1])
+    if probe is None:
+        terminal.say_lines(_case_lines(run, case, terminal.width))
+        return
+    _tell(run, case, probe, form, terminal)
+
+
+def _tell(run: Run, case: CaseResult, name: str, form: str, terminal: Terminal) -> None:
+    from memsim.report.explain import story_lines, story_of
+
+    record = next(p for p in run.probes(case.key) if p["probe"] == name)
+    story = story_of(record, run.turns(case.key), case.budget)
+    if form == "json":
+        import json
+
+        terminal.say(json.dumps({"case": case.key, **asdict(story)}, indent=2, ensure_ascii=True))
+        return
+    terminal.say_lines([TextLine(text=case.key, tone="dim")])
+    terminal.say_lines(story_lines(story, terminal.marks))
+
+
+def pick(run: Run, name: str) -> tuple[CaseResult, str | None]:
+    """The case and the probe that a name means; no probe when it names a case.
+
+    Args:
+        run: where to look.
+        name: an id with or without `::probe`, or a part of one.
+
+    Raises:
+        RefError: nothing is called so, or several things are.
+    """
+    keys = {case.key: case for case in run.cases} | {case.id: case for case in reversed(run.cases)}
+    if name in keys:
+        return keys[name], None
+    head, _, last = name.rpartition("::")
+    if head in keys:
+        return keys[head], _probe_of(run, keys[head], last)
+    return _search(run, name)
+
+
+def _probe_of(run: Run, case: CaseResult, name: str) -> str:
+    known = [str(p["probe"]) for p in run.probes(case.key)]
+    if name not in known:
+        raise RefError(f"{case.key} has no probe {name!r}", hint=nearest(name, known))
+    return name
+
+
+def _search(run: Run, part: str) -> tuple[CaseResult, str | None]:
+    cases = [case for case in run.cases if part in case.key]
+    if len(cases) == 1:
+        return cases[0], None
+    ids: list[tuple[CaseResult, str]] = []
+    names: set[str] = set()
+    for case in run.cases:
+        for record in run.probes(case.key):
+            probe = str(record["probe"])
+            names.add(probe)
+            if part in f"{case.key}::{probe}" and (not cases or part in probe):
+                ids.append((case, probe))
+    exact = [(case, probe) for case, probe in ids if probe == part]
+    found = exact or ids
+    if len(found) == 1:
+        return found[0]
+    several = [f"{case.key}::{probe}" for case, probe in found] or [c.key for c in cases]
+    if several:
+        raise RefError(_ambiguous(part, several))
+    hint = nearest(part, [*names, *(case.key for case in run.cases)])
+    raise RefError(f"run {run.id} has no case or probe {part!r}", hint=hint)
+
+
+def _ambiguous(part: str, ids: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in ids[:MANY])
+    more = f" and {len(ids) - MANY:,} more" if len(ids) > MANY else ""
+    return f"{part!r} could be any of {shown}{more}"
+
+
+def _case_lines(run: Run, case: CaseResult, width: int) -> list[TextLine]:
+    from memsim.report.caselist import case_lines
+
+    return case_lines(case, list(run.probes(case.key)), width)

@@ -1,0 +1,162 @@
+"""From the flags of `memsim run` to the plan that they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memsim.cli.saved import settings_of
+from memsim.config import Settings, parse_budget
+from memsim.discovery import Project, StrategyRef
+from memsim.errors import ConfigError, RunFolderError
+
+if TYPE_CHECKING:
+    from memsim.suite import Plan, Selection
+
+NOTHING_FAILED = "memsim: nothing failed in the latest run: all cases are run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """What `memsim run` was asked to do, before anything is looked up.
+
+    Attributes:
+        selectors: scenarios, as written.
+        strategies: refs, as written; empty leaves them to the project.
+        expression: of `-k`.
+        last_failed: only what failed in the latest run.
+        data: a dataset's file or folder.
+        mask_bad_gold: the audit file of `locomo`.
+        settings: flags that are settings, by key; None where not given.
+    """
+
+    selectors: tuple[str, ...] = ()
+    strategies: tuple[str, ...] = ()
+    expression: str | None = None
+    last_failed: bool = False
+    data: str | None = None
+    mask_bad_gold: str | None = None
+    settings: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """A plan, and what must be said before it is carried out."""
+
+    plan: Plan
+    remarks: tuple[str, ...] = ()
+
+
+def outlook(intent: Intent, project: Project) -> Outlook:
+    """The plan that was asked for.
+
+    Raises:
+        UsageError: something in it means nothing; one line says what.
+        NothingCollected: no case is left.
+    """
+    from memsim.suite import plan, resolve_strategies
+
+    settings = settings_of(project, intent.settings)
+    remarks: list[str] = []
+    if intent.last_failed:
+        intent, said = _last_failed(intent, settings, project)
+        remarks += said
+    selection = _selection(intent, settings, project)
+    refs, settings = _named_cases(selection, intent, settings)
+    strategies = resolve_strategies(refs, project)
+    remarks += _shadowing(strategies, project)
+    _check_names(settings)
+    made = plan(settings, selection, strategies, intent.expression)
+    return Outlook(plan=made, remarks=tuple(remarks))
+
+
+def _selection(intent: Intent, settings: Settings, project: Project) -> Selection:
+    from memsim.suite import select_scenarios
+
+    selectors = intent.selectors or settings.scenarios
+    options = {"mask_bad_gold": intent.mask_bad_gold} if intent.mask_bad_gold else {}
+    return select_scenarios(selectors, project, data=_data(intent.data, selectors), options=options)
+
+
+def _data(given: str | None, selectors: Iterable[str]) -> Path | None:
+    # MEMSIM_DATA may name the folder of all datasets as well as that of one.
+    if given is None:
+        return None
+    path = Path(given)
+    inner = [path / name.partition("::")[0] for name in selectors]
+    return next((p for p in inner if p.is_dir() and p.parent == path), path)
+
+
+def _named_cases(
+    selection: Selection, intent: Intent, settings: Settings
+) -> tuple[Sequence[str], Settings]:
+    """The refs and budgets to plan: those of named cases, where nothing but such was named."""
+    narrowed = set(selection.cases) == set(selection.scenarios)
+    if not narrowed or not selection.cases:
+        return intent.strategies or settings.strategies, settings
+    variants = sorted({v for inside in selection.cases.values() for v in inside})
+    refs = list(dict.fromkeys(v.rpartition("@")[0] for v in variants))
+    if not intent.settings.get("budget"):
+        budgets = tuple(dict.fromkeys(_budget(v) for v in variants))
+        settings = replace(settings, budget=budgets, budget_forced=True)
+    return intent.strategies or refs, settings
+
+
+def _budget(variant: str) -> int:
+    try:
+        return parse_budget(variant.rpartition("@")[2])
+    except ValueError as error:
+        raise ConfigError(f"[{variant}]: the budget {error}") from None
+
+
+def _last_failed(
+    intent: Intent, settings: Settings, project: Project
+) -> tuple[Intent, Sequence[str]]:
+    from memsim.gate import fails, lacks
+    from memsim.runs import load_run
+
+    try:
+        latest = load_run("latest", project.base / settings.reports)
+    except RunFolderError as error:
+        if error.message == "there is no run yet":
+            return intent, [NOTHING_FAILED]
+        raise
+    cases = [case.id for case in latest.cases if fails(case) or lacks(case)]
+    if not cases:
+        return intent, [NOTHING_FAILED]
+    wanted = dict.fromkeys(case for case in cases if _within(case, intent.selectors))
+    return replace(intent, selectors=tuple(wanted)), ()
+
+
+def _within(case: str, selectors: Sequence[str]) -> bool:
+    source, _, rest = case.partition("::")
+    name = rest.partition("[")[0]
+    inside = {source, name, f"{source}::{name}", case}
+    return not selectors or any(
+        s in inside or source.startswith(s.rstrip("/") + "/") for s in selectors
+    )
+
+
+def _shadowing(strategies: Sequence[StrategyRef], project: Project) -> list[str]:
+    from memsim.discovery import find_strategies
+
+    shadows = {f.name: f for f in find_strategies(project) if f.shadows}
+    names = dict.fromkeys(ref.name for ref in strategies if not ref.path)
+    return [
+        f"{name} is the {shadows[name].origin} one, over the {shadows[name].shadows} one"
+        for name in names
+        if name in shadows
+    ]
+
+
+def _check_names(settings: Settings) -> None:
+    """Refuse unknown names before anything is written, without loading what they name."""
+    from memsim.models.refs import read_embedder, read_model
+    from memsim.tokens import ENCODINGS, load_tokenizer
+
+    read_model(settings.model)
+    read_embedder(settings.embedder)
+    if settings.tokenizer not in ENCODINGS:
+        load_tokenizer(settings.tokenizer)

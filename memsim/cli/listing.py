@@ -1,0 +1,194 @@
+"""`memsim list`: what there is to run, with what, and what has been run; executes no strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memsim.cli.saved import reports_folder
+from memsim.cli.terminal import Terminal
+from memsim.discovery import Found, Project, builtin_folder, find_project, find_strategies
+from memsim.errors import MemsimError, RunFolderError
+from memsim.report import numbers
+from memsim.report.layout import Column, TextLine, Tone, lay_out
+
+if TYPE_CHECKING:
+    from memsim.runs import Run
+    from memsim.scenario.script import Scenario
+
+_USUAL = ("scenarios", "strategies", "datasets")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What is looked at, and how closely."""
+
+    project: Project
+    terminal: Terminal
+    detailed: bool
+
+    def table(self, columns: Sequence[Column], rows: Sequence[_Row]) -> Iterator[TextLine]:
+        """Rows under heads, or the word none."""
+        if rows:
+            yield from lay_out(columns, rows, self.terminal.width).lines
+        else:
+            yield TextLine(text="  none", tone="dim")
+
+
+_Row = tuple[Sequence[str], Tone]
+
+
+@click.command(
+    "list",
+    epilog="""\b
+Examples:
+  memsim list
+  memsim list strategies""",
+)
+@click.argument(
+    "kind",
+    required=False,
+    type=click.Choice(["scenarios", "strategies", "metrics", "runs", "datasets"]),
+)
+@click.option("-v", "--verbose", is_flag=True, help="Parameters of the strategies as well.")
+def command(kind: str | None, verbose: bool) -> None:
+    """List scenarios, strategies, metrics, runs or datasets.
+
+    Without a word: scenarios, strategies and datasets. No strategy file is executed.
+    """
+    terminal = Terminal.of_process()
+    view = View(project=find_project(), terminal=terminal, detailed=verbose or kind is not None)
+    for place, name in enumerate([kind] if kind else _USUAL):
+        if place:
+            terminal.say()
+        heading = TextLine(text=name, tone="head")
+        terminal.say_lines([heading, *_SECTIONS[name](view)])
+
+
+def _scenarios(view: View) -> Iterator[TextLine]:
+    rows: list[_Row] = []
+    for path, origin in _scenario_files(view.project):
+        shown = view.project.show(path)
+        try:
+            rows += [(_scenario_cells(s, shown, origin), "") for s in _load(path)]
+        except MemsimError as error:
+            rows.append(((shown, "", "", origin, str(error)), "bad"))
+    columns = [
+        Column(head="scenario", right=False),
+        Column(head="turns"),
+        Column(head="probes"),
+        Column(head="from", right=False, rank=2),
+        Column(head="about", right=False, rank=1, clip=True),
+    ]
+    yield from view.table(columns, rows)
+
+
+def _scenario_files(project: Project) -> Iterator[tuple[Path, str]]:
+    seen: set[Path] = set()
+    own = [(project.root / "scenarios", "project")] if project.root else []
+    for folder, origin in (*own, (builtin_folder("scenarios"), "built-in")):
+        for path in sorted(p for p in folder.rglob("*") if p.suffix in {".yaml", ".yml"}):
+            if path.resolve() not in seen:
+                seen.add(path.resolve())
+                yield path, origin
+
+
+def _load(path: Path) -> Sequence[Scenario]:
+    from memsim.scenario import load_scenarios
+
+    return load_scenarios(path)
+
+
+def _scenario_cells(scenario: Scenario, shown: str, origin: str) -> tuple[str, ...]:
+    name = shown if scenario.name == Path(shown).stem else f"{shown}::{scenario.name}"
+    about = " ".join(scenario.about.split())
+    return name, numbers.count(scenario.turns), str(len(scenario.probes)), origin, about
+
+
+def _strategies(view: View) -> Iterator[TextLine]:
+    strategies = find_strategies(view.project)
+    rows: list[_Row] = [(_strategy_cells(s), "bad" if s.problem else "") for s in strategies]
+    columns = [
+        Column(head="strategy", right=False),
+        Column(head="from", right=False, rank=2),
+        Column(head="about", right=False, rank=1, clip=True),
+    ]
+    lines = list(view.table(columns, rows))
+    yield lines[0]
+    for found, line in zip(strategies, lines[1:], strict=bool(strategies)):
+        yield line
+        if view.detailed:
+            yield from _parameters(found)
+
+
+def _strategy_cells(found: Found) -> tuple[str, ...]:
+    where = f"{found.origin}, over the {found.shadows} one" if found.shadows else found.origin
+    return found.name, where, found.problem or found.doc
+
+
+def _parameters(found: Found) -> Iterator[TextLine]:
+    given = [p.name if p.default is None else f"{p.name}={p.default}" for p in found.params]
+    wide = max(map(len, given), default=0)
+    for text, param in zip(given, found.params, strict=True):
+        yield TextLine(text=f"      {text:<{wide}}  {param.doc or param.annotation}", tone="dim")
+
+
+def _metrics(view: View) -> Iterator[TextLine]:
+    from memsim.scoring.metrics import METRICS
+
+    rows: list[_Row] = [((name, m.unit, m.better, m.about), "") for name, m in METRICS.items()]
+    columns = [
+        Column(head="metric", right=False),
+        Column(head="in", right=False, rank=3),
+        Column(head="better", right=False, rank=2),
+        Column(head="what it is", right=False, rank=1, clip=True),
+    ]
+    yield from view.table(columns, rows)
+
+
+def _runs(view: View) -> Iterator[TextLine]:
+    from memsim.runs import list_runs, load_run
+
+    reports = reports_folder(view.project)
+    rows: list[_Row] = []
+    for folder in list_runs(reports):
+        try:
+            rows.append((_run_cells(load_run(folder, reports)), ""))
+        except RunFolderError as error:
+            rows.append(((folder.name, "", "", str(error)), "bad"))
+    columns = [
+        Column(head="run", right=False),
+        Column(head="cases"),
+        Column(head="exit"),
+        Column(head="what came of it", right=False, rank=1, clip=True),
+    ]
+    yield from view.table(columns, rows)
+
+
+def _run_cells(run: Run) -> tuple[str, ...]:
+    info: Mapping[str, Any] = run.info
+    planned = len(info.get("cases", ()))
+    cases = f"{len(run.cases):,} of {planned:,}" if len(run.cases) < planned else f"{planned:,}"
+    if not run.finished:
+        return run.id, cases, "", "unfinished: the same command continues it"
+    return run.id, cases, str(info.get("exit", "")), str(info.get("verdict", ""))
+
+
+def _datasets(_view: View) -> Iterator[TextLine]:
+    from memsim.scenario.datasets import DATASETS
+
+    for name in sorted(DATASETS):
+        yield TextLine(text=f"  {name}   memsim run {name} --data PATH")
+
+
+_SECTIONS: Mapping[str, Callable[[View], Iterator[TextLine]]] = {
+    "scenarios": _scenarios,
+    "strategies": _strategies,
+    "metrics": _metrics,
+    "runs": _runs,
+    "datasets": _datasets,
+}

@@ -1,0 +1,202 @@
+"""The flags of `memsim run`, grouped as its help shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypedDict, TypeVar
+
+import click
+
+from memsim.cli.progress import ProgressChoice
+from memsim.cli.showing import Format
+from memsim.cli.terminal import ColorChoice
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class Flags(TypedDict):
+    """The values of `memsim run`'s flags, as click hands them over."""
+
+    expression: str | None
+    strategies: tuple[str, ...]
+    lf: bool
+    stop_at_first: bool
+    max_errors: str | None
+    data: str | None
+    mask_bad_gold: str | None
+    budget: str | None
+    repeat: str | None
+    seed: str | None
+    model: str | None
+    embedder: str | None
+    tokenizer: str | None
+    jobs: str | None
+    dry_run: bool
+    fail_under: tuple[str, ...]
+    output: str | None
+    form: Format
+    quiet: bool
+    verbose: bool
+    color: ColorChoice
+    progress: ProgressChoice
+    no_report: bool
+    no_resume: bool
+
+
+SELECT = (
+    click.option("-k", "expression", metavar="EXPR", help="Cases whose id matches: pytest's -k."),
+    click.option(
+        "-s",
+        "--strategy",
+        "strategies",
+        metavar="REF",
+        multiple=True,
+        help="name, name:param=value or my.py@Class; repeatable.",
+    ),
+    click.option("--lf", is_flag=True, help="Only what failed in the latest run."),
+    click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first failed case."),
+    click.option(
+        "--max-errors",
+        metavar="N|SHARE",
+        help="Unscored probes to tolerate, such as 3 or 0.1.  [default: 0]",
+    ),
+    click.option(
+        "--data",
+        metavar="PATH",
+        type=click.Path(),
+        envvar="MEMSIM_DATA",
+        help="File or folder of a dataset.",
+    ),
+    click.option(
+        "--mask-bad-gold",
+        metavar="PATH",
+        type=click.Path(),
+        envvar="MEMSIM_MASK_BAD_GOLD",
+        help="locomo: leave out the answers that this audit file lists as wrong.",
+    ),
+)
+SWEEP = (
+    click.option("--budget", metavar="N,...", help="Context budgets to try, such as 2k,4k,8k."),
+    click.option("--repeat", metavar="N", help="How often each case is played.  [default: 1]"),
+    click.option("--seed", metavar="N", help="Seed of fillers and chance.  [default: 7]"),
+)
+MODEL = (
+    click.option("-m", "--model", metavar="ID", help="The language model.  [default: offline]"),
+    click.option("--embedder", metavar="ID", help="The embedder.  [default: wordllama]"),
+    click.option("--tokenizer", metavar="ID", help="What counts tokens.  [default: o200k_base]"),
+    click.option("-j", "--jobs", metavar="N|auto", help="Processes.  [default: auto]"),
+    click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
+)
+GATE = (
+    click.option(
+        "--fail-under",
+        metavar="METRIC=N",
+        multiple=True,
+        help="A bound for every case, such as recall=0.8; repeatable.",
+    ),
+)
+OUTPUT = (
+    click.option(
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=click.Path(),
+        envvar="MEMSIM_OUTPUT",
+        help="The run's folder, in place of a new one.",
+    ),
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["table", "md", "json", "jsonl"]),
+        default="table",
+        envvar="MEMSIM_FORMAT",
+        help="What standard output carries.",
+    ),
+    click.option("-q", "--quiet", is_flag=True, envvar="MEMSIM_QUIET", help="Only the last line."),
+    click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        envvar="MEMSIM_VERBOSE",
+        help="Every missed probe by id.",
+    ),
+    click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        envvar="MEMSIM_COLOR",
+        help="NO_COLOR and FORCE_COLOR count too.",
+    ),
+    click.option(
+        "--progress",
+        type=click.Choice(["auto", "plain", "none"]),
+        default="auto",
+        envvar="MEMSIM_PROGRESS",
+        help="On standard error.",
+    ),
+    click.option(
+        "--no-report", is_flag=True, envvar="MEMSIM_NO_REPORT", help="Write no report.md."
+    ),
+    click.option(
+        "--no-resume",
+        is_flag=True,
+        envvar="MEMSIM_NO_RESUME",
+        help="Begin anew even if the same run was interrupted.",
+    ),
+)
+GROUPS = (
+    ("Select", SELECT),
+    ("Sweep", SWEEP),
+    ("Model", MODEL),
+    ("Gate", GATE),
+    ("Output", OUTPUT),
+)
+
+
+def settings_in(flags: Flags) -> dict[str, object]:
+    """Those flags that are settings, by the configuration's keys; None where not given."""
+    values: dict[str, object] = {
+        "budget": flags["budget"],
+        "repeat": flags["repeat"],
+        "seed": flags["seed"],
+        "model": flags["model"],
+        "embedder": flags["embedder"],
+        "tokenizer": flags["tokenizer"],
+        "jobs": flags["jobs"],
+        "max_errors": flags["max_errors"],
+    }
+    return values | {"expect": flags["fail_under"] or None}
+
+
+def run_options(command: _Command) -> _Command:
+    """Give a command every flag of `memsim run`."""
+    for _, group in reversed(GROUPS):
+        for option in reversed(group):
+            command = option(command)
+    return command
+
+
+class GroupedHelp(click.Command):
+    """A command whose help shows its flags in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The flags under the name of their group, the rest at the end."""
+        records = {p.name: p.get_help_record(ctx) for p in self.get_params(ctx)}
+        for title, group in GROUPS:
+            names = [_name_of(option) for option in group]
+            rows = [record for name in names if (record := records.get(name))]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+        if about_help := records.get("help"):
+            with formatter.section("Options"):
+                formatter.write_dl([about_help])
+
+
+def _name_of(option: Callable[[_Command], _Command]) -> str:
+    def carrier() -> None:
+        """Only to see what the option makes of itself."""
+
+    option(carrier)  # type: ignore[arg-type]
+    (parameter,) = carrier.__click_params__  # type: ignore[attr-defined]
+    name: str = parameter.name
+    return name

@@ -1,0 +1,56 @@
+"""`memsim report`: a saved run again, from its records alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from memsim.cli.saved import saved_run, write_report
+from memsim.cli.showing import Format, opening, show
+from memsim.cli.terminal import ColorChoice, Terminal
+from memsim.discovery import find_project
+
+
+@click.command(
+    "report",
+    epilog="""\b
+Examples:
+  memsim report
+  memsim report 20260923T1042 --format md > comparison.md""",
+)
+@click.argument("run", metavar="[RUN]", default="latest")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "md", "json", "jsonl"]),
+    default="table",
+    envvar="MEMSIM_FORMAT",
+    help="What standard output carries.",
+)
+@click.option("-q", "--quiet", is_flag=True, envvar="MEMSIM_QUIET", help="Only the last line.")
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    envvar="MEMSIM_COLOR",
+    help="NO_COLOR and FORCE_COLOR count too.",
+)
+def command(run: str, form: Format, quiet: bool, color: ColorChoice) -> int:
+    """Print a saved run again, and write its report.md anew.
+
+    RUN is latest (the default), the beginning of a run's id, or a path. No model is called, no
+    scenario is read; the exit code is the run's.
+    """
+    from memsim.report.gather import summarise
+
+    terminal = Terminal.of_process(color)
+    project = find_project()
+    saved = saved_run(run, project)
+    summary = summarise(saved)
+    path = write_report(saved, summary)
+    summary = replace(summary, header=replace(summary.header, place=project.show(path)))
+    if form == "table" and not quiet:
+        terminal.say_lines(list(opening(summary.header, terminal, planned=f"run {saved.id}")))
+    show(saved, summary, form, terminal, quiet=quiet)
+    return summary.verdict.exit_code

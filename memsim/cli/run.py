@@ -1,0 +1,204 @@
+"""`memsim run`: plan, replay, score, keep, show."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+import click
+
+from memsim.cli.guard import complain
+from memsim.cli.intent import Intent, outlook
+from memsim.cli.options import Flags, GroupedHelp, run_options, settings_in
+from memsim.cli.progress import ProgressChoice, Step, Stopwatch, showing
+from memsim.cli.terminal import Terminal
+from memsim.discovery import find_project
+from memsim.errors import ExitCode
+
+if TYPE_CHECKING:
+    from memsim.discovery import Project
+    from memsim.report.rows import Summary
+    from memsim.runs import Run, RunWriter
+    from memsim.suite import CaseResult, Plan
+
+
+@click.command(
+    "run",
+    cls=GroupedHelp,
+    epilog="""\b
+Examples:
+  memsim run
+  memsim run support_desk -s bm25:k=8 -s my.py@Mine --budget 2k,4k --fail-under recall=0.8""",
+)
+@click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...")
+@run_options
+@click.pass_context
+def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[Flags]) -> int:
+    """Replay scenarios through strategies, score them, write a run folder.
+
+    SCENARIO is a path, folder, glob, scenario name, dataset name (with --data) or case id such as
+    'scenarios/support_desk.yaml::support_desk[bm25@4k]'; none means those of the project, or
+    memsim's own.
+    """
+    watch = Stopwatch()
+    terminal = Terminal.of_process(flags["color"])
+    project = find_project()
+    planned = outlook(_intent(scenarios, flags), project)
+    for remark in planned.remarks:
+        complain(remark)
+    if flags["dry_run"]:
+        return _dry_run(planned.plan, terminal)
+    return _Performance(
+        planned.plan, project, terminal, flags, typed=ctx.obj.typed, watch=watch
+    ).perform()
+
+
+def _intent(scenarios: tuple[str, ...], flags: Flags) -> Intent:
+    settings = settings_in(flags)
+    return Intent(
+        selectors=scenarios,
+        strategies=flags["strategies"],
+        expression=flags["expression"],
+        last_failed=flags["lf"],
+        data=flags["data"],
+        mask_bad_gold=flags["mask_bad_gold"],
+        settings=settings,
+    )
+
+
+def _dry_run(plan: Plan, terminal: Terminal) -> int:
+    from memsim.cli.preview import preview_lines
+
+    terminal.say_lines(preview_lines(plan, terminal))
+    return ExitCode.PASSED
+
+
+class _Performance:
+    """One run, from its first case to its exit code."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        project: Project,
+        terminal: Terminal,
+        flags: Flags,
+        *,
+        typed: tuple[str, ...],
+        watch: Stopwatch,
+    ) -> None:
+        self._plan = plan
+        self._project = project
+        self._terminal = terminal
+        self._flags = flags
+        self._typed = typed
+        self._watch = watch
+
+    def perform(self) -> int:
+        from memsim.gate import judge
+        from memsim.runs import load_run, open_run
+
+        settings = self._plan.settings
+        out = self._flags["output"]
+        writer = open_run(
+            self._plan,
+            self._project.base / settings.reports,
+            out=Path(out) if out else None,
+            resume=not self._flags["no_resume"],
+            command=self._typed,
+        )
+        with writer:
+            self._announce(writer)
+            try:
+                results = self._play(writer)
+            except KeyboardInterrupt:
+                return self._interrupted(writer)
+            verdict = judge(results, max_errors=settings.max_errors)
+            if not writer.finished:
+                writer.finish(verdict.exit_code, verdict.sentence)
+        run = load_run(writer.folder, self._project.base / settings.reports)
+        summary = self._summary(run)
+        self._keep_report(run, summary)
+        self._show(run, summary)
+        return summary.verdict.exit_code
+
+    def _announce(self, writer: RunWriter) -> None:
+        from memsim.cli.preview import plan_line
+        from memsim.cli.showing import opening
+        from memsim.report.gather import header_of
+
+        total, done = len(self._plan.cases), len(writer.resumed)
+        if writer.finished:
+            complain(f"{self._place(writer.folder)} is finished: it is shown again")
+        elif done:
+            complain(f"{self._place(writer.folder)} is continued: {done} of {total} cases are done")
+        if self._flags["form"] == "table" and not self._flags["quiet"]:
+            header = header_of(self._plan.settings)
+            planned = plan_line(self._plan, self._terminal.marks)
+            self._terminal.say_lines(list(opening(header, self._terminal, planned=planned)))
+
+    def _play(self, writer: RunWriter) -> tuple[CaseResult, ...]:
+        from memsim.executors import choose_executor
+        from memsim.gate import fails, lacks
+        from memsim.runs import perform
+
+        plan, flags = self._plan, self._flags
+        done = len(writer.resumed)
+        left = plan.cases[done:]
+        turns = sum(spec.scenario.load().turns for spec in left)
+        executor = choose_executor(plan.settings.jobs, cases=len(left), turns=turns)
+        choice: ProgressChoice = "none" if writer.finished or flags["quiet"] else flags["progress"]
+        with showing(choice, self._terminal, done=done, total=len(plan.cases)) as progress:
+
+            def watch(result: CaseResult) -> bool:
+                bad = fails(result) or lacks(result)
+                progress.advance(step_of(result, failed=bad))
+                return bool(flags["stop_at_first"]) and bad
+
+            return perform(plan, writer, executor, watch=watch)
+
+    def _interrupted(self, writer: RunWriter) -> int:
+        kept, total = len(writer.results), len(self._plan.cases)
+        complain(f"interrupted: {kept} of {total} cases are kept in {self._place(writer.folder)}")
+        complain(f"to go on: {shlex.join(self._typed)}")
+        return ExitCode.INTERRUPTED
+
+    def _summary(self, run: Run) -> Summary:
+        from memsim.report.gather import EXAMPLES, summarise
+
+        shown = None if self._flags["verbose"] else EXAMPLES
+        summary = summarise(run, seconds=self._watch.seconds, examples=shown)
+        name = "" if self._flags["no_report"] else "report.md"
+        place = self._place(run.folder / name)
+        return replace(summary, header=replace(summary.header, place=place))
+
+    def _place(self, path: Path) -> str:
+        return self._project.show(path)
+
+    def _keep_report(self, run: Run, summary: Summary) -> None:
+        from memsim.cli.saved import write_report
+        from memsim.report.markdown import markdown
+
+        if not self._flags["no_report"]:
+            write_report(run, summary)
+        if step_summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with suppress(OSError), Path(step_summary).open("a", encoding="utf-8") as file:
+                file.write(markdown(summary))
+
+    def _show(self, run: Run, summary: Summary) -> None:
+        from memsim.cli.showing import show
+
+        flags = self._flags
+        show(run, summary, flags["form"], self._terminal, quiet=flags["quiet"])
+
+
+def step_of(result: CaseResult, *, failed: bool) -> Step:
+    """What progress says of a finished case."""
+    from memsim.report import numbers
+
+    recall = result.metrics.get("recall")
+    text = result.error if result.state != "scored" else f"recall {numbers.share(recall)}"
+    return Step(id=result.key, result=text, seconds=result.seconds, failed=failed)

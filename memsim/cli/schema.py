@@ -1,0 +1,24 @@
+"""`memsim schema`: what editors complete and check scenario files with."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from memsim.cli.terminal import Terminal
+
+
+@click.command(
+    "schema",
+    epilog="""\b
+Examples:
+  memsim schema > scenario.schema.json
+  memsim schema | head -20""",
+)
+def command() -> None:
+    """Print the JSON Schema of scenario files."""
+    from memsim.scenario import scenario_schema
+
+    terminal = Terminal.of_process()
+    terminal.say(json.dumps(scenario_schema(), indent=2, ensure_ascii=True))

@@ -1,0 +1,80 @@
+"""Prints a run: the table and what follows it, or the same as Markdown or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from memsim.cli.terminal import Terminal
+from memsim.report.layout import TextLine
+from memsim.report.numbers import plural
+
+if TYPE_CHECKING:
+    from memsim.report.rows import Header, Summary
+    from memsim.runs import Run
+
+Format = Literal["table", "md", "json", "jsonl"]
+
+
+def show(run: Run, summary: Summary, form: Format, terminal: Terminal, *, quiet: bool) -> None:
+    """Print a run to standard output.
+
+    Args:
+        run: as saved.
+        summary: what it says.
+        form: how.
+        terminal: where to.
+        quiet: only the last line of a table.
+    """
+    from memsim.report.jsonout import case_lines, document
+    from memsim.report.markdown import markdown
+
+    if form == "table":
+        lines = [] if quiet else table_lines(summary, terminal)
+        terminal.say_lines([*lines, closing(summary, terminal)])
+    elif form == "md":
+        terminal.say(markdown(summary).rstrip("\n"))
+    elif form == "json":
+        terminal.say(document(summary))
+    else:
+        terminal.say("\n".join(case_lines(run)))
+
+
+def table_lines(summary: Summary, terminal: Terminal) -> list[TextLine]:
+    """The table, the failures and what was lost, in the order in which they should be read."""
+    from memsim.report import failures, table
+
+    marks, width = terminal.marks, terminal.width
+    lines: list[TextLine] = []
+    for board in summary.boards:
+        lines += [*table.board_lines(board, marks, width), TextLine(text="")]
+    lines += table.sweep_lines(summary.boards, width)
+    lines += failures.missed_lines(summary.missed, marks)
+    lines += failures.unscored_lines(summary.unscored, marks)
+    lines += failures.failure_lines(summary.failures, marks)
+    return lines
+
+
+def closing(summary: Summary, terminal: Terminal) -> TextLine:
+    """The last line, which says what the exit code says."""
+    from memsim.report.closing import closing_line
+
+    text = closing_line(summary, terminal.marks)
+    return TextLine(text=text, tone="bad" if summary.verdict.exit_code else "good")
+
+
+def opening(header: Header, terminal: Terminal, *, planned: str) -> Iterator[TextLine]:
+    """What shapes the numbers, before they come."""
+    dot = terminal.marks.dot
+    parts = [
+        f"memsim {header.version}",
+        f"model {header.model}",
+        f"embedder {header.embedder}",
+        f"tokenizer {header.tokenizer}",
+        f"seed {header.seed}",
+    ]
+    if header.repeat > 1:
+        parts.append(plural(header.repeat, "repeat"))
+    yield TextLine(text=f" {dot} ".join(parts), tone="dim")
+    yield TextLine(text=planned, tone="dim")
+    yield TextLine(text="")

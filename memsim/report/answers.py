@@ -1,0 +1,114 @@
+"""Lines of `probes.jsonl` as typed records: the only place in reports that knows their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from memsim.scoring.outcomes import PASSED, UNMEASURED
+
+if TYPE_CHECKING:
+    from memsim.runs import Run
+    from memsim.suite import CaseResult
+
+Unit = tuple[str, str]
+"""A scenario and a probe of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One probe of one case, as it was scored.
+
+    Attributes:
+        case: the case's id.
+        scenario: `path::scenario`.
+        strategy: its ref.
+        probe: the probe's id.
+        answerable: whether there is a right answer other than that it is not known.
+        outcome: one of metrics: PASS, STALE, MISS and so on.
+        reason: why it was missed, in one word; empty when it was not, or nobody can tell.
+        scores: by metric; None where it was not scored.
+        said: the turn of its newest evidence; None without evidence.
+        gone: from which turn on the evidence was out of the context; None when it never was.
+    """
+
+    case: str
+    scenario: str
+    strategy: str
+    budget: int
+    repeat: int
+    dataset: str
+    control: str
+    probe: str
+    ability: str
+    category: str
+    answerable: bool
+    outcome: str
+    reason: str
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    said: int | None = None
+    gone: int | None = None
+
+    @property
+    def measured(self) -> bool:
+        """Whether it could be scored at all."""
+        return self.outcome not in UNMEASURED
+
+    @property
+    def missed(self) -> bool:
+        """Scored, and neither answered rightly nor rightly left unanswered."""
+        return self.measured and self.outcome not in PASSED
+
+    @property
+    def unit(self) -> Unit:
+        """What is paired between strategies: the same question of the same scenario."""
+        return self.scenario, self.probe
+
+    def score(self, metric: str) -> float | None:
+        """One of its scores; None where it was not scored."""
+        return self.scores.get(metric)
+
+
+def answers_of(run: Run) -> tuple[Answer, ...]:
+    """Every probe of a run, in the order of its records.
+
+    Raises:
+        RunFolderError: the records are damaged.
+    """
+    return tuple(answer_of(case, line) for case in run.cases for line in run.probes(case.key))
+
+
+def answer_of(case: CaseResult, line: Mapping[str, Any]) -> Answer:
+    """One line of a case's probes."""
+    evidence = line["evidence"]
+    return Answer(
+        case=case.key,
+        scenario=scenario_of(case.id),
+        strategy=case.strategy,
+        budget=case.budget,
+        repeat=case.repeat,
+        dataset=case.dataset,
+        control=case.control,
+        probe=line["probe"],
+        ability=line["ability"],
+        category=line["labels"].get("category", ""),
+        answerable=not line["unanswerable"],
+        outcome=line["outcome"],
+        reason=line["reason"] or "",
+        scores=line["scores"],
+        said=max((piece["turn"] for piece in evidence), default=None),
+        gone=_gone(evidence),
+    )
+
+
+def scenario_of(case: str) -> str:
+    """`path::scenario` of a case's id."""
+    path, _, rest = case.partition("::")
+    return f"{path}::{rest.partition('[')[0]}"
+
+
+def _gone(evidence: Sequence[Mapping[str, Any]]) -> int | None:
+    """The turn from which on evidence was out of the context; the latest of several."""
+    left = [piece["path"][-1] for piece in evidence if len(piece["path"]) > 1]
+    return max((turn for turn, presence, _ in left if presence == "absent"), default=None)

@@ -1,0 +1,198 @@
+"""Puts the answers of a run together: a row for each strategy, a board for each budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memsim.gate import fails
+from memsim.report.answers import Answer, Unit, scenario_of
+from memsim.report.estimates import Sample, beaten, estimate, mean_of
+from memsim.report.marks import row_letter
+from memsim.report.rows import Board, Estimate, Matrix, Row, Slice
+from memsim.suite import CaseResult
+
+CONTROLS = {"ceiling": 0, "evidence": 1, "": 2, "floor": 3}
+"""Where rows of each kind stand: ceilings at the top, floors at the bottom."""
+
+RANKING = {
+    "R@5": "recall@5",
+    "R@10": "recall@10",
+    "R@25": "recall@25",
+    "R@50": "recall@50",
+    "MRR": "mrr",
+    "nDCG@10": "ndcg@10",
+}
+"""What a table calls the scores of a ranking."""
+
+
+def boards_of(cases: Sequence[CaseResult], answers: Sequence[Answer]) -> tuple[Board, ...]:
+    """The boards of a run: by dataset, then by budget as planned.
+
+    Args:
+        cases: of the run.
+        answers: all their probes.
+    """
+    keys = dict.fromkeys((c.dataset, c.budget) for c in cases)
+    order = {dataset: place for place, dataset in enumerate(dict.fromkeys(d for d, _ in keys))}
+    boards = []
+    for dataset, budget in sorted(keys, key=lambda key: (order[key[0]], key[1])):
+        mine = [c for c in cases if (c.dataset, c.budget) == (dataset, budget)]
+        asked = [a for a in answers if (a.dataset, a.budget) == (dataset, budget)]
+        boards.append(_board(dataset, budget, mine, asked))
+    return tuple(boards)
+
+
+def _board(
+    dataset: str, budget: int, cases: Sequence[CaseResult], answers: Sequence[Answer]
+) -> Board:
+    columns = {
+        name: _Column(
+            strategy=name,
+            cases=tuple(c for c in cases if c.strategy == name),
+            answers=tuple(a for a in answers if a.strategy == name),
+            clustered=bool(dataset),
+        )
+        for name in dict.fromkeys(c.strategy for c in cases)
+    }
+    rows = sorted((c.row(budget) for c in columns.values()), key=_standing)
+    rows = _lettered(rows)
+    samples = {r.letter: columns[r.strategy].sample("recall") for r in rows if r.letter}
+    wins = beaten(samples)
+    units = {a.unit: a.answerable for a in answers}
+    return Board(
+        dataset=dataset,
+        budget=budget,
+        scenarios=len({scenario_of(c.id) for c in cases}),
+        probes=len(units),
+        answerable=sum(units.values()),
+        repeats=len({c.repeat for c in cases}),
+        rows=tuple(replace(r, beats=wins.get(r.letter, ())) for r in rows),
+        matrices=tuple(_matrices(dataset, [columns[r.strategy] for r in rows])),
+    )
+
+
+def _standing(row: Row) -> tuple[int, float, str]:
+    recall = -1.0 if row.recall.mean is None else row.recall.mean
+    return CONTROLS.get(row.control, 2), -recall, row.strategy
+
+
+def _lettered(rows: Sequence[Row]) -> list[Row]:
+    compared = [r.strategy for r in rows if not r.control]
+    letters = {name: row_letter(place) for place, name in enumerate(compared)}
+    return [replace(r, letter=letters.get(r.strategy, "")) for r in rows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    """Everything of one strategy at one budget."""
+
+    strategy: str
+    cases: tuple[CaseResult, ...]
+    answers: tuple[Answer, ...]
+    clustered: bool
+
+    def row(self, budget: int) -> Row:
+        asked = self.answers
+        return Row(
+            letter="",
+            strategy=self.strategy,
+            budget=budget,
+            control=next((c.control for c in self.cases if c.control), ""),
+            failed=any(map(fails, self.cases)),
+            recall=estimate(self.sample("recall"), clustered=self.clustered),
+            in_context=mean_of(self.sample("answer_in_context")),
+            evidence=mean_of(self.sample("evidence_recall")),
+            abstained=_complement(mean_of(self.sample("false_answers"))),
+            context_mean=_mean(self._metric("context_mean")),
+            context_peak=max(self._metric("context_peak"), default=None),
+            missed=len(_mostly(asked, lambda a: a.missed and a.answerable)),
+            lost=self._total("lost"),
+            compactions=self._total("compactions"),
+            leaks=self._total("leaks"),
+            unscored=len(_mostly(asked, lambda a: not a.measured)),
+            ranking=self._ranking(),
+            ranked=len(self.sample("mrr")),
+            f1=self._f1(),
+        )
+
+    def sample(self, metric: str) -> Sample:
+        """The score of each probe, meaned over its repeats; unscored ones are left out."""
+        scores: dict[Unit, list[float]] = {}
+        for answer in self.answers:
+            value = answer.score(metric)
+            if value is not None:
+                scores.setdefault(answer.unit, []).append(value)
+        return {unit: math.fsum(values) / len(values) for unit, values in scores.items()}
+
+    def _metric(self, name: str) -> list[float]:
+        return [v for c in self.cases if (v := c.metrics.get(name)) is not None]
+
+    def _total(self, name: str) -> int | None:
+        values = self._metric(name)
+        repeats = len({c.repeat for c in self.cases})
+        return round(math.fsum(values) / repeats) if values else None
+
+    def _ranking(self) -> Mapping[str, float | None]:
+        means = {name: _mean(self.sample(metric).values()) for name, metric in RANKING.items()}
+        return means if any(v is not None for v in means.values()) else {}
+
+    def _f1(self) -> Estimate | None:
+        f1 = mean_of(self.sample("locomo_f1"))
+        return f1 if f1.n else None
+
+
+def _complement(share: Estimate) -> Estimate:
+    return share if share.mean is None else replace(share, mean=1 - share.mean)
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    known = list(values)
+    return math.fsum(known) / len(known) if known else None
+
+
+def _mostly(answers: Iterable[Answer], what: Callable[[Answer], bool]) -> list[Unit]:
+    """The probes of which most repeats are so."""
+    votes: dict[Unit, list[bool]] = {}
+    for answer in answers:
+        votes.setdefault(answer.unit, []).append(what(answer))
+    return [unit for unit, said in votes.items() if 2 * sum(said) > len(said)]
+
+
+# Slices: recall by scenario, ability, category.
+
+
+def _matrices(dataset: str, columns: Sequence[_Column]) -> Iterable[Matrix]:
+    by_scenario = "conversation" if dataset else "scenario"
+    kinds: list[tuple[str, Callable[[Answer], str]]] = [(by_scenario, _scenario_name)]
+    if any(a.category for c in columns for a in c.answers):
+        kinds.append(("category", lambda a: a.category))
+    else:
+        kinds.append(("ability", lambda a: a.ability))
+    for by, name_of in kinds:
+        names = {a.unit: name_of(a) for c in columns for a in c.answers if a.answerable}
+        slices = tuple(_slices(names, columns))
+        if len(slices) > 1:
+            yield Matrix(by=by, slices=slices)
+
+
+def _scenario_name(answer: Answer) -> str:
+    return answer.scenario.partition("::")[2]
+
+
+def _slices(names: Mapping[Unit, str], columns: Sequence[_Column]) -> Iterable[Slice]:
+    grouped = [_by_name(column.sample("recall"), names) for column in columns]
+    for name in dict.fromkeys(names.values()):
+        yield Slice(
+            name=name,
+            n=max(len(values.get(name, ())) for values in grouped),
+            recall=tuple(_mean(values.get(name, ())) for values in grouped),
+        )
+
+
+def _by_name(sample: Sample, names: Mapping[Unit, str]) -> dict[str, list[float]]:
+    grouped: dict[str, list[float]] = {}
+    for unit, value in sample.items():
+        grouped.setdefault(names[unit], []).append(value)
+    return grouped

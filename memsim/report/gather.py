@@ -1,0 +1,173 @@
+"""Reads a saved run and computes everything that is shown of it, once."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memsim.gate import fails, judge, lacks
+from memsim.report.answers import Answer, answer_of, answers_of
+from memsim.report.boards import boards_of
+from memsim.report.numbers import plural
+from memsim.report.rows import (
+    Board,
+    Broken,
+    Failure,
+    Header,
+    MissedGroup,
+    MissedProbe,
+    Summary,
+    Unscored,
+)
+from memsim.report.version import own_version
+
+if TYPE_CHECKING:
+    from memsim.config import Settings
+    from memsim.runs import Run
+    from memsim.suite import CaseResult
+
+EXAMPLES = 3
+"""Missed probes that are kept of each strategy, to be looked into."""
+
+
+def summarise(
+    run: Run, *, seconds: float | None = None, examples: int | None = EXAMPLES
+) -> Summary:
+    """What a run says.
+
+    Args:
+        run: as saved.
+        seconds: how long the command took that made it; None when nobody waited for it.
+        examples: missed probes to name of each strategy; None for all.
+
+    Raises:
+        RunFolderError: its records are damaged.
+    """
+    answers = answers_of(run)
+    settings = _settings(run.info)
+    boards = boards_of(run.cases, answers)
+    planned = run.info.get("cases")
+    return Summary(
+        header=_header(run, settings),
+        boards=boards,
+        failures=tuple(_failures(run.cases, answers)),
+        unscored=tuple(unscored_of(case) for case in run.cases if lacks(case)),
+        missed=tuple(_missed(boards, answers, examples)),
+        verdict=judge(run.cases, max_errors=float(settings.get("max_errors", 0))),
+        pending=max(0, len(planned) - len(run.cases)) if isinstance(planned, Mapping) else 0,
+        seconds=seconds,
+    )
+
+
+def header_of(settings: Settings) -> Header:
+    """What shapes the numbers of a run that is about to begin."""
+    return Header(
+        version=own_version(),
+        model=settings.model,
+        embedder=settings.embedder,
+        tokenizer=settings.tokenizer,
+        seed=settings.seed,
+        repeat=settings.repeat,
+        run="",
+        place="",
+        command="",
+    )
+
+
+def _settings(info: Mapping[str, object]) -> Mapping[str, Any]:
+    settings = info.get("settings")
+    return settings if isinstance(settings, Mapping) else {}
+
+
+def _header(run: Run, settings: Mapping[str, Any]) -> Header:
+    versions = run.info.get("versions")
+    made_by = versions.get("memsim") if isinstance(versions, Mapping) else None
+    command = run.info.get("command")
+    return Header(
+        version=str(made_by or own_version()),
+        model=str(settings.get("model", "")),
+        embedder=str(settings.get("embedder", "")),
+        tokenizer=str(settings.get("tokenizer", "")),
+        seed=int(settings.get("seed", 0)),
+        repeat=int(settings.get("repeat", 1)),
+        run=run.id,
+        place=str(run.folder),
+        command=shlex.join(map(str, command)) if isinstance(command, Sequence) else "",
+    )
+
+
+def _failures(cases: Iterable[CaseResult], answers: Sequence[Answer]) -> Iterable[Failure]:
+    by_case: dict[str, list[Answer]] = {}
+    for answer in answers:
+        by_case.setdefault(answer.case, []).append(answer)
+    for case in cases:
+        if fails(case):
+            yield _failure(case, by_case.get(case.key, ()))
+
+
+def failure_of(case: CaseResult, probes: Iterable[Mapping[str, Any]]) -> Failure:
+    """A case that broke a bound.
+
+    Args:
+        case: its result.
+        probes: its lines of `probes.jsonl`.
+    """
+    return _failure(case, [answer_of(case, line) for line in probes])
+
+
+def _failure(case: CaseResult, answers: Iterable[Answer]) -> Failure:
+    broken = tuple(
+        Broken(metric=f.metric, bound=f.bound, value=f.value, place=f.place)
+        for f in case.expect_failures
+    )
+    missed = tuple(_missed_probe(a) for a in answers if a.missed)
+    return Failure(case=case.key, broken=broken, missed=missed)
+
+
+def unscored_of(case: CaseResult) -> Unscored:
+    """A case that could not be scored, and why."""
+    unbound = [f.metric for f in case.expect_failures if f.value is None]
+    errors = case.counts.get("errors", 0)
+    said = case.error or (f"{plural(errors, 'probe')} could not be scored" if errors else "")
+    said = said or f"{', '.join(unbound)} could not be measured"
+    return Unscored(case=case.key, state=case.state, error=said)
+
+
+def _missed(
+    boards: Sequence[Board], answers: Sequence[Answer], examples: int | None
+) -> Iterable[MissedGroup]:
+    by_row: dict[tuple[str, int, str], list[Answer]] = {}
+    for answer in answers:
+        if answer.missed and not answer.control:
+            by_row.setdefault((answer.dataset, answer.budget, answer.strategy), []).append(answer)
+    for board in boards:
+        for row in board.rows:
+            missed = by_row.get((board.dataset, board.budget, row.strategy))
+            if missed:
+                yield MissedGroup(
+                    strategy=row.strategy,
+                    budget=board.budget,
+                    missed=row.missed,
+                    answerable=row.recall.n,
+                    reasons=reasons_of(missed),
+                    examples=tuple(map(_missed_probe, missed[:examples])),
+                )
+
+
+def reasons_of(missed: Iterable[Answer]) -> dict[str, int]:
+    """Why probes were missed, most frequent first."""
+    counted = Counter(a.reason or a.outcome.lower() for a in missed)
+    return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _missed_probe(answer: Answer) -> MissedProbe:
+    return MissedProbe(
+        id=f"{answer.case}::{answer.probe}",
+        probe=answer.probe,
+        outcome=answer.outcome,
+        reason=answer.reason,
+        said=answer.said,
+        gone=answer.gone,
+    )

@@ -1,0 +1,129 @@
+"""A run as Markdown: the same records as the terminal shows, with nothing left out for width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from memsim.report import numbers
+from memsim.report.failures import broken_text, explain_command
+from memsim.report.layout import Column
+from memsim.report.marks import UNICODE
+from memsim.report.rows import Board, Failure, Matrix, MissedGroup, Summary, Unscored
+from memsim.report.table import board_table, legend, ranking_table, sweep_table, title
+
+
+def markdown(summary: Summary) -> str:
+    """The whole report, ending with a newline."""
+    return "\n".join(_lines(summary)) + "\n"
+
+
+def _lines(summary: Summary) -> Iterator[str]:
+    header = summary.header
+    yield f"# memsim run {header.run}"
+    yield ""
+    yield f"**{summary.verdict.sentence}**"
+    yield ""
+    yield (
+        f"memsim {header.version}, model `{header.model}`, embedder `{header.embedder}`, tokenizer"
+        f" `{header.tokenizer}`, seed {header.seed}, repeat {header.repeat}"
+    )
+    for board in summary.boards:
+        yield from _board(board)
+    if sweep := sweep_table(summary.boards):
+        yield from ("", "## Recall by budget", "")
+        yield from _table(sweep)
+    yield from _failures(summary.failures)
+    yield from _unscored(summary.unscored)
+    yield from _missed(summary.missed)
+    yield from ("", "## Reproduce", "", "```", header.command, "```")
+
+
+def _board(board: Board) -> Iterator[str]:
+    yield from ("", f"## {title(board, UNICODE)}", "")
+    yield from _table(board_table(board, UNICODE))
+    yield ""
+    yield from (f"- {_escape(note)}" for note in legend(board, UNICODE))
+    if ranking := ranking_table(board):
+        yield from ("", "### Evidence recall of the ranking", "")
+        yield from _table(ranking)
+    for matrix in board.matrices:
+        yield from _matrix(matrix, board)
+
+
+def _matrix(matrix: Matrix, board: Board) -> Iterator[str]:
+    yield from ("", f"### Recall by {matrix.by}", "")
+    heads = [Column(head=matrix.by, right=False), Column(head="n")]
+    heads += [Column(head=row.strategy) for row in board.rows]
+    cells = [
+        [piece.name, numbers.count(piece.n), *map(numbers.share, piece.recall)]
+        for piece in matrix.slices
+    ]
+    yield from _rows(heads, cells)
+
+
+def _table(table: Sequence[tuple[Column, Sequence[str]]]) -> Iterator[str]:
+    heads = [column for column, _ in table]
+    yield from _rows(heads, zip(*(cells for _, cells in table), strict=True))
+
+
+def _rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield _row([f"{c.group} {c.head}".strip() for c in columns])
+    yield "|" + "|".join(" ---: " if c.right else " :--- " for c in columns) + "|"
+    yield from map(_row, rows)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_escape(cell.strip()) for cell in cells) + " |"
+
+
+def _escape(text: str) -> str:
+    for sign in "\\|<*_`":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def _failures(failures: tuple[Failure, ...]) -> Iterator[str]:
+    if not failures:
+        return
+    yield from ("", "## Failed", "")
+    for failure in failures:
+        yield f"- `{failure.case}`"
+        for broken in failure.broken:
+            place = f" ({broken.place})" if broken.place else ""
+            yield f"  - {_escape(broken_text(broken, UNICODE))}{_escape(place)}"
+        for probe in failure.missed:
+            yield f"  - missed: `{explain_command(probe.id)}`"
+
+
+def _unscored(cases: tuple[Unscored, ...]) -> Iterator[str]:
+    if not cases:
+        return
+    yield from ("", "## Not scored", "")
+    for case in cases:
+        yield f"- `{case.case}`: {_escape(case.error or case.state)}"
+
+
+def _missed(groups: tuple[MissedGroup, ...]) -> Iterator[str]:
+    if not groups:
+        return
+    yield from ("", "## Missed, and why", "")
+    heads = [Column(head="strategy", right=False), Column(head="budget"), Column(head="missed")]
+    heads += [
+        Column(head="of"),
+        Column(head="why", right=False),
+        Column(head="such as", right=False),
+    ]
+    yield from _rows(heads, map(_missed_cells, groups))
+
+
+def _missed_cells(group: MissedGroup) -> list[str]:
+    reasons = ", ".join(f"{n} {word}" for word, n in group.reasons.items())
+    example = group.examples[0].id if group.examples else ""
+    return [
+        group.strategy,
+        numbers.budget(group.budget),
+        str(group.missed),
+        str(group.answerable),
+        reasons,
+        example,
+    ]

@@ -1,0 +1,63 @@
+"""How numbers are written: shares without a leading zero, tokens in thousands, nothing as n/a."""
+
+from __future__ import annotations
+
+UNSCORED = "n/a"
+"""What stands where nothing was measured; never a zero."""
+
+
+def share(value: float | None) -> str:
+    """A number from 0 to 1 with two digits, such as `.91` or `1.00`.
+
+    A share that is not quite 1 or 0 never looks as if it were.
+    """
+    if value is None:
+        return UNSCORED
+    if 0.995 <= value < 1:
+        return ".99"
+    if 0 < value < 0.005:
+        return "<.01"
+    return f"{value:.2f}".removeprefix("0") if value < 1 else f"{value:.2f}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """An interval of shares, such as `[.87 .94]`."""
+    if low is None or high is None:
+        return ""
+    return f"[{_edge(low)} {_edge(high)}]"
+
+
+def _edge(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0") if value < 1 else f"{value:.2f}"
+
+
+def tokens(value: float | None) -> str:
+    """Tokens, such as `212` or `31.2k` (thousands)."""
+    if value is None:
+        return UNSCORED
+    if value < 1000:
+        return f"{value:.0f}"
+    return f"{value / 1000:.1f}k" if value < 999_950 else f"{value / 1_000_000:.1f}M"
+
+
+def budget(value: int) -> str:
+    """A budget as ids write it: `4k` for 4096, plain otherwise."""
+    return f"{value // 1024}k" if value and value % 1024 == 0 else str(value)
+
+
+def count(value: int | None) -> str:
+    """A whole number with thousands parted by commas."""
+    return UNSCORED if value is None else f"{value:,}"
+
+
+def seconds(value: float) -> str:
+    """A duration, such as `0.4 s`, `41 s` or `3 min 20 s`."""
+    if value < 9.95:
+        return f"{value:.1f} s"
+    whole = round(value)
+    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60:02d} s"
+
+
+def plural(number: int, noun: str, several: str = "") -> str:
+    """A count and its noun: `1 probe`, `2 probes`."""
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"

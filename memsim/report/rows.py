@@ -1,0 +1,231 @@
+"""The numbers of a run as frozen records, computed once: whoever shows them only formats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memsim.gate import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A mean with its 95 % interval and the number of units that it is over.
+
+    Attributes:
+        mean: None when nothing was scored.
+        low, high: None where there is no interval, or nobody asks for one.
+        n: probes that were scored.
+    """
+
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One strategy at one budget, over all scenarios of a board.
+
+    Attributes:
+        letter: what superscripts call it; empty for controls.
+        control: `ceiling`, `evidence`, `floor`, or empty.
+        failed: one of its cases broke a bound.
+        recall: share of answerable probes answered rightly.
+        beats: letters of the rows that it beats in recall (paired, Holm, p <= .05).
+        in_context: share of answerable probes whose answer stood in the context.
+        evidence: mean share of the evidence messages that stood in the context.
+        abstained: share of unanswerable probes where it said that it does not know.
+        context_mean, context_peak: tokens of what was sent: mean over cases, and the largest.
+        missed: answerable probes that it did not answer rightly in most repeats.
+        lost: pieces of evidence that were not in the context of a question.
+        compactions: of all scenarios together.
+        leaks: probes in which something private was visible; None when nothing private was planted.
+        unscored: probes that could not be scored.
+        ranking: recall of evidence @k, MRR and nDCG by notation; empty where nothing is ranked.
+        ranked: probes with evidence, over which `ranking` is a mean.
+        f1: LoCoMo's F1; None where it is not scored.
+    """
+
+    letter: str
+    strategy: str
+    budget: int
+    control: str = ""
+    failed: bool = False
+    recall: Estimate = Estimate()
+    beats: tuple[str, ...] = ()
+    in_context: Estimate = Estimate()
+    evidence: Estimate = Estimate()
+    abstained: Estimate = Estimate()
+    context_mean: float | None = None
+    context_peak: float | None = None
+    missed: int = 0
+    lost: int | None = None
+    compactions: int | None = None
+    leaks: int | None = None
+    unscored: int = 0
+    ranking: Mapping[str, float | None] = field(default_factory=dict)
+    ranked: int = 0
+    f1: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """Recall of every row over some of the probes.
+
+    Attributes:
+        name: a scenario, an ability or a category.
+        n: answerable probes in it.
+        recall: one for each row of the board, in its order; None where nothing was scored.
+    """
+
+    name: str
+    n: int
+    recall: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """Recall by one property of the probes and by strategy.
+
+    Attributes:
+        by: `scenario`, `ability` or `category`.
+    """
+
+    by: str
+    slices: tuple[Slice, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """All strategies at one budget over the scenarios, or over one dataset.
+
+    Attributes:
+        dataset: empty for scenarios.
+        scenarios: how many scenarios (conversations of a dataset).
+        probes: how many probes each strategy was asked, repeats not counted.
+        answerable: how many of them have an answer.
+        repeats: how often each was asked.
+        rows: ceilings first, then by recall, floors last.
+    """
+
+    dataset: str
+    budget: int
+    scenarios: int
+    probes: int
+    answerable: int
+    repeats: int
+    rows: tuple[Row, ...]
+    matrices: tuple[Matrix, ...] = ()
+
+    @property
+    def clustered(self) -> bool:
+        """Whether intervals resample conversations."""
+        return bool(self.dataset)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A bound that a case did not keep.
+
+    Attributes:
+        value: what was measured; None when the metric could not be scored.
+        place: `file:line` of the bound, or the flag.
+    """
+
+    metric: str
+    bound: str
+    value: float | None
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissedProbe:
+    """A probe that was not answered rightly.
+
+    Attributes:
+        id: what `memsim explain` takes.
+        said: the planted turn; None when nothing was planted.
+        gone: from which turn on it was no longer in the context; None when it never left.
+        reason: one word of metrics: `compacted-away`, `not-retrieved` and so on.
+    """
+
+    id: str
+    probe: str
+    outcome: str
+    reason: str = ""
+    said: int | None = None
+    gone: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A case that broke a bound."""
+
+    case: str
+    broken: tuple[Broken, ...]
+    missed: tuple[MissedProbe, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unscored:
+    """A case that could not be scored, wholly or in part."""
+
+    case: str
+    state: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissedGroup:
+    """What one strategy missed at one budget: how much, why, and where to look."""
+
+    strategy: str
+    budget: int
+    missed: int
+    answerable: int
+    reasons: Mapping[str, int]
+    examples: tuple[MissedProbe, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What shaped the numbers.
+
+    Attributes:
+        run: the run's id.
+        place: what a reader may open: the report, or the run's folder.
+        command: what was typed.
+    """
+
+    version: str
+    model: str
+    embedder: str
+    tokenizer: str
+    seed: int
+    repeat: int
+    run: str
+    place: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Everything that is shown of a run.
+
+    Attributes:
+        pending: planned cases that were not run.
+        seconds: how long the command took; None when nobody waited for it.
+    """
+
+    header: Header
+    boards: tuple[Board, ...]
+    failures: tuple[Failure, ...]
+    unscored: tuple[Unscored, ...]
+    missed: tuple[MissedGroup, ...]
+    verdict: Verdict
+    pending: int = 0
+    seconds: float | None = None

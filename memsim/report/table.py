@@ -1,0 +1,261 @@
+"""Boards and matrices as lines of text for a terminal of any width."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from memsim.report import numbers
+from memsim.report.layout import Column, Laid, TextLine, Tone, lay_out
+from memsim.report.marks import Marks
+from memsim.report.rows import Board, Matrix, Row, Slice
+
+Table = list[tuple[Column, list[str]]]
+"""Columns with their cells."""
+
+MANY_SLICES = 24
+"""Rows of a matrix beyond which only the most telling ones are printed."""
+
+_SHORT = {"ceiling": "ceil.", "evidence": "evid.", "floor": "floor"}
+
+
+def board_lines(board: Board, marks: Marks, width: int) -> list[TextLine]:
+    """A board with its title, its legend and its matrices."""
+    laid = _lay_table(board_table(board, marks), board, width)
+    lines = [TextLine(text=title(board, marks), tone="head"), TextLine(text="")]
+    lines += [*laid.lines, TextLine(text="")]
+    lines += [line for note in legend(board, marks, laid) for line in wrapped(note, width)]
+    if ranking := ranking_table(board):
+        lines += [TextLine(text=""), TextLine(text="evidence recall of the ranking", tone="head")]
+        lines += _lay_table(ranking, board, width).lines
+    for matrix in board.matrices:
+        if len(matrix.slices) > 1:
+            lines += [TextLine(text=""), *matrix_lines(matrix, board, marks, width)]
+    return lines
+
+
+def _lay_table(table: Table, board: Board, width: int) -> Laid:
+    columns = [column for column, _ in table]
+    cells = [[column[i] for _, column in table] for i in range(len(board.rows))]
+    tones = [_tone(row) for row in board.rows]
+    return lay_out(columns, list(zip(cells, tones, strict=True)), width, indent="")
+
+
+def wrapped(text: str, width: int) -> list[TextLine]:
+    """A remark in lines of at most a width, as far as its words allow."""
+    room = max(width, 40)
+    lines = textwrap.wrap(text, room, initial_indent="  ", subsequent_indent="    ")
+    return [TextLine(text=line, tone="dim") for line in lines]
+
+
+def title(board: Board, marks: Marks) -> str:
+    """What a board is over: every mean in it has its n here or in a column."""
+    things = "conversation" if board.dataset else "scenario"
+    parts = [
+        board.dataset or "scenarios",
+        f"budget {numbers.budget(board.budget)}",
+        f"{numbers.plural(board.probes, 'probe')} in {numbers.plural(board.scenarios, things)}",
+        f"{board.answerable:,} answerable",
+    ]
+    if board.repeats > 1:
+        parts.append(f"{board.repeats} repeats")
+    return f" {marks.dot} ".join(parts)
+
+
+def _tone(row: Row) -> Tone:
+    if row.failed:
+        return "bad"
+    return "dim" if row.control else "plain"
+
+
+def board_table(board: Board, marks: Marks) -> Table:
+    """The columns of a board with their cells; what says nothing in it is left out."""
+    rows = board.rows
+    table = [
+        (Column(head="", right=False), [_sign(r, marks) for r in rows]),
+        (Column(head="strategy", right=False), [r.strategy for r in rows]),
+        *_recall_columns(board, marks),
+        (Column(head="in ctx", rank=4), [numbers.share(r.in_context.mean) for r in rows]),
+        (Column(head="evid.", rank=5), [numbers.share(r.evidence.mean) for r in rows]),
+    ]
+    if any(r.abstained.n for r in rows):
+        cells = [numbers.share(r.abstained.mean) for r in rows]
+        table.append((Column(head="abst.", rank=8), cells))
+    if any(r.f1 for r in rows):
+        table.append(
+            (Column(head="F1", rank=6), [numbers.share(r.f1.mean if r.f1 else None) for r in rows])
+        )
+    table += _cost_columns(rows)
+    table.append((Column(head="", right=False, rank=2), [note(r) for r in rows]))
+    return table
+
+
+def _sign(row: Row, marks: Marks) -> str:
+    return f"{marks.failed if row.failed else ' '} {row.letter or marks.control}"
+
+
+def _recall_columns(board: Board, marks: Marks) -> Table:
+    rows = board.rows
+    beats = [marks.superscript(r.beats) for r in rows]
+    table = [
+        (Column(head="recall"), [numbers.share(r.recall.mean) for r in rows]),
+        (
+            Column(head="95%", right=False, rank=1),
+            [numbers.interval(r.recall.low, r.recall.high) for r in rows],
+        ),
+    ]
+    if any(beats):
+        table.append((Column(head="", right=False, rank=3), beats))
+    if any(r.recall.n != board.answerable for r in rows):
+        table.append((Column(head="n", rank=2), [numbers.count(r.recall.n) for r in rows]))
+    return table
+
+
+def _cost_columns(rows: Sequence[Row]) -> Table:
+    table = [
+        (
+            Column(head="mean", group="context", rank=3),
+            [numbers.tokens(r.context_mean) for r in rows],
+        ),
+        (
+            Column(head="peak", group="context", rank=6),
+            [numbers.tokens(r.context_peak) for r in rows],
+        ),
+        (Column(head="lost", rank=3), [numbers.count(r.lost) for r in rows]),
+        (Column(head="comp.", rank=9), [numbers.count(r.compactions) for r in rows]),
+    ]
+    if any(r.leaks is not None for r in rows):
+        table.append((Column(head="leaks", rank=1), [numbers.count(r.leaks) for r in rows]))
+    if any(r.unscored for r in rows):
+        cells = [numbers.count(r.unscored) for r in rows]
+        table.append((Column(head="unscored", rank=1), cells))
+    return table
+
+
+def note(row: Row) -> str:
+    """What a control marks."""
+    return row.control
+
+
+def legend(board: Board, marks: Marks, laid: Laid | None = None) -> list[str]:
+    """What the signs and the columns of a board mean, and over how many probes."""
+    rows = board.rows
+    ways = "conversations resampled" if board.clustered else "probes resampled within scenarios"
+    same = all(r.recall.n == board.answerable for r in rows)
+    of = f"the {board.answerable:,}" if same else "n"
+    notes = [f"recall: answered rightly, of {of} answerable probes; 95%: {ways}"]
+    if letters := next((r.beats for r in rows if r.beats), None):
+        sign = marks.superscript(letters[:1])
+        notes.append(
+            f"{sign} beats row {letters[0]} (paired by probe, Holm, p {marks.at_most} .05)"
+        )
+    with_evidence = max((r.evidence.n for r in rows), default=0)
+    notes.append(
+        "in ctx: the answer stood in the context; evid.: share of its evidence that did"
+        f" ({numbers.plural(with_evidence, 'probe')} with evidence)"
+    )
+    if any(r.abstained.n for r in rows):
+        unanswerable = board.probes - board.answerable
+        notes.append(f"abst.: said so when asked what was never said, of {unanswerable:,}")
+    notes.append("context: tokens sent; lost: evidence that was not sent; comp.: compactions")
+    if laid and laid.hidden:
+        names = ", ".join(head for head in laid.hidden if head)
+        notes.append(f"no room for: {names or 'notes'} (a wider terminal or --format md has them)")
+    return notes
+
+
+def ranking_table(board: Board) -> Table:
+    """Recall of evidence @k, MRR and nDCG of the strategies that rank; empty where none does."""
+    rows = board.rows
+    notations = list(dict.fromkeys(name for r in rows for name in r.ranking))
+    if not notations:
+        return []
+    table: Table = [
+        (Column(head="", right=False), [f"  {r.letter}" for r in rows]),
+        (Column(head="strategy", right=False), [r.strategy for r in rows]),
+    ]
+    for place, name in enumerate(notations):
+        cells = [numbers.share(r.ranking.get(name)) for r in rows]
+        table.append((Column(head=name, rank=place), cells))
+    table.append((Column(head="n", rank=1), [numbers.count(r.ranked) for r in rows]))
+    return table
+
+
+def sweep_table(boards: Sequence[Board]) -> Table:
+    """Recall by strategy and budget; empty when there is only one budget."""
+    budgets = sorted({b.budget for b in boards})
+    if len(budgets) < 2:
+        return []
+    names = list(dict.fromkeys((b.dataset, r.strategy) for b in boards for r in b.rows))
+    found = {(b.dataset, r.strategy, b.budget): r for b in boards for r in b.rows}
+    table: Table = [(Column(head="strategy", right=False), [name for _, name in names])]
+    if any(dataset for dataset, _ in names):
+        table.append((Column(head="over", right=False), [d or "scenarios" for d, _ in names]))
+    for budget in budgets:
+        rows = [found.get((*name, budget)) for name in names]
+        cells = [numbers.share(r.recall.mean) if r else "" for r in rows]
+        table.append((Column(head=numbers.budget(budget)), cells))
+    return table
+
+
+def sweep_lines(boards: Sequence[Board], width: int) -> list[TextLine]:
+    """Recall by strategy and budget, where several were tried."""
+    table = sweep_table(boards)
+    if not table:
+        return []
+    rows = list(zip(*(cells for _, cells in table), strict=True))
+    tones: list[Tone] = ["plain"] * len(rows)
+    laid = lay_out([c for c, _ in table], list(zip(rows, tones, strict=True)), width)
+    return [TextLine(text="recall by budget", tone="head"), *laid.lines, TextLine(text="")]
+
+
+# Matrices: recall by scenario, ability or category.
+
+
+def matrix_lines(matrix: Matrix, board: Board, marks: Marks, width: int) -> list[TextLine]:
+    """A matrix with a column for each row of the board, named in full where there is room."""
+    shown, left_out = telling(matrix.slices)
+    names = [[s.name, numbers.count(s.n), *map(numbers.share, s.recall)] for s in shown]
+    rows: list[tuple[Sequence[str], Tone]] = [(cells, "plain") for cells in names]
+    laid = _fit_matrix(matrix.by, board, rows, marks, width)
+    lines = [TextLine(text=f"recall by {matrix.by}", tone="head"), *laid.lines]
+    if left_out:
+        text = f"  {marks.dots} {left_out:,} more, with less between the strategies, in report.md"
+        lines.append(TextLine(text=text, tone="dim"))
+    return lines
+
+
+def telling(slices: Sequence[Slice], most: int = MANY_SLICES) -> tuple[list[Slice], int]:
+    """The slices to print, in order, and how many are left out.
+
+    Where there are too many, those stay that tell the strategies apart best.
+    """
+    if len(slices) <= most:
+        return list(slices), 0
+    ranked = sorted(range(len(slices)), key=lambda i: (-_spread(slices[i]), i))
+    return [slices[i] for i in sorted(ranked[:most])], len(slices) - most
+
+
+def _spread(piece: Slice) -> float:
+    known = [v for v in piece.recall if v is not None]
+    return max(known) - min(known) if known else -1.0
+
+
+def _fit_matrix(
+    by: str,
+    board: Board,
+    rows: Sequence[tuple[Sequence[str], Tone]],
+    marks: Marks,
+    width: int,
+) -> Laid:
+    full = [row.strategy for row in board.rows]
+    short = [row.letter or _SHORT.get(row.control, marks.control) for row in board.rows]
+    laid = lay_out(_matrix_columns(by, full), rows, width, indent="  ")
+    if laid.hidden or len(laid.lines[0].text) > width:
+        return lay_out(_matrix_columns(by, short), rows, width, indent="  ")
+    return laid
+
+
+def _matrix_columns(by: str, heads: Sequence[str]) -> list[Column]:
+    first = [Column(head=by, right=False), Column(head="n", rank=99)]
+    return [*first, *(Column(head=head) for head in heads)]

@@ -1,0 +1,201 @@
+"""`memsim init`: a project that passes as it is, small enough to be read in a minute.
+
+::
+
+    scenarios/first.yaml       a conversation, what it plants, what is asked
+    strategies/mine.py         a memory of one idea
+    tests/test_memory.py       what must stay true of it
+    reports/.gitignore         runs are not for the repository
+    pyproject.toml             a [tool.memsim] block, appended if there is none
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from memsim.errors import ConfigError
+
+Action = Literal["created", "kept", "extended"]
+
+SCENARIO = """\
+memsim: 1
+name: first
+about: A customer names things early, changes her mind once, and talks about much else.
+domain: support
+turns:
+  - user: Hello, my order is NL-48213 and the card ends in 4411.
+    facts: {order: NL-48213, card: "4411"}
+  - assistant: Thank you, I have it open.
+  - user: Please deliver it to Birkenweg 7.
+    facts: {address: Birkenweg 7}
+  - assistant: Birkenweg it is.
+  - user: My cat is called Admiral, and she is afraid of couriers.
+    facts: {cat: Admiral}
+  - assistant: We shall ring softly.
+  - filler: 24                      # generated small talk, the same for the same seed
+  - user: I am at my sister's next week, so send it to Lindenhof 12 instead.
+    facts: {address: {value: Lindenhof 12, replaces: address}}
+  - assistant: I have changed the address.
+  - filler: 4
+probes:
+  order: {ask: What is the order number?, expect: NL-48213}
+  card: {ask: Which digits does the card end in?, expect: "4411"}
+  address: {ask: What is the delivery address?, expect: Lindenhof 12, not: Birkenweg 7}
+  cat: {ask: What is the cat called?, expect: Admiral}
+  phone: {ask: What is the customer's telephone number?, expect: unknown}
+expect:
+  recall: ">= 0.25"                 # of every strategy but the controls
+  context_peak: "<= 4096"
+"""
+
+STRATEGY = '''\
+"""A window that never lets go of a message with a number in it."""
+
+from __future__ import annotations
+
+from memsim import Context, Environment, Message, Query, Strategy
+
+
+class Mine(Strategy):
+    """The last messages, and every older one that holds a digit.
+
+    Args:
+        messages: how many of the newest are kept whatever they say.
+    """
+
+    def __init__(self, env: Environment, *, messages: int = 12) -> None:
+        super().__init__(env)
+        self.messages = messages
+        self.said: list[Message] = []
+
+    def observe(self, message: Message) -> None:
+        self.said.append(message)
+
+    def context(self, query: Query) -> Context:
+        older, newest = self.said[: -self.messages], self.said[-self.messages :]
+        numbered = [m for m in older if any(c.isdigit() for c in m.text)]
+        section = self.env.build.section
+        while section("recalled", numbered).tokens > query.budget // 2:
+            del numbered[0]
+        return self.env.build.context(section("recalled", numbered), section("window", newest))
+'''
+
+TESTS = '''\
+"""What must stay true of strategies/mine.py, whatever else changes in it."""
+
+from __future__ import annotations
+
+import memsim
+
+
+def test_identifiers_outlive_the_window() -> None:
+    """A number said once, thirty turns ago, is still known."""
+    result = memsim.run("first", "mine")
+
+    assert not {"order", "card", "address"} & set(result.missed)
+
+
+def test_the_budget_is_kept() -> None:
+    """However little room there is, the context is not larger."""
+    result = memsim.run("first", "mine:messages=100", budget="512")
+
+    assert result.metrics["context_peak"] <= 512
+
+
+def test_it_is_worth_more_than_a_plain_window() -> None:
+    """The idea has to pay for itself."""
+    mine = memsim.run("first", "mine:messages=12")
+    plain = memsim.run("first", "sliding_window:messages=12")
+
+    assert mine.recall > plain.recall
+'''
+
+CONFIG = """\
+[tool.memsim]
+scenarios = ["scenarios"]
+strategies = ["mine", "sliding_window:messages=12"]   # a floor and ceilings are always added
+budget = ["4k"]
+seed = 7
+reports = "reports"
+"""
+
+FILES = {
+    "scenarios/first.yaml": SCENARIO,
+    "strategies/mine.py": STRATEGY,
+    "tests/test_memory.py": TESTS,
+    "reports/.gitignore": "runs/\n",
+}
+
+NEXT = (
+    "memsim run",
+    "memsim explain 'scenarios/first.yaml::first[sliding_window:messages=12@4k]::order'",
+    "pytest",
+)
+"""What to type after `memsim init`, in this order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What became of one path.
+
+    Attributes:
+        path: relative to the project.
+        action: `created`, `kept` as it was, or `extended` by a block at its end.
+    """
+
+    path: str
+    action: Action
+
+
+def scaffold(folder: Path) -> tuple[Written, ...]:
+    """Write what is missing in a folder, and nothing else.
+
+    Raises:
+        ConfigError: something in the folder cannot be written, or its `pyproject.toml` is not
+            valid TOML.
+    """
+    try:
+        # Looked at first: a broken pyproject.toml must not leave half a project behind.
+        configuration = _extended(folder / "pyproject.toml")
+        folder.mkdir(parents=True, exist_ok=True)
+        done = [_write(folder, name, text) for name, text in FILES.items()]
+        return (*done, _configure(folder, configuration))
+    except OSError as error:
+        path = error.filename or folder
+        raise ConfigError(f"cannot be written: {error.strerror}", path=path) from error
+
+
+def _write(folder: Path, name: str, text: str) -> Written:
+    path = folder / name
+    if path.exists() or path.is_symlink():
+        return Written(path=name, action="kept")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return Written(path=name, action="created")
+
+
+def _extended(path: Path) -> str | None:
+    """The text of a `pyproject.toml` with the block; None when it has one."""
+    if not path.exists():
+        return CONFIG
+    try:
+        text = path.read_text(encoding="utf-8")
+        tools = tomllib.loads(text).get("tool", {})
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"not valid TOML: {error}", path=path) from error
+    if "memsim" in tools:
+        return None
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}{CONFIG}"
+
+
+def _configure(folder: Path, text: str | None) -> Written:
+    path = folder / "pyproject.toml"
+    if text is None:
+        return Written(path=path.name, action="kept")
+    action: Action = "extended" if path.exists() else "created"
+    path.write_text(text, encoding="utf-8")
+    return Written(path=path.name, action=action)
