@@ -11,11 +11,11 @@ import random
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from memsim.scenario.domains import load_domain
-from memsim.scenario.words import words
+from memsim.scenario.words import Words, words
 
 VERSION = 1
 """Raised whenever a seed would say something else: scenarios with filler get new fingerprints."""
@@ -50,14 +50,16 @@ _FEW_NAMES = 4
 _NEW_NAME = 0.06
 _NAMES_KEPT = 1024
 _LONGER_NAME = 0.3
+_LEAST = 3
 _ASIDE = 0.3
 _SLOT = re.compile(r"\{(\w+)\}")
+_GROUPING = re.compile(r"(?<=\d)[,.'’ ](?=\d{3}(?!\d))")
 
 Say = Callable[[], str]
 
 
 class UnavoidableWordError(ValueError):
-    """A value is so common a word that no pattern of a domain does without it.
+    """A value is so common a word that hardly a pattern of a domain does without it.
 
     Args:
         value: the value.
@@ -100,7 +102,7 @@ def patterns(domain: str, values: frozenset[str]) -> Patterns:
 
 @cache
 def _vocabulary(domain: str) -> dict[str, int]:
-    # The damage that banning a word would do: a pattern is worth many fillings.
+    # The damage that keeping a word out does: a pattern is worth many fillings.
     found = load_domain(domain)
     damage: dict[str, int] = {}
     for pattern in (*found.user, *found.assistant, *found.asides):
@@ -112,54 +114,76 @@ def _vocabulary(domain: str) -> dict[str, int]:
     return damage
 
 
+@cache
+def _whole(domain: str) -> Patterns:
+    found = load_domain(domain)
+    return Patterns(
+        found.user, found.assistant, found.asides, dict(found.slots), banned=frozenset()
+    )
+
+
+@cache
+def _words(text: str) -> frozenset[str]:
+    return frozenset(words(_SLOT.sub(" ", text)))
+
+
 class _Vetting:
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._domain = load_domain(name)
-        self._damage = _vocabulary(name)
+    """What is left of a domain while one value after another is kept out of it."""
+
+    def __init__(self, domain: str) -> None:
+        self._name = domain
+        self._left = _whole(domain)
+        self._damage = _vocabulary(domain)
         self._banned: set[str] = set()
-        self._left = self._without(frozenset())
+        self._needed: set[str] = set()
 
     def keep_out(self, value: str) -> None:
-        for form in {words(value), words(unicodedata.normalize("NFKC", value))}:
+        for form in _forms(value):
             if form and self._banned.isdisjoint(form):
-                self._ban_one(form, value)
+                self._ban_one(set(form), value)
 
-    def _ban_one(self, form: tuple[str, ...], value: str) -> None:
-        for word in sorted(set(form), key=lambda w: (self._damage.get(w, 0), -len(w), w)):
-            if word not in self._damage:
-                self._banned.add(word)
-                return
-            left = self._without(frozenset({*self._banned, word}))
-            if left.assistant and (left.user or not self._domain.user):
+    def _ban_one(self, among: set[str], value: str) -> None:
+        foreign = among - self._damage.keys()
+        if foreign:
+            self._banned.add(max(foreign, key=lambda word: (len(word), word)))
+            return
+        for word in sorted(among - self._needed, key=lambda word: (self._damage[word], word)):
+            left = self._without(word)
+            kept = (left.assistant, left.user) if self._left.user else (left.assistant,)
+            if min(map(len, kept)) >= _LEAST:
                 self._banned.add(word)
                 self._left = left
                 return
+            self._needed.add(word)
         raise UnavoidableWordError(value, self._name)
 
     def patterns(self) -> Patterns:
-        left = self._left
-        return Patterns(left.user, left.assistant, left.asides, left.slots, frozenset(self._banned))
+        return replace(self._left, banned=frozenset(self._banned))
 
-    def _without(self, banned: frozenset[str]) -> Patterns:
-        domain = self._domain
+    def _without(self, word: str) -> Patterns:
+        left = self._left
         slots = {
-            slot: tuple(f for f in fillings if banned.isdisjoint(words(f)))
-            for slot, fillings in domain.slots.items()
+            slot: tuple(filling for filling in fillings if word not in _words(filling))
+            for slot, fillings in left.slots.items()
         }
 
         def usable(pattern: str) -> bool:
-            wanted = _SLOT.findall(pattern)
-            fixed = words(_SLOT.sub(" ", pattern))
-            return banned.isdisjoint(fixed) and all(slots.get(s, ("",)) for s in wanted)
+            filled = all(slots.get(slot, ("",)) for slot in _SLOT.findall(pattern))
+            return filled and word not in _words(pattern)
 
-        return Patterns(
-            tuple(filter(usable, domain.user)),
-            tuple(filter(usable, domain.assistant)),
-            tuple(filter(usable, domain.asides)),
-            slots,
-            banned,
+        return replace(
+            left,
+            user=tuple(filter(usable, left.user)),
+            assistant=tuple(filter(usable, left.assistant)),
+            asides=tuple(filter(usable, left.asides)),
+            slots=slots,
         )
+
+
+def _forms(value: str) -> set[Words]:
+    """The words of a value, also where its characters are full-width or its digits in groups."""
+    plain = unicodedata.normalize("NFKC", value)
+    return {words(value), words(plain), words(_GROUPING.sub("", plain))}
 
 
 class Talker:
