@@ -268,6 +268,7 @@ class Stage:
             task="answer",
             messages=context.messages(),
             question=query.text,
+            asker=query.principal,
             now=query.time,
             repeat=self._repeat,
         )
