@@ -38,6 +38,7 @@ _PATTERNS: dict[str, str] = {
     "near": r"\b(?P<near>the\sday\sbefore\syesterday|the\sday\safter\stomorrow|yesterday|today|tonight|tomorrow"
     r"|this\smorning|right\snow)\b",
     "weekday": rf"\b(?P<day>{_DAY})\b",
+    "weekly": rf"\b(?P<days>(?:{_DAY})s)\b",
     "month": r"\b(?:in|since|until|by|of|around|during|early|late|mid)[\s-](?P<m4>"
     + "|".join(MONTHS)
     + r")\b",
@@ -307,7 +308,7 @@ def _side_month(month: int, said: date, sign: int) -> Period:
     return _month_of(date(year, month, 1))
 
 
-def _clock(_mention: Mention, _said: date) -> None:
+def _unmeant(_mention: Mention, _said: date) -> None:
     return None
 
 
@@ -323,5 +324,6 @@ _RESOLVERS: dict[str, Callable[[Mention, date], Period | None]] = {
     "weekday": _weekday,
     "month": _bare_month,
     "year": _bare_year,
-    "clock": _clock,
+    "clock": _unmeant,
+    "weekly": _unmeant,
 }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memsim.models.ranking import Candidate
     from memsim.models.statements import Sentence
 
-STRICT = frozenset({"when", "number", "duration", "often", "colour"})
+STRICT = frozenset({"when", "number", "duration", "often", "colour", "name"})
 """Kinds that nothing but a value of their own answers."""
 
 SPAN_WORDS = 12
@@ -56,6 +56,11 @@ _FIELD = re.compile(
     r"\"([^\"]{1,40})\"\s?:\s?(?:\"([^\"]{1,200})\"|(-?\d[\d.]*|true|false|null)\b)"
 )
 _EDGES = " .!,;:\"'\u201c\u201d"
+_CALLED = re.compile(
+    r"\b(?:called|named|nicknamed|nickname|name\sis|name's|names\sare|call\s(?:it|him|her|them))\b",
+    re.IGNORECASE,
+)
+_LEADING = re.compile(r"\W*([A-Z][\w'-]*)")
 _PRONOUNS = frozenset(
     [
         "it",
@@ -94,6 +99,8 @@ def fits(question: Question, sentence: Sentence) -> bool:
             return bool(_OFTEN.search(text))
         case "colour":
             return not COLOURS.isdisjoint(words(text))
+        case "name":
+            return _named(question, sentence)
         case "who":
             return bool(sentence.names) or not KIN.isdisjoint(words(text))
         case "where":
@@ -126,10 +133,21 @@ def span(question: Question, candidate: Candidate, now: date | None) -> str | No
             return found[0] if len(found) == 1 else None
         case "colour":
             return _colour(text)
-        case "open" | "who":
+        case "open" | "who" | "name":
             return None if _corrects(text) else _other_side(question, text)
         case _:
             return None
+
+
+def _named(question: Question, sentence: Sentence) -> bool:
+    if not sentence.names <= set(question.names) or _CALLED.search(sentence.text):
+        return True
+    first = _LEADING.match(sentence.text)
+    return (
+        first is not None
+        and fold(first.group(1)) not in STOP
+        and _other_side(question, sentence.text) is not None
+    )
 
 
 def _corrects(text: str) -> bool:

@@ -1,646 +1,150 @@
-"""The closed word lists that the offline model reads by; open-class words are never listed."""
+"""The closed word lists by which the offline model reads; open-class words are never listed."""
 
 from __future__ import annotations
 
-STOP = frozenset(
-    [
-        "a",
-        "about",
-        "above",
-        "after",
-        "again",
-        "against",
-        "ah",
-        "all",
-        "also",
-        "although",
-        "am",
-        "an",
-        "and",
-        "any",
-        "anyway",
-        "are",
-        "aren't",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "being",
-        "below",
-        "between",
-        "both",
-        "but",
-        "by",
-        "can",
-        "can't",
-        "cannot",
-        "could",
-        "couldn't",
-        "did",
-        "didn't",
-        "do",
-        "does",
-        "doesn't",
-        "doing",
-        "don't",
-        "down",
-        "during",
-        "each",
-        "either",
-        "else",
-        "even",
-        "ever",
-        "every",
-        "for",
-        "from",
-        "further",
-        "had",
-        "hadn't",
-        "has",
-        "hasn't",
-        "have",
-        "haven't",
-        "having",
-        "he",
-        "he'd",
-        "he'll",
-        "he's",
-        "hello",
-        "her",
-        "here",
-        "here's",
-        "hers",
-        "herself",
-        "hey",
-        "hi",
-        "him",
-        "himself",
-        "his",
-        "how",
-        "how's",
-        "however",
-        "i",
-        "i'd",
-        "i'll",
-        "i'm",
-        "i've",
-        "if",
-        "in",
-        "into",
-        "is",
-        "isn't",
-        "it",
-        "it'd",
-        "it'll",
-        "it's",
-        "its",
-        "itself",
-        "just",
-        "let",
-        "let's",
-        "may",
-        "maybe",
-        "me",
-        "might",
-        "more",
-        "most",
-        "much",
-        "must",
-        "my",
-        "myself",
-        "neither",
-        "no",
-        "nor",
-        "not",
-        "of",
-        "off",
-        "oh",
-        "ok",
-        "okay",
-        "on",
-        "once",
-        "only",
-        "onto",
-        "or",
-        "other",
-        "ought",
-        "our",
-        "ours",
-        "ourselves",
-        "out",
-        "over",
-        "own",
-        "per",
-        "please",
-        "quite",
-        "rather",
-        "really",
-        "s",
-        "same",
-        "shall",
-        "she",
-        "she'd",
-        "she'll",
-        "she's",
-        "should",
-        "shouldn't",
-        "since",
-        "so",
-        "some",
-        "still",
-        "such",
-        "t",
-        "than",
-        "thank",
-        "thanks",
-        "that",
-        "that's",
-        "the",
-        "their",
-        "theirs",
-        "them",
-        "themselves",
-        "then",
-        "there",
-        "there's",
-        "these",
-        "they",
-        "they'd",
-        "they'll",
-        "they're",
-        "they've",
-        "this",
-        "those",
-        "though",
-        "through",
-        "thus",
-        "till",
-        "to",
-        "too",
-        "toward",
-        "towards",
-        "under",
-        "until",
-        "up",
-        "upon",
-        "us",
-        "very",
-        "via",
-        "was",
-        "wasn't",
-        "we",
-        "we'd",
-        "we'll",
-        "we're",
-        "we've",
-        "well",
-        "were",
-        "weren't",
-        "what",
-        "what's",
-        "when",
-        "when's",
-        "where",
-        "where's",
-        "whether",
-        "which",
-        "while",
-        "who",
-        "who's",
-        "whom",
-        "whose",
-        "why",
-        "why's",
-        "will",
-        "with",
-        "within",
-        "without",
-        "won't",
-        "would",
-        "wouldn't",
-        "yeah",
-        "yep",
-        "yes",
-        "yet",
-        "you",
-        "you'd",
-        "you'll",
-        "you're",
-        "you've",
-        "your",
-        "yours",
-        "yourself",
-        "yourselves",
-    ]
+from typing import Final
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+STOP: Final = _listed(
+    """
+    a about above after again against ah all also although am an and any anyway are aren't
+    as at be because been before being below between both but by can can't cannot could
+    couldn't did didn't do does doesn't doing don't down during each either else even ever
+    every for from further had hadn't has hasn't have haven't having he he'd he'll he's
+    hello her here here's hers herself hey hi him himself his how how's however i i'd i'll
+    i'm i've if in into is isn't it it'd it'll it's its itself just let let's may maybe me
+    might more most much must my myself neither no nor not of off oh ok okay on once only
+    onto or other ought our ours ourselves out over own per please quite rather really s
+    same shall she she'd she'll she's should shouldn't since so some still such t than thank
+    thanks that that's the their theirs them themselves then there there's these they they'd
+    they'll they're they've this those though through thus till to too toward towards under
+    until up upon us very via was wasn't we we'd we'll we're we've well were weren't what
+    what's when when's where where's whether which while who who's whom whose why why's will
+    with within without won't would wouldn't yeah yep yes yet you you'd you'll you're you've
+    your yours yourself yourselves
+    """
 )
 """Words that carry no content of their own."""
 
-LIGHT = frozenset(
-    [
-        "ago",
-        "already",
-        "always",
-        "back",
-        "bring",
-        "call",
-        "come",
-        "currently",
-        "day",
-        "end",
-        "exactly",
-        "feel",
-        "find",
-        "get",
-        "give",
-        "go",
-        "going",
-        "got",
-        "happen",
-        "keep",
-        "kind",
-        "know",
-        "last",
-        "lately",
-        "latest",
-        "like",
-        "long",
-        "look",
-        "lot",
-        "make",
-        "mean",
-        "mention",
-        "most",
-        "name",
-        "new",
-        "now",
-        "number",
-        "old",
-        "one",
-        "people",
-        "person",
-        "plan",
-        "put",
-        "recent",
-        "recently",
-        "remember",
-        "said",
-        "say",
-        "see",
-        "set",
-        "show",
-        "sort",
-        "start",
-        "take",
-        "talk",
-        "tell",
-        "thing",
-        "think",
-        "time",
-        "today",
-        "try",
-        "type",
-        "use",
-        "used",
-        "want",
-        "way",
-        "week",
-        "work",
-        "year",
-        "current",
-        "moment",
-        "again",
-    ]
+LIGHT: Final = _listed(
+    """
+    again ago already always back bring call come current currently day end exactly feel
+    find get give go going got happen keep kind know last lately latest like long look lot
+    make mean mention moment most name new now number old one people person plan put recent
+    recently remember said say see set show sort start take talk tell thing think time today
+    try type use used want way week work year
+    """
 )
 """Words that half of all questions hold: they help to rank and hardly help to recognise."""
 
-ASKING = frozenset(
-    [
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "had",
-        "has",
-        "have",
-        "is",
-        "are",
-        "was",
-        "were",
-        "will",
-        "would",
-        "shall",
-        "should",
-        "may",
-        "might",
-        "am",
-    ]
+ASKING: Final = _listed(
+    """
+    am are can could did do does had has have is may might shall should was were will would
+    """
 )
 """Verbs that open a question answered by yes or no."""
 
-WH = frozenset(["what", "when", "where", "which", "who", "whom", "whose", "why", "how"])
+WH: Final = _listed("how what when where which who whom whose why")
+"""Words that open any other question."""
 
-REACTION = frozenset(
-    [
-        "absolutely",
-        "agree",
-        "agreed",
-        "amazing",
-        "appreciate",
-        "awesome",
-        "beautiful",
-        "best",
-        "bet",
-        "bye",
-        "cheers",
-        "congrats",
-        "congratulations",
-        "cool",
-        "definitely",
-        "exciting",
-        "fantastic",
-        "fine",
-        "fun",
-        "glad",
-        "good",
-        "gotcha",
-        "great",
-        "haha",
-        "happy",
-        "hey",
-        "incredible",
-        "interesting",
-        "inspiring",
-        "kidding",
-        "lol",
-        "love",
-        "lovely",
-        "luck",
-        "nice",
-        "perfect",
-        "proud",
-        "sorry",
-        "sound",
-        "sounds",
-        "super",
-        "sure",
-        "thank",
-        "totally",
-        "understand",
-        "welcome",
-        "wonderful",
-        "wow",
-        "yay",
-        "yep",
-        "yup",
-    ]
+FIRST_PERSON: Final = _listed(
+    """
+    i i'd i'll i'm i've me mine my myself our ours us we we'd we'll we're we've
+    """
+)
+
+SECOND_PERSON: Final = _listed("you you'd you'll you're you've your yours yourself")
+
+NEGATIVE: Final = _listed(
+    """
+    aren't can't cannot couldn't didn't doesn't don't hadn't hasn't haven't isn't longer
+    neither never no nobody none nor not nothing shouldn't wasn't weren't won't wouldn't
+    """
+)
+
+REACTION: Final = _listed(
+    """
+    absolutely agree agreed amazing appreciate awesome beautiful best bet bye cheers
+    congrats congratulations cool definitely exciting fantastic fine fun glad good gotcha
+    great haha happy hey incredible inspiring interesting kidding lol love lovely luck nice
+    perfect proud sorry sound sounds super sure thank totally understand welcome wonderful
+    wow yay yep yup
+    """
 )
 """Words of which replies are made that say nothing."""
 
-DECIDING = frozenset(
-    [
-        "address",
-        "agree",
-        "allergic",
-        "always",
-        "approve",
-        "avoid",
-        "blocked",
-        "budget",
-        "cancel",
-        "changed",
-        "chose",
-        "confirm",
-        "constraint",
-        "deadline",
-        "decide",
-        "decision",
-        "due",
-        "error",
-        "fail",
-        "favourite",
-        "fix",
-        "forbidden",
-        "id",
-        "important",
-        "instead",
-        "limit",
-        "lives",
-        "maximum",
-        "minimum",
-        "moved",
-        "must",
-        "never",
-        "number",
-        "only",
-        "password",
-        "plan",
-        "postponed",
-        "prefer",
-        "price",
-        "require",
-        "root",
-        "cause",
-        "rule",
-        "switched",
-        "team",
-        "update",
-        "works",
-    ]
+DECIDING: Final = _listed(
+    """
+    address agree allergic always approve avoid blocked budget cancel cause changed chose
+    confirm constraint deadline decide decision due error fail favourite fix forbidden id
+    important instead limit lives maximum minimum moved must never number only password plan
+    postponed prefer price require root rule switched team update works
+    """
 )
 """Words by which people settle things: decisions, constraints, preferences, changes."""
 
-FIRST_PERSON = frozenset(
-    [
-        "i",
-        "i'm",
-        "i've",
-        "i'd",
-        "i'll",
-        "me",
-        "my",
-        "mine",
-        "myself",
-        "we",
-        "we're",
-        "we've",
-        "we'd",
-        "we'll",
-        "us",
-        "our",
-        "ours",
-    ]
-)
-SECOND_PERSON = frozenset(
-    ["you", "you're", "you've", "you'd", "you'll", "your", "yours", "yourself"]
-)
-
-NEGATIVE = frozenset(
-    [
-        "no",
-        "not",
-        "never",
-        "none",
-        "nothing",
-        "nobody",
-        "neither",
-        "nor",
-        "cannot",
-        "can't",
-        "won't",
-        "don't",
-        "doesn't",
-        "didn't",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "weren't",
-        "hasn't",
-        "haven't",
-        "hadn't",
-        "wouldn't",
-        "shouldn't",
-        "couldn't",
-        "longer",
-    ]
-)
-
-CORRECTING = frozenset(
-    [
-        "no",
-        "not",
-        "longer",
-        "anymore",
-        "instead",
-        "rather",
-        "actually",
-        "correction",
-        "changed",
-        "change",
-        "switched",
-        "moved",
-        "used",
-        "formerly",
-        "previously",
-        "originally",
-        "was",
-        "were",
-        "but",
-        "unless",
-        "except",
-    ]
+CORRECTING: Final = _listed(
+    """
+    actually anymore but change changed correction except formerly instead longer moved no
+    not originally previously rather switched unless used was were
+    """
 )
 """Words by which a sentence sets one thing against another: it is quoted whole or not at all."""
 
-CONTINUING = frozenset(
+CONTINUING: Final = _listed(
     """
-    it it's its they they're their that that's this these those he he's his she she's her so because and but also then
-    there here which where who
-    """.split()
+    also and because but he he's her here his it it's its she she's so that that's their
+    then there these they they're this those where which who
+    """
 )
 """Words with which a sentence goes on about what the one before it said."""
 
-UPDATING = frozenset(
-    [
-        "actually",
-        "now",
-        "changed",
-        "change",
-        "correction",
-        "moved",
-        "switched",
-        "update",
-        "updated",
-        "instead",
-        "longer",
-        "anymore",
-        "new",
-        "became",
-        "replaced",
-        "renamed",
-        "postponed",
-        "rescheduled",
-        "since",
-    ]
+UPDATING: Final = _listed(
+    """
+    actually anymore became change changed correction instead longer moved new now postponed
+    renamed replaced rescheduled since switched update updated
+    """
 )
 """Words that announce that something is not as it was."""
 
-RESCHEDULING = frozenset(
-    [
-        "moved",
-        "pushed",
-        "postponed",
-        "rescheduled",
-        "shifted",
-        "delayed",
-        "changed",
-        "brought",
-        "extended",
-        "switched",
-    ]
+RESCHEDULING: Final = _listed(
+    """
+    brought changed delayed extended moved postponed pushed rescheduled shifted switched
+    """
 )
 
-COLOURS = frozenset(
-    [
-        "amber",
-        "aqua",
-        "azure",
-        "beige",
-        "black",
-        "blue",
-        "bronze",
-        "brown",
-        "burgundy",
-        "charcoal",
-        "copper",
-        "coral",
-        "cream",
-        "crimson",
-        "cyan",
-        "emerald",
-        "gold",
-        "golden",
-        "gray",
-        "green",
-        "grey",
-        "indigo",
-        "ivory",
-        "khaki",
-        "lavender",
-        "lilac",
-        "lime",
-        "magenta",
-        "maroon",
-        "mauve",
-        "mint",
-        "navy",
-        "ochre",
-        "olive",
-        "orange",
-        "peach",
-        "pink",
-        "plum",
-        "purple",
-        "red",
-        "rose",
-        "ruby",
-        "salmon",
-        "scarlet",
-        "silver",
-        "tan",
-        "teal",
-        "turquoise",
-        "vermilion",
-        "violet",
-        "white",
-        "yellow",
-    ]
+COLOURS: Final = _listed(
+    """
+    amber aqua azure beige black blue bronze brown burgundy charcoal copper coral cream
+    crimson cyan emerald gold golden gray green grey indigo ivory khaki lavender lilac lime
+    magenta maroon mauve mint navy ochre olive orange peach pink plum purple red rose ruby
+    salmon scarlet silver tan teal turquoise vermilion violet white yellow
+    """
 )
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS = (
+KIN: Final = _listed(
+    """
+    aunt boss boyfriend brother child children colleague cousin coworker dad daughter doctor
+    father friend friends girlfriend grandfather grandma grandmother grandpa husband kids
+    landlord manager mentor mentors mom mother mum neighbor neighbour nephew niece parents
+    partner sister son spouse teacher team uncle wife
+    """
+)
+"""Words for people by what they are to somebody."""
+
+ABBREVIATIONS: Final = _listed(
+    """
+    al approx cf dept dr e.g etc fig i.e inc jr ltd mr mrs ms no prof sr st vol vs
+    """
+)
+"""Words whose full stop ends no sentence."""
+
+WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS: Final = (
     "january",
     "february",
     "march",
@@ -654,56 +158,9 @@ MONTHS = (
     "november",
     "december",
 )
-SEASONS = ("spring", "summer", "autumn", "fall", "winter")
+SEASONS: Final = ("spring", "summer", "autumn", "fall", "winter")
 
-KIN = frozenset(
-    [
-        "aunt",
-        "boss",
-        "brother",
-        "boyfriend",
-        "child",
-        "children",
-        "colleague",
-        "coworker",
-        "cousin",
-        "dad",
-        "daughter",
-        "doctor",
-        "father",
-        "friend",
-        "friends",
-        "girlfriend",
-        "grandfather",
-        "grandma",
-        "grandmother",
-        "grandpa",
-        "husband",
-        "kids",
-        "landlord",
-        "manager",
-        "mentor",
-        "mentors",
-        "mom",
-        "mother",
-        "mum",
-        "neighbor",
-        "neighbour",
-        "nephew",
-        "niece",
-        "parents",
-        "partner",
-        "sister",
-        "son",
-        "spouse",
-        "teacher",
-        "team",
-        "uncle",
-        "wife",
-    ]
-)
-
-SYNONYMS = (
+SYNONYMS: Final = (
     "live move reside relocate settle",
     "job work occupation profession employ career position",
     "buy purchase get acquire order",
@@ -749,187 +206,50 @@ SYNONYMS = (
     "die death",
     "argue argument",
     "see watch",
-    "read book",
-    "play instrument",
     "must require requirement",
     "limit maximum cap",
     "ship deliver delivery send",
     "refund reimburse",
-    "pet dog cat puppy kitten",
+    "cat kitten",
+    "dog puppy",
+    "pet > dog cat puppy kitten rabbit parrot hamster tortoise",
+    "parent > mother father",
+    "sibling > brother sister",
+    "relative > mother father brother sister uncle aunt cousin grandmother grandfather",
+    "drink > tea coffee juice water wine beer",
+    "fruit > apple banana berry cherry grape lemon mango orange peach pear plum strawberry",
+    "meat > beef chicken ham lamb pork turkey",
+    "instrument > bass bassoon cello clarinet drum flute guitar harp oboe piano trumpet violin",
+    "sport > basketball cricket football golf hockey rugby running swimming tennis",
 )
-"""Groups of words that can stand for each other, at a discount."""
+"""Groups of words that can stand for each other, at a discount; before `>`, the general word for the rest."""
 
-ABBREVIATIONS = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "st",
-        "no",
-        "vs",
-        "etc",
-        "approx",
-        "dept",
-        "inc",
-        "ltd",
-        "jr",
-        "sr",
-        "e.g",
-        "i.e",
-        "fig",
-        "cf",
-        "vol",
-        "al",
-    ]
-)
-
-IRREGULAR = dict(
+IRREGULAR: Final = dict(
     pair.split("=")
-    for pair in [
-        "ate=eat",
-        "eaten=eat",
-        "awoke=wake",
-        "became=become",
-        "began=begin",
-        "begun=begin",
-        "bent=bend",
-        "bit=bite",
-        "bitten=bite",
-        "blew=blow",
-        "blown=blow",
-        "bought=buy",
-        "bound=bind",
-        "broke=break",
-        "broken=break",
-        "brought=bring",
-        "built=build",
-        "burnt=burn",
-        "came=come",
-        "caught=catch",
-        "children=child",
-        "chose=choose",
-        "chosen=choose",
-        "drank=drink",
-        "drawn=draw",
-        "dreamt=dream",
-        "drew=draw",
-        "driven=drive",
-        "drove=drive",
-        "drunk=drink",
-        "dug=dig",
-        "fed=feed",
-        "feet=foot",
-        "fell=fall",
-        "fallen=fall",
-        "felt=feel",
-        "flew=fly",
-        "flown=fly",
-        "forgot=forget",
-        "forgotten=forget",
-        "fought=fight",
-        "found=find",
-        "froze=freeze",
-        "frozen=freeze",
-        "gave=give",
-        "given=give",
-        "gone=go",
-        "got=get",
-        "gotten=get",
-        "grew=grow",
-        "grown=grow",
-        "heard=hear",
-        "held=hold",
-        "hid=hide",
-        "hidden=hide",
-        "hung=hang",
-        "kept=keep",
-        "knew=know",
-        "known=know",
-        "laid=lay",
-        "leaves=leave",
-        "led=lead",
-        "left=leave",
-        "lent=lend",
-        "lives=live",
-        "lost=lose",
-        "made=make",
-        "meant=mean",
-        "men=man",
-        "met=meet",
-        "mice=mouse",
-        "paid=pay",
-        "ran=run",
-        "rang=ring",
-        "ridden=ride",
-        "risen=rise",
-        "rode=ride",
-        "rose=rise",
-        "said=say",
-        "sang=sing",
-        "sank=sink",
-        "sat=sit",
-        "saw=see",
-        "seen=see",
-        "sent=send",
-        "shook=shake",
-        "shot=shoot",
-        "shown=show",
-        "slept=sleep",
-        "slid=slide",
-        "sold=sell",
-        "sought=seek",
-        "spent=spend",
-        "spoke=speak",
-        "spoken=speak",
-        "spun=spin",
-        "stole=steal",
-        "stolen=steal",
-        "stood=stand",
-        "stuck=stick",
-        "sung=sing",
-        "swam=swim",
-        "swore=swear",
-        "swum=swim",
-        "taken=take",
-        "taught=teach",
-        "teeth=tooth",
-        "threw=throw",
-        "thrown=throw",
-        "thought=think",
-        "told=tell",
-        "took=take",
-        "tore=tear",
-        "torn=tear",
-        "understood=understand",
-        "went=go",
-        "woke=wake",
-        "women=woman",
-        "won=win",
-        "wore=wear",
-        "worn=wear",
-        "written=write",
-        "wrote=write",
-        "faves=favourite",
-        "fave=favourite",
-        "favorite=favourite",
-        "favorites=favourite",
-        "color=colour",
-        "colors=colour",
-        "biz=business",
-        "pic=picture",
-        "pics=picture",
-        "fam=family",
-        "info=information",
-        "photo=picture",
-        "photos=picture",
-        "photograph=picture",
-        "photography=picture",
-        "image=picture",
-        "mom=mother",
-        "mum=mother",
-        "dad=father",
-    ]
+    for pair in _listed(
+        """
+        ate=eat awoke=wake became=become began=begin begun=begin bent=bend bit=bite
+        bitten=bite biz=business blew=blow blown=blow bought=buy bound=bind broke=break
+        broken=break brought=bring built=build burnt=burn came=come caught=catch
+        children=child chose=choose chosen=choose color=colour colors=colour dad=father
+        drank=drink drawn=draw dreamt=dream drew=draw driven=drive drove=drive drunk=drink
+        dug=dig eaten=eat fallen=fall fam=family fave=favourite faves=favourite
+        favorite=favourite favorites=favourite fed=feed feet=foot fell=fall felt=feel
+        flew=fly flown=fly forgot=forget forgotten=forget fought=fight found=find
+        froze=freeze frozen=freeze gave=give given=give gone=go got=get gotten=get grew=grow
+        grown=grow heard=hear held=hold hid=hide hidden=hide hung=hang image=picture
+        info=information kept=keep knew=know known=know laid=lay leaves=leave led=lead
+        left=leave lent=lend lives=live lost=lose made=make meant=mean men=man met=meet
+        mice=mouse mom=mother mum=mother paid=pay photo=picture photograph=picture
+        photography=picture photos=picture pic=picture pics=picture ran=run rang=ring
+        ridden=ride risen=rise rode=ride rose=rise said=say sang=sing sank=sink sat=sit
+        saw=see seen=see sent=send shook=shake shot=shoot shown=show slept=sleep slid=slide
+        sold=sell sought=seek spent=spend spoke=speak spoken=speak spun=spin stole=steal
+        stolen=steal stood=stand stuck=stick sung=sing swam=swim swore=swear swum=swim
+        taken=take taught=teach teeth=tooth thought=think threw=throw thrown=throw told=tell
+        took=take tore=tear torn=tear understood=understand went=go woke=wake women=woman
+        won=win wore=wear worn=wear written=write wrote=write
+        """
+    )
 )
-"""Forms that no rule reduces, and spellings that are one word."""
+"""Forms that no rule reduces, and spellings of one word."""

@@ -35,6 +35,10 @@ LEAST_CORPUS = 50
 LOOKED_AT = 48
 """Entries that are looked at sentence by sentence."""
 
+AMISS, AMISS_OF_FEW, ELSE = 0.7, 0.2, 0.1
+"""What is left of a sentence for each thing amiss that cannot be missing, in a question of many content words and in
+one of two at most; and what is left where it speaks of another code, or counts something else."""
+
 _REACTIONS = frozenset(stem(word) for word in REACTION)
 
 
@@ -88,7 +92,9 @@ class Ranking:
         self._hits = [known & s.entry.stems for s in found]
         self.weights = self._weigh()
         self._total = sum(self.weights.values()) or 1.0
-        self.full = sum(1 for root in self.weights if question.weights[root] >= 1)
+        full = question.full & self.weights.keys()
+        self.full = len(full)
+        self._substance = full - question.owners - set(question.names)
 
     def best(self) -> list[Candidate]:
         """Every sentence that shares something with the question, best first, later before earlier."""
@@ -196,18 +202,21 @@ class Ranking:
 
     def _tells(self, sentence: Sentence) -> bool:
         # A sentence that only repeats the question, or only reacts, answers nothing.
-        return not sentence.stems <= self.question.known | _REACTIONS
+        return not sentence.stems <= self.question.weights.keys() | _REACTIONS
 
     def _aim(self, strength: Mapping[str, float]) -> float:
-        # Of a question's words, some cannot be missing: whose thing it is about, and what thing.
-        question, few = self.question, self.full <= 2
+        # Of a question's words, some cannot be missing: whose thing it is about, what thing, and
+        # something beside the mere names.
+        question = self.question
         missing = {r for r, w in self.weights.items() if strength.get(r, 0.0) < 0.4 * w}
-        factor = 1.0
-        for _ in missing & question.owners:
-            factor *= 0.3 if few else 0.6
-        if question.bare and question.head in missing - question.owners:
-            factor *= 0.3 if few else 0.6
-        return factor
+        amiss = len(missing & question.owners)
+        amiss += question.bare and question.head in missing - question.owners
+        amiss += bool(self._substance) and self._substance <= missing
+        exact = {question.counted} if question.kind == "number" else set()
+        exact |= {root for root in question.owners if not root.isalpha()}
+        if missing & exact:
+            return ELSE
+        return (AMISS_OF_FEW if self.full <= 2 else AMISS) ** amiss
 
     def _person(self, who: str, sentence: Sentence | None) -> float:
         question = self.question

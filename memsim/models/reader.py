@@ -32,10 +32,11 @@ ANSWER_WORDS = 40
 CONSIDERED = 16
 """Best sentences among which the answer is looked for."""
 
-NEEDED = (0.9, 0.55, 0.45, 0.4, 0.33)
+
+NEEDED = (0.9, 0.55, 0.45, 0.38, 0.3)
 """Share of the question that must be found, by how many full content words it has: none, one, and so on."""
 
-SHORT_CONTEXT = 0.3
+SHORT_CONTEXT = 0.2
 """What is left of that share in a context of a few lines, where little can be found by chance."""
 
 
@@ -102,7 +103,7 @@ def _fitting(question: Question, ranking: Ranking, top: Sequence[Candidate]) -> 
 def _undated(question: Question, best: Candidate) -> Answer:
     # An event told without a date happened when it was told of.
     day = best.statement.day
-    past = not {"did", "was", "were", "has", "have", "had"}.isdisjoint(words(question.text))
+    past = not {"did", "was", "were", "has", "have", "had"}.isdisjoint(words(question.folded))
     if question.kind == "when" and past and day is not None:
         return _said([best], told(day))
     return UNKNOWN
@@ -121,8 +122,11 @@ def _same_attribute(question: Question, best: Candidate, other: Candidate) -> bo
     full = {root for root in best.matched if question.weights.get(root, 0) >= 1}
     if full and full <= other.matched and other.score >= SAME * best.score:
         return True
-    updates = not UPDATING.isdisjoint(words(other.sentence.text))
-    return bool(updates and full & other.matched and other.score >= UPDATED * best.score)
+    return bool(_updates(other) and full & other.matched and other.score >= UPDATED * best.score)
+
+
+def _updates(candidate: Candidate) -> bool:
+    return not UPDATING.isdisjoint(words(candidate.sentence.text))
 
 
 def _age(candidate: Candidate) -> tuple[bool, date, bool, int, int]:
@@ -144,7 +148,7 @@ def _quoted(
 ) -> Answer:
     chosen = [best]
     room = ANSWER_WORDS - _length(best)
-    more = _elsewhere(best, fitting) if question.many else ()
+    more = _elsewhere(best, fitting) if question.many and not _updates(best) else ()
     beside = ranking.beside(best)
     if ranking.own(best) >= ALL and not question.many:
         beside = [c for c in beside if _continues(best, c)]
