@@ -11,7 +11,7 @@ import signal
 import sys
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
 PlayCase = Callable[[CaseSpec], CaseOutcome]
+Outcomes = Generator[tuple[int, CaseOutcome], None, None]
 
 _BATCH = 16
 _PATIENCE = 5.0
@@ -36,7 +37,7 @@ _FEW_TURNS = 4000
 class Executor(Protocol):
     """Plays cases."""
 
-    def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Iterator[tuple[int, CaseOutcome]]:
+    def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
         """Play every case, and yield its place among `specs` and its outcome when it is done."""
         ...
 
@@ -49,7 +50,7 @@ class WorkerError(Exception):
 class InProcess:
     """Plays one case after the other, here."""
 
-    def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Iterator[tuple[int, CaseOutcome]]:
+    def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
         """Play the cases in their order."""
         for place, spec in enumerate(specs):
             yield place, play(spec)
@@ -68,7 +69,7 @@ class ProcessPool:
 
     jobs: int
 
-    def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Iterator[tuple[int, CaseOutcome]]:
+    def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
         """Play the cases, each in whichever process is free."""
         crew = _Crew(specs, play, min(self.jobs, len(specs)))
         try:

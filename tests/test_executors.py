@@ -181,7 +181,7 @@ def test_giving_up_ends_the_processes(play: PlayCase) -> None:
     began = time.monotonic()
     outcomes = ProcessPool(2).run(specs("a-1", "sleep-60"), play)
     next(outcomes)
-    outcomes.close()  # type: ignore[attr-defined]
+    outcomes.close()
 
     assert time.monotonic() - began < 30
 

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import pytest
 from memsim.config import Settings
 from memsim.discovery import StrategyRef
 from memsim.errors import ExitCode, RunFolderError
-from memsim.executors import InProcess
+from memsim.executors import InProcess, Outcomes, PlayCase
 from memsim.runs import RunWriter, list_runs, load_run, open_run, perform
 from memsim.runs.folder import Lock, runs_folder
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
@@ -129,16 +129,14 @@ def test_records_lie_in_the_order_of_the_plan(reports: Path) -> None:
     class Backwards:
         """Finishes the last case first."""
 
-        def run(
-            self, specs: tuple[CaseSpec, ...], play: object
-        ) -> Iterator[tuple[int, CaseOutcome]]:
+        def run(self, specs: Sequence[CaseSpec], _play: PlayCase) -> Outcomes:
             for place in reversed(range(len(specs))):
-                yield place, globals()["play"](specs[place])
+                yield place, play(specs[place])
 
     made = plan(cases=6)
     forwards = record(made, reports)
     with open_run(made, reports) as writer:
-        perform(made, writer, Backwards(), play=play)  # type: ignore[arg-type]
+        perform(made, writer, Backwards(), play=play)
         writer.finish(ExitCode.PASSED)
 
     for name in ("turns.jsonl", "probes.jsonl", "cases.jsonl"):
@@ -362,11 +360,13 @@ def test_a_lock_goes_with_its_process(tmp_path: Path) -> None:
 
 def test_a_beginning_that_never_began_is_cleared_away(reports: Path) -> None:
     """A run appears complete with run.json, or not at all."""
-    stale = runs_folder(reports) / ".new-1234"
+    stale, fresh = (runs_folder(reports) / f".new-{name}" for name in ("1234", "5678"))
     stale.mkdir(parents=True)
+    fresh.mkdir()
+    os.utime(stale, (1, 1))
     folder = record(plan(), reports)
 
-    assert list(runs_folder(reports).iterdir()) == [folder]
+    assert set(runs_folder(reports).iterdir()) == {folder, fresh}
 
 
 def test_a_folder_that_cannot_be_written_is_told(

@@ -353,8 +353,7 @@ def test_the_fingerprint_is_of_the_script_and_the_strategys_source(project: Proj
     other.write_text(STRATEGIES.replace("Window", "Pane"), encoding="utf-8")
     prints.append(planned(project, "pane").fingerprint)
     other.write_text(STRATEGIES.replace("Window", "Pane") + "# edited\n", encoding="utf-8")
-    os.utime(other, (1, 1))
-    prints.append(planned(project, "strategies/other.py@Pane").fingerprint)
+    prints.append(planned(project, "pane").fingerprint)
 
     assert len(set(prints)) == len(prints)
 
@@ -673,6 +672,15 @@ def test_one_case_is_run_in_a_line(project: Project) -> None:
     report = memsim.run("desk", lambda env: window(env), budget="1k", seed=3)  # noqa: PLW0108
     assert report.id.endswith("desk[lambda@1k]")
     assert (report.missed, len(report.probes), len(report.turns)) == ((), 2, 2)
+
+
+def test_an_edited_strategy_is_what_is_run_next(project: Project) -> None:
+    """In a notebook the file on disk counts, not the one that was loaded an hour ago."""
+    assert memsim.run("desk", "window").recall == 1.0
+    path = project.base / "strategies" / "kinds.py"
+    path.write_text(STRATEGIES.replace("messages: int = 10", "messages: int = 1"), "utf-8")
+
+    assert memsim.run("desk", "window").recall == 0.0
 
 
 def test_a_test_cannot_pass_on_what_was_not_measured(project: Project) -> None:

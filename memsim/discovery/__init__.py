@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from memsim.discovery.listing import find_strategies, locate
-from memsim.discovery.loading import load_strategy, make, prepare, resolve, source_digest
+from memsim.discovery.loading import (
+    load_strategy,
+    make,
+    pin,
+    prepare,
+    reload_changed,
+    resolve,
+    source_digest,
+)
 from memsim.discovery.project import Project, builtin_folder, find_project
 from memsim.discovery.refs import StrategyRef, parse_ref
 from memsim.discovery.source import Found, Param
@@ -20,7 +28,9 @@ __all__ = [
     "locate",
     "make",
     "parse_ref",
+    "pin",
     "prepare",
+    "reload_changed",
     "resolve",
     "source_digest",
 ]

@@ -68,6 +68,38 @@ def load_file(path: Path, shown: str = "") -> ModuleType:
     return module
 
 
+_Stamp = tuple[int, int]
+_PINNED: dict[Path, _Stamp] = {}
+"""Strategy files as they were when this process first looked at them."""
+
+
+def pin(path: Path) -> _Stamp:
+    """The version of a file that counts until `reload_changed`."""
+    known = _PINNED.get(path)
+    if known is None:
+        known = _PINNED[path] = _stamp(path)
+    return known
+
+
+def reload_changed() -> None:
+    """Look at the strategy files afresh: those that were edited are executed again when needed.
+
+    Called where a run begins and never in its middle, so that all of a run is of one version.
+    """
+    for path, known in [*_PINNED.items()]:
+        if _stamp(path) != known:
+            del _PINNED[path]
+            sys.modules.pop(module_name(path.resolve()), None)
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        stat = path.stat()
+    except OSError:
+        return 0, -1
+    return stat.st_mtime_ns, stat.st_size
+
+
 def module_name(real: Path) -> str:
     """The name under which a file is registered."""
     stem = "".join(c if c.isalnum() else "_" for c in real.stem)
@@ -160,11 +192,11 @@ def source_digest(ref: StrategyRef) -> str:
     """The sha256 of a resolved strategy's source; of its entry point's name where none is found."""
     if ref.file is None:
         return hashlib.sha256(ref.entry.encode()).hexdigest()
-    return _file_digest(ref.file)
+    return _file_digest(ref.file, pin(ref.file))
 
 
 @lru_cache(maxsize=256)
-def _file_digest(path: Path) -> str:
+def _file_digest(path: Path, _version: _Stamp) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -64,13 +64,20 @@ def find_project(start: Path | None = None) -> Project:
     Raises:
         ConfigError: the nearest `pyproject.toml` with `[tool.memsim]` cannot be read.
     """
-    here = (start or Path.cwd()).resolve()
+    here = (start or _present()).resolve()
     for folder in (here, *here.parents):
         path = folder / PYPROJECT
         if path.is_file() and (found := _read(path)) is not None:
             table, text = found
             return Project(root=folder, here=here, table=table, text=text)
     return Project(here=here)
+
+
+def _present() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise ConfigError("the present folder is gone") from error
 
 
 def _read(path: Path) -> tuple[Mapping[str, object], str] | None:

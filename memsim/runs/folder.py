@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 import sys
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,8 @@ INFO = "run.json"
 LOCK = ".lock"
 FORMAT = 1
 _NEW = ".new-"
+_GRACE = 60.0
+"""Seconds that the beginning of a run may take before it counts as abandoned."""
 
 
 def runs_folder(reports: Path) -> Path:
@@ -45,13 +48,20 @@ def prepare_reports(reports: Path) -> Path:
         ignore = reports / ".gitignore"
         if not ignore.exists():
             ignore.write_text("runs/\n", encoding="utf-8")
-        for stale in folder.glob(f"{_NEW}*"):
-            if (held := Lock.take(stale)) is not None:
-                held.release()
-                shutil.rmtree(stale, ignore_errors=True)
+        for beginning in folder.glob(f"{_NEW}*"):
+            _clear(beginning)
     except OSError as error:
         raise unwritable(reports, error) from error
     return folder
+
+
+def _clear(beginning: Path) -> None:
+    # One that is only just being made has no lock yet; one that is old enough never will.
+    if time.time() - beginning.stat().st_mtime < _GRACE:
+        return
+    if (held := Lock.take(beginning)) is not None:
+        held.release()
+        shutil.rmtree(beginning, ignore_errors=True)
 
 
 def unwritable(path: Path, error: OSError) -> RunFolderError:
@@ -70,13 +80,22 @@ def create_run(folder: Path, info: Mapping[str, object]) -> tuple[Path, Lock]:
         beginning.mkdir()
         lock = Lock.take(beginning)
         if lock is None:
-            raise RunFolderError("is locked", path=beginning)
-        name = _new_name(folder)
-        write_info(beginning, {"id": name, **info})
-        beginning.rename(folder / name)
+            raise RunFolderError("is in use", path=beginning)
+        write_info(beginning, info)
+        return _named(beginning, folder), lock
     except OSError as error:
         raise unwritable(folder, error) from error
-    return folder / name, lock
+
+
+def _named(beginning: Path, folder: Path) -> Path:
+    while True:
+        named = folder / _new_name(folder)
+        try:
+            return beginning.rename(named)
+        except OSError:
+            if not named.exists():
+                raise
+            # Another run was given this very name since the others were looked at.
 
 
 def _new_name(folder: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -226,7 +227,7 @@ def _open_named(folder: Path, plan: Plan, info: Mapping[str, object]) -> RunWrit
         if lock is None:
             raise RunFolderError(f"is in use by process {holder(folder)}", path=folder)
         if not (folder / INFO).exists():
-            write_info(folder, {"id": folder.name, **info})
+            write_info(folder, info)
     except OSError as error:
         raise unwritable(folder, error) from error
     known = read_info(folder)
@@ -282,14 +283,12 @@ def perform(
     if writer.finished:
         return writer.results
     first = len(writer.resumed)
-    outcomes = executor.run(plan.cases[first:], play or _run_case())
-    for place, outcome in outcomes:
-        writer.keep(first + place, outcome)
-        if watch is not None and watch(outcome.result):
-            break
-    close = getattr(outcomes, "close", None)
-    if close is not None:
-        close()
+    # Closed whatever happens here, so that no process goes on playing for nobody.
+    with closing(executor.run(plan.cases[first:], play or _run_case())) as outcomes:
+        for place, outcome in outcomes:
+            writer.keep(first + place, outcome)
+            if watch is not None and watch(outcome.result):
+                break
     return writer.results
 
 

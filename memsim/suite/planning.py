@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.config import Settings
-from memsim.discovery import Project, StrategyRef, resolve, source_digest
+from memsim.discovery import Project, StrategyRef, reload_changed, resolve, source_digest
 from memsim.discovery.project import PYPROJECT
 from memsim.errors import NothingCollected
 from memsim.scoring import METRICS, SCORING_VERSION
@@ -76,6 +76,7 @@ def plan(
         ConfigError: the expression or a bound is wrong.
         ScenarioError: a scenario's file is wrong.
     """
+    reload_changed()
     selection = scenarios if isinstance(scenarios, Selection) else None
     refs = selection.scenarios if selection else tuple(scenarios)  # type: ignore[arg-type]
     chosen = parse_expression(k or "")

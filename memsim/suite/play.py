@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsim.discovery import StrategyRef, prepare
+from memsim.discovery import StrategyRef, pin, prepare
 from memsim.replay import replay
 from memsim.scoring import (
     OUTCOMES,
@@ -56,11 +56,11 @@ def make_strategy(ref: StrategyRef, env: Environment) -> Strategy:
     Raises:
         RefError: its file raised, or it refuses its parameters.
     """
-    return _prepared(ref, ref.file)(env)
+    return _prepared(ref, ref.file, pin(ref.file) if ref.file else None)(env)
 
 
 @lru_cache(maxsize=256)
-def _prepared(ref: StrategyRef, _file: Path | None) -> MakeStrategy:
+def _prepared(ref: StrategyRef, _file: Path | None, _version: object) -> MakeStrategy:
     return prepare(ref)
 
 

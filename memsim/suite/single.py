@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memsim.config import load_settings, parse_budget
-from memsim.discovery import StrategyRef, find_project, resolve
+from memsim.discovery import StrategyRef, find_project, reload_changed, resolve
 from memsim.discovery.refs import snake_case
 from memsim.errors import RefError, Unmeasurable
 from memsim.scenario.script import Scenario
@@ -87,6 +87,7 @@ def run(
     Raises:
         UsageError: a name, file or value is wrong.
     """
+    reload_changed()
     project = find_project()
     chosen = load_settings(project, {"seed": seed, **settings})
     ref, found = _scenario(scenario)

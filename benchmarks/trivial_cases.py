@@ -1,0 +1,172 @@
+"""What the harness itself costs: 2,000 trivial one-probe cases, beside pytest and inspect_ai.
+
+Every tool gets 2,000 of the smallest things it can run, and does with them what it does by default:
+memsim replays, scores and keeps records; pytest collects and reports; inspect_ai asks its mock
+model, scores and logs. All rounds of all tools are interleaved in one run, the best of each counts,
+and only the ratios mean anything on another machine.
+
+memsim is measured twice: as 2,000 scenario files, each read and planned, and as one scenario with
+2,000 repeats, which is the nearer likeness of one file with 2,000 tests or one data set of 2,000
+samples.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PEERS = ROOT / "benchmarks" / "peers"
+PYTEST_RATIO, INSPECT_RATIO = 1.0, 20.0
+"""The least that is claimed of memsim's rate over theirs."""
+
+SCENARIO = """\
+memsim: 1
+name: {name}
+turns:
+  - user: My order is A-{number}.
+    facts: {{order_id: A-{number}}}
+  - assistant: Noted.
+probes:
+  order_id: {{after: end, ask: What is my order number?, expect: A-{number}}}
+"""
+
+MEMSIM = """
+import json, sys, time
+began = time.perf_counter()
+from pathlib import Path
+from memsim.config import load_settings
+from memsim.discovery import find_project
+from memsim.executors import InProcess
+from memsim.gate import judge
+from memsim.runs import open_run, perform
+from memsim.suite import find_scenarios, plan, resolve_strategies
+ready = time.perf_counter()
+project = find_project()
+settings = load_settings(project, {"repeat": int(sys.argv[1])})
+refs = resolve_strategies(["sliding_window"], project, controls=False)
+made = plan(settings, find_scenarios(["scenarios"], project), refs)
+planned = time.perf_counter()
+with open_run(made, project.base / "reports") as writer:
+    verdict = judge(perform(made, writer, InProcess()))
+    writer.finish(verdict.exit_code, verdict.sentence)
+done = time.perf_counter()
+print(json.dumps({"passed": verdict.passed, "seconds": done - ready, "played": done - planned}))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one round took.
+
+    Attributes:
+        wall: seconds of the whole process.
+        inside: seconds from when everything was imported; None where the tool does not tell.
+    """
+
+    wall: float
+    inside: float | None = None
+
+
+def clocked(command: list[str], folder: Path, cases: int, **environ: str) -> Taken:
+    """Run a command to its end; its last line is JSON with `passed` and, if it can, `seconds`."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    began = time.perf_counter()
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    wall = time.perf_counter() - began
+    if done.returncode:
+        sys.exit(f"{' '.join(command[:3])} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    said = json.loads(done.stdout.splitlines()[-1])
+    if said["passed"] != cases:
+        sys.exit(f"{' '.join(command[:3])}: {said['passed']} of {cases} passed")
+    return Taken(wall, said.get("seconds"))
+
+
+def write_project(folder: Path, files: int) -> Path:
+    """A project of so many scenario files."""
+    (folder / "scenarios").mkdir(parents=True)
+    (folder / "pyproject.toml").write_text("[tool.memsim]\n", encoding="utf-8")
+    for number in range(files):
+        name = f"case_{number:05}"
+        text = SCENARIO.format(name=name, number=number)
+        (folder / "scenarios" / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def measure(cases: int, rounds: int, peers: Path | None, folder: Path) -> dict[str, list[Taken]]:
+    """Rounds of every tool, interleaved."""
+    files = write_project(folder / "files", cases)
+    repeats = write_project(folder / "repeats", 1)
+    here = sys.executable
+    taken: dict[str, list[Taken]] = {}
+    for _ in range(rounds):
+        commands = {
+            "memsim, files": ([here, "-c", MEMSIM, "1"], files),
+            "memsim, repeats": ([here, "-c", MEMSIM, str(cases)], repeats),
+            "pytest": ([here, str(PEERS / "pytest_trivial.py"), str(cases)], folder),
+        }
+        for name, (command, place) in commands.items():
+            taken.setdefault(name, []).append(clocked(command, place, cases))
+    if peers is not None:
+        # Once: it takes half a minute, and a tenth more or less does not matter at its distance.
+        command = [str(peers), str(PEERS / "inspect_trivial.py"), str(cases)]
+        taken["inspect_ai"] = [clocked(command, folder, cases)]
+    return taken
+
+
+def report(taken: dict[str, list[Taken]], cases: int) -> bool:
+    """Print rates and ratios; whether the claims hold."""
+    rate = {name: cases / min(t.wall for t in rounds) for name, rounds in taken.items()}
+    print(f"{'':16} {'process/s':>10} {'inside/s':>10} {'to pytest':>10} {'to inspect':>11}")
+    for name, rounds in taken.items():
+        inside = [t.inside for t in rounds if t.inside is not None]
+        print(
+            f"{name:16} {rate[name]:10.0f} {cases / min(inside) if inside else float('nan'):10.0f}"
+            f" {rate[name] / rate['pytest']:10.2f}"
+            f" {rate[name] / rate['inspect_ai'] if 'inspect_ai' in rate else float('nan'):11.1f}"
+        )
+    best = max(rate["memsim, files"], rate["memsim, repeats"])
+    holds = best >= PYTEST_RATIO * rate["pytest"]
+    if "inspect_ai" in rate:
+        return holds and best >= INSPECT_RATIO * rate["inspect_ai"]
+    print("inspect_ai was left out: make peers, or --peers-python PATH")
+    return holds
+
+
+def main() -> int:
+    """Measure and report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="500 cases, one round, no inspect_ai")
+    parser.add_argument("--cases", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--peers-python",
+        type=Path,
+        default=ROOT / ".venv-peers" / "bin" / "python",
+        help="a Python that has inspect_ai",
+    )
+    given = parser.parse_args()
+    peers = given.peers_python if given.peers_python.exists() and not given.quick else None
+    cases, rounds = (500, 1) if given.quick else (given.cases, given.rounds)
+    with tempfile.TemporaryDirectory(prefix="memsim-bench-") as folder:
+        holds = report(measure(cases, rounds, peers, Path(folder)), cases)
+    # Starting takes a good part of a quick round, so that one only shows that it runs.
+    return 0 if holds or given.quick else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
