@@ -43,7 +43,7 @@ def summarise(probes: Iterable[Line], turns: Iterable[Line]) -> dict[str, Measur
     lines = list(probes)
     measured = {
         **{name: _mean(lines, name) for name in (*ANSWERS, *EVIDENCE)},
-        **{name: _ranked(lines, name) for name in RANKED},
+        **_ranked_metrics(lines),
         "recall_masked": _masked(lines, "recall", "gold"),
         "locomo_f1_masked": _masked(lines, "locomo_f1", "gold"),
         "evidence_recall_masked": _masked(lines, "evidence_recall", "citation"),
@@ -65,6 +65,13 @@ def _mean(lines: Sequence[Line], name: str) -> Measure:
         reason = _NO_PROBES.get(name, _UNANSWERED) if lines else "no probe was asked"
         return Measure(value=None, n=0, reason=reason)
     return Measure(value=math.fsum(values) / len(values), n=len(values))
+
+
+def _ranked_metrics(lines: Sequence[Line]) -> dict[str, Measure]:
+    if not any(line["ranks"] for line in lines):
+        # Most strategies rank nothing; saying so metric by metric would take a small case's time.
+        return dict.fromkeys(RANKED, _mean(lines, "mrr"))
+    return {name: _ranked(lines, name) for name in RANKED}
 
 
 def _ranked(lines: Sequence[Line], name: str) -> Measure:
