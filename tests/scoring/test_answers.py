@@ -1,0 +1,185 @@
+"""Answers: each gets its one word, whatever way the question is matched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memsim.scenario.script import Match, Probe
+from memsim.scoring.answers import judge_answer
+from memsim.scoring.outcomes import OUTCOMES
+
+
+def probe(*expect: str, match: Match = "tokens", **fields: Any) -> Probe:  # noqa: ANN401
+    """A question with these expected answers."""
+    return Probe(id="p", ask="Where to?", expect=expect, match=match, **fields)
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("Oslo", "PASS"),
+        ("Oslo, not Bergen.", "PASS"),
+        ("Oslo instead of Bergen", "PASS"),
+        ("It used to be Bergen, now it's Oslo", "PASS"),
+        ("changed from Bergen to Oslo", "PASS"),
+        ("Bergen was changed to Oslo", "PASS"),
+        ("Previously Bergen, currently Oslo", "PASS"),
+        ("It's no longer Bergen; Oslo", "PASS"),
+        ("Oslo (was Bergen)", "PASS"),
+        ("I'm not sure, but I think it is Oslo", "PASS"),
+        ("Bergen", "STALE"),
+        ("It was Bergen", "STALE"),
+        ("Not Oslo but Bergen", "STALE"),
+        ("changed from Oslo to Bergen", "STALE"),
+        ("It used to be Oslo, now it's Bergen", "STALE"),
+        ("Oslo and Bergen", "MIXED"),
+        ("Bergen. Oslo.", "MIXED"),
+        ("Stavanger", "MISS"),
+        ("not Bergen", "MISS"),
+        ("It isn't Oslo", "MISS"),
+        ("Bergen is outdated", "MISS"),
+        ("I don't know", "MISS"),
+        ("I don't know whether it is Oslo", "MISS"),
+        ("", "MISS"),
+    ],
+)
+def test_a_changed_fact(answer: str, outcome: str) -> None:
+    """The current value passes beside an old one only when that is marked old."""
+    assert outcome == judge_answer(probe("Oslo"), answer, ["Bergen"]).outcome
+    assert outcome == judge_answer(probe("Oslo", forbid=("Bergen",)), answer).outcome
+
+
+@pytest.mark.parametrize(
+    ("expected", "old", "answer", "outcome"),
+    [
+        ("Oslo West", "Oslo", "Oslo West", "PASS"),
+        ("Oslo West", "Oslo", "Oslo", "STALE"),
+        ("Oslo", "Oslo West", "Oslo West", "STALE"),
+        ("Oslo", "Oslo West", "Oslo", "PASS"),
+        ("Oslo", "oslo", "Oslo", "PASS"),
+        ("red shoes", "blue shoes", "blue shoes", "STALE"),
+        ("8 May 2023", "7 May 2023", "7 May 2023", "STALE"),
+        ("A-18", "A-17", "A-17", "STALE"),
+    ],
+)
+def test_values_that_hold_each_other(expected: str, old: str, answer: str, outcome: str) -> None:
+    """The longer one is meant where both are found; an old value that is current is not old."""
+    assert outcome == judge_answer(probe(expected), answer, [old]).outcome
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("I don't know", "ABSTAINED"),
+        ("You never told me; Ben's is blue.", "ABSTAINED"),
+        ("Blue", "INVENTED"),
+        ("I'm not sure, but maybe blue", "INVENTED"),
+        ("", "UNSCORED"),
+        ("  \n", "UNSCORED"),
+    ],
+)
+def test_something_never_planted(answer: str, outcome: str) -> None:
+    """Only saying so is right; silence cannot be judged."""
+    found = judge_answer(Probe(id="p", ask="?", unanswerable=True, forbid=("blue",)), answer)
+
+    assert outcome == found.outcome
+    assert found.score is None
+
+
+def test_nothing_expected_cannot_be_judged() -> None:
+    """An answerable probe without an expected answer is nobody's fault."""
+    assert judge_answer(probe(), "Oslo").outcome == "UNSCORED"
+
+
+@pytest.mark.parametrize(
+    ("match", "answer", "outcome"),
+    [
+        ("exact", "a red lamp", "PASS"),
+        ("exact", "Red lamp!", "PASS"),
+        ("exact", "my red lamp", "MISS"),
+        ("any", "a red lamp, maybe", "PASS"),
+        ("any", "lamp, red", "MISS"),
+        ("tokens", "lamp, red", "PASS"),
+        ("locomo", "red lamp", "PASS"),
+        ("locomo", "red lamp lamp lamp lamp lamp lamp", "MISS"),
+    ],
+)
+def test_ways_to_match_a_text(match: Match, answer: str, outcome: str) -> None:
+    """Exactly, as a sequence, by words, or by F1."""
+    assert outcome == judge_answer(probe("red lamp", match=match), answer).outcome
+
+
+def test_all_needs_every_one_and_any_needs_one() -> None:
+    """The score of half is a half, and it is not enough."""
+    both = judge_answer(probe("cat", "dog", match="all"), "a cat")
+
+    assert (both.outcome, both.score) == ("MISS", 0.5)
+    assert judge_answer(probe("cat", "dog", match="all"), "a dog and a cat").outcome == "PASS"
+    assert judge_answer(probe("cat", "dog", match="any"), "a cat").outcome == "PASS"
+
+
+@pytest.mark.parametrize(
+    ("match", "expected", "answer"),
+    [("number", "7", "seven"), ("date", "8 May 2023", "2023-05-08"), ("choice", "red", "a")],
+)
+def test_values_are_matched_by_meaning(match: Match, expected: str, answer: str) -> None:
+    """Each kind by its own rule."""
+    asked = probe(expected, match=match, choices=("red", "blue"))
+
+    assert judge_answer(asked, answer).outcome == "PASS"
+    assert judge_answer(asked, "nothing of the kind").outcome == "MISS"
+
+
+@pytest.mark.parametrize("match", ["tokens", "any", "all", "number", "date", "locomo"])
+def test_an_answer_that_says_everything_says_nothing(match: Match) -> None:
+    """Beyond the limit no answer is right, however much it holds."""
+    everything = "7 and 8 May 2023. " + "lake " * 60
+    expected = {"number": "7", "date": "8 May 2023"}.get(match, "lake")
+    found = judge_answer(probe(expected, match=match), everything)
+
+    assert found.outcome == "MISS"
+    assert found.score == 0.0
+
+
+def test_false_abstentions_are_told_from_wrong_answers() -> None:
+    """Not knowing what was planted is a miss of its own kind."""
+    assert judge_answer(probe("Oslo"), "I don't know").abstained
+    assert not judge_answer(probe("Oslo"), "Stavanger").abstained
+    assert not judge_answer(probe("Oslo"), "I'm not sure, but Oslo").abstained
+
+
+def test_locomo_f1_stands_beside_for_its_categories_only() -> None:
+    """Other probes have none."""
+    labelled = probe("red lamp", labels={"category": "single-hop"})
+
+    assert judge_answer(labelled, "lamp").locomo_f1 == pytest.approx(2 / 3)
+    assert judge_answer(probe("red lamp"), "lamp").locomo_f1 is None
+    assert judge_answer(probe("red", labels={"category": "own"}), "red").locomo_f1 is None
+
+
+@given(
+    st.text(),
+    st.lists(st.text(min_size=1), max_size=3),
+    st.lists(st.text(min_size=1), max_size=3),
+    st.sampled_from(["tokens", "exact", "any", "all", "number", "date", "choice", "locomo"]),
+)
+def test_any_answer_gets_a_word(
+    answer: str, expect: list[str], old: list[str], match: Match
+) -> None:
+    """No texts break it, and a pass is a right answer with a whole score or enough of one."""
+    asked = probe(*expect, match=match, choices=tuple(expect))
+    found = judge_answer(asked, answer, old)
+
+    assert found.outcome in OUTCOMES
+    assert found.score is None or 0 <= found.score <= 1
+    assert found.outcome not in {"PASS", "MIXED"} or found.right
+
+
+@given(st.permutations(["Oslo", "Bergen", "Stavanger"]), st.sampled_from(["Oslo", "Tromsø", "no"]))
+def test_the_order_of_expected_answers_does_not_matter(expect: list[str], answer: str) -> None:
+    """Any of them will do, whichever stands first."""
+    assert judge_answer(probe(*expect), answer) == judge_answer(probe(*sorted(expect)), answer)
