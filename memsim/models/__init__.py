@@ -54,7 +54,8 @@ class Request:
             else.
         previous: `summarise`: the summary so far, to be carried on.
         question, expected, given: `answer` and `judge`.
-        asker: the principal whose `I` and `my` the question's are; empty where it makes no difference.
+        asker: the principal whose `I` and `my` the question's are; empty where it makes no
+            difference.
         max_tokens: upper bound of the reply, in the tokenizer's tokens; None leaves it to the
             model.
         now: the instant at which it is asked, for relative dates.

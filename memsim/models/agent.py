@@ -37,7 +37,7 @@ class Action(NamedTuple):
 
 
 def act(request: Request) -> Action:
-    """The next step after the last user message: a tool call, or an answer once its results are there."""
+    """The next step after the last user message: a tool call, or once it has results an answer."""
     at = _last_user(request.messages)
     if at is None:
         return Action(NOTED)

@@ -1,7 +1,7 @@
 """Dates that a text names, and what its relative ones mean on the day that they were said.
 
-`last Friday`, said on 15 July 2023, becomes `the Friday before 15 July 2023 (14 July 2023)`: the reader shows both
-what follows from the words and what it computed.
+`last Friday`, said on 15 July 2023, becomes `the Friday before 15 July 2023 (14 July 2023)`: the
+reader shows both what follows from the words and what it computed.
 """
 
 from __future__ import annotations
@@ -20,28 +20,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _COUNT = (
-    r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:a\s)?couple(?:\sof)?|"
-    r"(?:a\s)?few|several)"
+    r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|(?:a\s)?couple(?:\sof)?|(?:a\s)?few|several)"
 )
 _MONTH = "|".join([*MONTHS, *(m[:3] for m in MONTHS if m != "may"), "sept"])
 _DAY = "|".join(WEEKDAYS)
+_YEAR = r"[12]\d{3}"
+_TH = r"(?:st|nd|rd|th)?"
 _PATTERNS: dict[str, str] = {
     "iso": r"\b(?P<iso>[12]\d{3}-[01]\d-[0-3]\d)(?:[T\s]\d\d:\d\d(?::\d\d)?Z?)?\b",
-    "dmy": rf"\b(?P<d1>[0-3]?\d)(?:st|nd|rd|th)?(?:\sof)?\s(?P<m1>{_MONTH})\b\.?(?:,?\s(?P<y1>[12]\d{{3}})\b)?",
-    "mdy": rf"\b(?P<m2>{_MONTH})\.?\s(?P<d2>[0-3]?\d)(?:st|nd|rd|th)?\b(?:,?\s(?P<y2>[12]\d{{3}})\b)?",
-    "my": rf"\b(?P<m3>{_MONTH})\.?,?\s(?:of\s)?(?P<y3>[12]\d{{3}})\b",
-    "ago": rf"\b(?P<n1>{_COUNT})\s(?P<u1>day|week|weekend|month|year|night)s?\s(?:ago|back|earlier)\b",
+    "dmy": rf"\b(?P<d1>[0-3]?\d){_TH}(?:\sof)?\s(?P<m1>{_MONTH})\b\.?(?:,?\s(?P<y1>{_YEAR})\b)?",
+    "mdy": rf"\b(?P<m2>{_MONTH})\.?\s(?P<d2>[0-3]?\d){_TH}\b(?:,?\s(?P<y2>{_YEAR})\b)?",
+    "my": rf"\b(?P<m3>{_MONTH})\.?,?\s(?:of\s)?(?P<y3>{_YEAR})\b",
+    "ago": rf"\b(?P<n1>{_COUNT})\s(?P<u1>day|week|weekend|month|year|night)s?"
+    r"\s(?:ago|back|earlier)\b",
     "in": rf"\bin\s(?:about\s)?(?P<n2>{_COUNT})\s(?P<u2>day|week|month|year)s?(?:'\stime)?\b",
-    "side": rf"\b(?P<side>last|past|previous|next|this|coming|upcoming)\s"
+    "side": r"\b(?P<side>last|past|previous|next|this|coming|upcoming)\s"
     rf"(?P<what>week(?:end)?|month|year|night|{'|'.join(SEASONS)}|{_MONTH}|{_DAY}"
-    rf"|morning|afternoon|evening)\b",
-    "near": r"\b(?P<near>the\sday\sbefore\syesterday|the\sday\safter\stomorrow|yesterday|today|tonight|tomorrow"
-    r"|this\smorning|right\snow)\b",
+    r"|morning|afternoon|evening)\b",
+    "near": r"\b(?P<near>the\sday\sbefore\syesterday|the\sday\safter\stomorrow|yesterday|today"
+    r"|tonight|tomorrow|this\smorning|right\snow)\b",
     "weekday": rf"\b(?P<day>{_DAY})\b",
     "weekly": rf"\b(?P<days>(?:{_DAY})s)\b",
-    "month": r"\b(?:in|since|until|by|of|around|during|early|late|mid)[\s-](?P<m4>"
-    + "|".join(MONTHS)
-    + r")\b",
+    "month": r"\b(?:in|since|until|by|of|around|during|early|late|mid)[\s-]"
+    rf"(?P<m4>{'|'.join(MONTHS)})\b",
     "year": r"\b(?:in|since|until|by|of|around|during|from|year)\s(?P<y5>(?:19|20)\d\d)\b",
     "clock": r"\b(?P<clock>[01]?\d(?::[0-5]\d)?\s?(?:am|pm)|[0-2]?\d:[0-5]\d)\b",
 }
@@ -253,17 +255,32 @@ def _side(mention: Mention, said: date) -> Period | None:
     sign = {"last": -1, "past": -1, "previous": -1, "this": 0}.get(side, 1)
     if what in WEEKDAYS:
         return _side_day(what, said, sign)
-    if what in {"week", "weekend"}:
-        return _side_week(what, said, sign)
-    if what == "month":
-        return _month_of(_later(said.replace(day=1), sign))
-    if what == "year":
-        return _year_of(said.year + sign)
     if what in SEASONS:
         return _season(what, said, sign)
-    if what in {"night", "morning", "afternoon", "evening"}:
-        return _on(said + timedelta(days=sign if what == "night" else 0))
+    by_unit = {
+        "week": _side_week,
+        "weekend": _side_week,
+        "month": _next_month,
+        "year": _next_year,
+        "night": _next_day,
+    }
+    if what in by_unit:
+        return by_unit[what](what, said, sign)
+    if what in {"morning", "afternoon", "evening"}:
+        return _on(said)
     return _side_month(_month(what), said, sign)
+
+
+def _next_month(_what: str, said: date, sign: int) -> Period:
+    return _month_of(_later(said.replace(day=1), sign))
+
+
+def _next_year(_what: str, said: date, sign: int) -> Period:
+    return _year_of(said.year + sign)
+
+
+def _next_day(_what: str, said: date, sign: int) -> Period:
+    return _on(said + timedelta(days=sign))
 
 
 def _side_day(name: str, said: date, sign: int) -> Period:

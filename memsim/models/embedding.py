@@ -1,7 +1,8 @@
 """Texts to vectors: a packaged static model by default, a hashing one for tests, litellm's by name.
 
-A text's vector depends on the text alone: not on what it is embedded with, not on threads, not on the order of additions.
-So every embedder works text by text, adds in one fixed order, and normalises by an exactly rounded sum.
+A text's vector depends on the text alone: not on what it is embedded with, not on threads, not on
+the order of additions. So every embedder works text by text, adds in one fixed order, and
+normalises by an exactly rounded sum.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _UNIT = 1e-3
 
 
 class HashEmbedder:
-    """Feature hashing of words and of their runs of three letters: no model, no meaning, always there.
+    """Feature hashing of words and of their runs of three letters: no model, and no meaning.
 
     Args:
         dimension: length of each vector.
@@ -46,7 +47,7 @@ class HashEmbedder:
         return "hash" if usual else f"hash:dim={self.dimension}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, float32, shape (len(texts), dimension); a text without words gives zeros."""
+        """Unit vectors, float32, shape (len(texts), dimension); zeros for a text without words."""
         import numpy as np
 
         found = np.zeros((len(texts), self.dimension), dtype=np.float32)
@@ -73,7 +74,7 @@ def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class WordLlamaEmbedder:
-    """The static model that the wordllama package carries: means of token vectors; nothing is fetched.
+    """The static model that the wordllama package carries; nothing is fetched.
 
     Args:
         dimension: 64, 128 or 256.
@@ -158,7 +159,8 @@ def _load_wordllama(dimension: int) -> _WordLlama:
         import wordllama
 
         found: _WordLlama = wordllama.WordLlama.load(
-            # The wheel's own folder: the package looks for its tokenizer elsewhere, then on the network.
+            # The wheel's own folder: the package looks for its tokenizer elsewhere, then on the
+            # network.
             cache_dir=Path(wordllama.__file__).parent,
             disable_download=True,
             trunc_dim=None if dimension == DEFAULT_DIMENSION else dimension,
@@ -166,7 +168,8 @@ def _load_wordllama(dimension: int) -> _WordLlama:
     except (ImportError, OSError, ValueError) as error:
         raise ModelError(f"the embedder wordllama cannot be loaded: {error}") from error
     finally:
-        # Importing it configures the root logger, which is the program's and not a library's to configure.
+        # Importing it configures the root logger, which is the program's and not a library's to
+        # configure.
         root.handlers[:] = handlers
         root.setLevel(level)
     return found
@@ -203,7 +206,8 @@ class LiteLLMEmbedder:
         """Unit vectors, float32, shape (len(texts), dimension); an empty text gives zeros.
 
         Raises:
-            ModelError: the provider failed, or gave vectors that are not finite or of another dimension.
+            ModelError: the provider failed, or gave vectors that are not finite or of another
+                dimension.
         """
         import numpy as np
 
@@ -283,8 +287,8 @@ class CachedEmbedder:
         """Unit vectors, float32, shape (len(texts), dimension).
 
         Raises:
-            ModelError: the embedder failed, or gave vectors that are not finite, not of unit length or of another
-                dimension.
+            ModelError: the embedder failed, or gave vectors that are not finite, not of unit length
+                or of another dimension.
         """
         import numpy as np
 
@@ -330,7 +334,7 @@ def checked(embedder: Embedder, vectors: Vectors, rows: int) -> Vectors:
 
 
 def load_embedder(ref: str) -> Embedder:
-    """The embedder that a ref such as `wordllama`, `hash:dim=128` or `litellm/openai/name` names, with a cache.
+    """The embedder that a ref such as `wordllama` or `hash:dim=128` names, with a cache.
 
     Raises:
         RefError: the ref names no embedder.

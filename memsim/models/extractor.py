@@ -37,7 +37,7 @@ def extract(request: Request, counter: TokenCounter) -> list[Told]:
 
 
 def states(sentence: Sentence) -> bool:
-    """Whether a sentence states a fact: no question, no small talk, and somebody's, something's or a settled matter."""
+    """Whether a sentence states a fact: about somebody, exact or settled, and no small talk."""
     if sentence.question or len(sentence.stems - _SMALL_TALK) < LEAST_WORDS:
         return False
     settled = not sentence.stems.isdisjoint(_DECIDING)

@@ -24,37 +24,34 @@ Kind = Literal[
 
 _AUXILIARY = "did|does|do|is|was|are|were|has|have|had|can|could|will|would|should|must"
 _OF_WHAT = r"(?:what|which)(?:'s|\sis|\swas|\sare|\swere)?\s(?:[\w']+\s){0,4}?"
+_ELAPSED = (
+    r"how\s(?:long|many\s\w+)\sago"
+    r"|how\s(?:long|many\s(?:days|weeks|months|years))\s"
+    r"(?:has\sit\sbeen|is\sit|(?:have|has)\spassed|passed|went\sby)\ssince"
+)
+_NUMBER = (
+    r"how\s(?:many|much|old|tall|big|far|large|high|heavy|fast)"
+    rf"|{_OF_WHAT}(?:number\sof|amount|price|cost|total|percentage|percent|age|count"
+    r"|quantity|sum|limit|budget|score|rate)\b"
+)
+_WHEN = (
+    rf"^(?:\w+,?\s){{0,3}}when\b|when\s(?:{_AUXILIARY}|am)\s|what\stime\b"
+    rf"|{_OF_WHAT}(?:date|day|month|year|deadline)\b"
+    r"|(?:on|in|at|by)\s(?:what|which)\s(?:date|day|weekday|month|year|time|evening)"
+)
+_NAME = (
+    r"(?:what|which)(?:'s|\sis|\swas|\sare|\swere)\s.{1,80}\s(?:called|named|nicknamed)\b"
+    r"|what(?:'s|\sis|\swas|\sare|\swere)\s(?:the\s|my\s|our\s|your\s|.{1,60}'s?\s)"
+    r"(?:\w+\s)?name\b"
+)
 _KINDS: Final[tuple[tuple[Kind, str, str], ...]] = (
-    (
-        "elapsed",
-        r"how\s(?:long|many\s\w+)\sago"
-        r"|how\s(?:long|many\s(?:days|weeks|months|years))\s"
-        r"(?:has\sit\sbeen|is\sit|(?:have|has)\spassed|passed|went\sby)\ssince",
-        "long many day days week weeks month months year years passed",
-    ),
+    ("elapsed", _ELAPSED, "long many day days week weeks month months year years passed"),
     ("duration", r"how\slong|since\swhen", "long time"),
     ("often", r"how\s(?:often|frequently|regularly)", "often frequently regularly"),
-    (
-        "number",
-        r"how\s(?:many|much|old|tall|big|far|large|high|heavy|fast)"
-        rf"|{_OF_WHAT}(?:number\sof|amount|price|cost|total|percentage|percent|age|count"
-        r"|quantity|sum|limit|budget|score|rate)\b",
-        "many much number amount count quantity total",
-    ),
-    (
-        "when",
-        rf"^(?:\w+,?\s){{0,3}}when\b|when\s(?:{_AUXILIARY}|am)\s|what\stime\b"
-        rf"|{_OF_WHAT}(?:date|day|month|year|deadline)\b"
-        r"|(?:on|in|at|by)\s(?:what|which)\s(?:date|day|weekday|month|year|time|evening)",
-        "date day weekday month year time when",
-    ),
+    ("number", _NUMBER, "many much number amount count quantity total"),
+    ("when", _WHEN, "date day weekday month year time when"),
     ("colour", r"(?:what|which)\b(?:\s\w+){0,3}\scolou?rs?\b", "colour color"),
-    (
-        "name",
-        r"(?:what|which)(?:'s|\sis|\swas|\sare|\swere)\s.{1,80}\s(?:called|named|nicknamed)\b"
-        r"|what(?:'s|\sis|\swas|\sare|\swere)\s(?:the\s|my\s|our\s|your\s|.{1,60}'s?\s)(?:\w+\s)?name\b",
-        "name called named",
-    ),
+    ("name", _NAME, "name called named"),
     ("who", r"who(?:m|se|'s)?\b", "name person people"),
     ("where", r"where\b", "place location"),
 )
@@ -94,7 +91,7 @@ _PAST_WORDS: Final = frozenset(
 
 
 class Wanted(NamedTuple):
-    """The words that name what is wanted, and whether a form of `be` or `have` alone ties them to the rest."""
+    """The words that name what is wanted, and whether no other verb than `be` or `have` follows."""
 
     words: tuple[str, ...]
     bare: bool
@@ -111,7 +108,7 @@ def kind_of(folded: str) -> tuple[Kind, frozenset[str]]:
 
 
 def wanted(folded: str) -> Wanted:
-    """The words of what is wanted: `breed` in `what breed is my dog`, `sister's job` in `what is my sister's job`."""
+    """The words of what is wanted: `breed` in `what breed is my dog`."""
     match = _WANTED.search(folded)
     if match is None:
         return Wanted((), bare=False)
@@ -126,7 +123,7 @@ def counted(folded: str) -> str:
 
 
 def owners(folded: str) -> list[str]:
-    """Whom or what it asks about: `sister` in `my sister's job`, `tent` in `what did the tent cost`."""
+    """Whom or what it asks about: `sister` in `my sister's job`."""
     found = [match["whose"] or match["own"] for match in _OWNER.finditer(folded)]
     return found + [match["own"] for match in _SUBJECT.finditer(folded)]
 

@@ -34,7 +34,7 @@ def judge(request: Request) -> str:
 
 
 def states(given: str, expected: str) -> bool:
-    """Whether an answer states what was expected: its words, every number, every date, and no denial of it."""
+    """Whether an answer states what was expected: its words, numbers and dates, and no denial."""
     if abstains(expected) or abstains(given):
         return abstains(expected) == abstains(given)
     if not _numbers(expected) <= _numbers(given) or not _dates(expected) <= _dates(given):

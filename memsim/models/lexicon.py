@@ -143,6 +143,12 @@ ABBREVIATIONS: Final = _listed(
 )
 """Words whose full stop ends no sentence."""
 
+PRONOUNS: Final = _listed(
+    """
+    all everything he here i it one she that there these they this those we what who you
+    """
+)
+
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS: Final = (
     "january",
@@ -222,7 +228,7 @@ SYNONYMS: Final = (
     "instrument > bass bassoon cello clarinet drum flute guitar harp oboe piano trumpet violin",
     "sport > basketball cricket football golf hockey rugby running swimming tennis",
 )
-"""Groups of words that can stand for each other, at a discount; before `>`, the general word for the rest."""
+"""Groups of words that can stand for each other, at a discount; before `>`, the word for all."""
 
 IRREGULAR: Final = dict(
     pair.split("=")

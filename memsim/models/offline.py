@@ -1,7 +1,8 @@
 """The model that needs no network: it does by rule what a live one does by prompt.
 
-It is pure: the same request gives the same reply, on any machine and in any order. It says nothing that is not in what it
-was given, so recall measured with it is recall of the memory, not knowledge of the model.
+It is pure: the same request gives the same reply, on any machine and in any order. It says nothing
+that is not in what it was given, so recall measured with it is recall of the memory, not knowledge
+of the model.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ class OfflineModel:
 
     Args:
         tokenizer: counts usage and limits; a counter that remembers may be shared.
-        seed: with the repeat and the question, decides which answers a reader that misses gets wrong.
-        miss: share of the questions that it does not find an answer to whatever the context holds, 0 to 1.
+        seed: with the repeat and the question, decides which answers a reader that misses gets
+            wrong.
+        miss: share of the questions that it does not find an answer to whatever the context holds,
+            0 to 1.
 
     Raises:
         ValueError: the share is not between 0 and 1.

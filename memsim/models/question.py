@@ -26,8 +26,8 @@ LIGHT_WEIGHT: Final = 0.3
 SYNONYM_WEIGHT: Final = 0.7
 
 _POLITE: Final = re.compile(
-    r"^\s*(?:(?:hey|hi|so|and|ok|okay|please|sorry|well|also|by the way|btw|i forgot|quick question)"
-    r"[\s,:.!-]+){0,4}"
+    r"^\s*(?:(?:hey|hi|so|and|ok|okay|please|sorry|well|also|by the way|btw|i forgot"
+    r"|quick question)[\s,:.!-]+){0,4}"
     r"(?:(?:can|could|would|will)\syou\s(?:please\s)?(?:tell|remind|show|give)\s(?:me|us)\s"
     r"(?:again\s)?|(?:please\s)?(?:tell|remind|show)\s(?:me|us)\s(?:again\s)?"
     r"|do\syou\s(?:still\s)?(?:know|remember|recall)\s|i\swonder\s)?",

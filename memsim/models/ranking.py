@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memsim.models.statements import Sentence, Statement
 
 SAME_ENTRY = 0.8
-"""What a word of the question counts that stands elsewhere in what was said at once; 1 in the sentence itself."""
+"""What a word of the question counts that stands beside the sentence; in the sentence, 1."""
 
 ASKED_BEFORE = 0.9
 """What it counts in the question that this entry answers."""
@@ -36,8 +36,9 @@ LOOKED_AT = 48
 """Entries that are looked at sentence by sentence."""
 
 AMISS, AMISS_OF_FEW, ELSE = 0.7, 0.2, 0.1
-"""What is left of a sentence for each thing amiss that cannot be missing, in a question of many content words and in
-one of two at most; and what is left where it speaks of another code, or counts something else."""
+"""What is left of a sentence for each thing amiss that cannot be missing, in a question of many
+content words and in one of two at most; and what is left where it speaks of another code, or counts
+something else."""
 
 _REACTIONS = frozenset(stem(word) for word in REACTION)
 
@@ -97,13 +98,13 @@ class Ranking:
         self._substance = full - question.owners - set(question.names)
 
     def best(self) -> list[Candidate]:
-        """Every sentence that shares something with the question, best first, later before earlier."""
+        """Every sentence that shares something with the question, best first, later first."""
         ranked = [c for index in self._promising() for c in self._of(index)]
         ranked.sort(key=lambda c: (-c.score, -c.statement.order, c.place))
         return ranked
 
     def beside(self, best: Candidate) -> list[Candidate]:
-        """The other telling sentences of the same entry, those first that add most of what is asked."""
+        """The other telling sentences of the same entry, those that add most first."""
         worth: dict[int, float] = {}
         others = [c for c in self._of(best.statement.order) if c.place != best.place]
         for c in others:
@@ -118,7 +119,7 @@ class Ranking:
         return sum(self.weights.get(root, 0.0) for root in candidate.matched) / self._total
 
     def touches(self, candidate: Candidate) -> bool:
-        """Whether what is asked is spoken of at once with a sentence, or in the question that it answers."""
+        """Whether a sentence's entry, or the question that it answers, speaks of what is asked."""
         at = candidate.statement.order
         return bool(self._hits[at] or self._asked_before(at))
 

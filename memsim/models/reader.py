@@ -1,8 +1,9 @@
 """Answers a question from a context, and from nothing else.
 
-The reader looks for the sentences that share the question's words, weighs them by how rare these are in the context,
-and gives the newest of the best: a date, a number or a name where the sentence holds exactly one, else the sentence
-itself. It says that it does not know when the context does not speak of what is asked.
+The reader looks for the sentences that share the question's words, weighs them by how rare these
+are in the context, and gives the newest of the best: a date, a number or a name where the sentence
+holds exactly one, else the sentence itself. It says that it does not know when the context does not
+speak of what is asked.
 """
 
 from __future__ import annotations
@@ -34,16 +35,16 @@ CONSIDERED = 16
 
 
 NEEDED = (0.9, 0.55, 0.45, 0.38, 0.3)
-"""Share of the question that must be found, by how many full content words it has: none, one, and so on."""
+"""Share of the question that must be found, by how many full content words it has."""
 
 SHORT_CONTEXT = 0.2
 """What is left of that share in a context of a few lines, where little can be found by chance."""
 
 
 FITTING, SAME, UPDATED, ALL = 0.7, 0.9, 0.7, 0.99
-"""Shares of the best score from which a sentence may answer in its place: because it holds what is asked for, says the
-same of a later day, or says that something has changed. And the share of the question that a sentence has to hold
-itself to stand alone, without those around it."""
+"""Shares of the best score from which a sentence may answer in its place: because it holds what is
+asked for, says the same of a later day, or says that something has changed. And the share of the
+question that a sentence has to hold itself to stand alone, without those around it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ _EMBEDDERS = ("hash", "wordllama", LITELLM + "<model>")
 
 
 class EmbedderRef(NamedTuple):
-    """An embedder's name and dimension; for litellm's, the name is the model id and the dimension unknown."""
+    """An embedder's name and dimension; litellm's has its model id for name and 0 for dimension."""
 
     kind: str
     name: str

@@ -1,7 +1,8 @@
 """Messages read as statements: who said which sentence, and when.
 
-A composed message may hold many remembered lines. The reader understands the line forms that strategies write, each
-part optional: `- [2023-05-08] Caroline: text`, with a time after the date, and round brackets for square ones.
+A composed message may hold many remembered lines. The reader understands the line forms that
+strategies write, each part optional: `- [2023-05-08] Caroline: text`, with a time after the date,
+and round brackets for square ones.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ ENTRY_LINES = 12
 
 _HEAD = re.compile(
     r"\s{0,40}(?:[-*\u2022>]\s{1,4}|#{1,6}\s|\d{1,3}[.)]\s)?"
-    r"(?:[\[(]?(?P<date>[12]\d{3}-[01]\d-[0-3]\d)(?:[T ,]{1,2}\d\d:\d\d(?::\d\d)?(?:\s?UTC|Z)?)?[\])]?[:,]?\s{0,4})?"
+    r"(?:[\[(]?(?P<date>[12]\d{3}-[01]\d-[0-3]\d)"
+    r"(?:[T ,]{1,2}\d\d:\d\d(?::\d\d)?(?:\s?UTC|Z)?)?[\])]?[:,]?\s{0,4})?"
     r"(?:(?P<who>[^\W\d_][\w'.\-]{0,30}(?:\s[A-Z][\w'.\-]{0,30}){0,2}):\s{1,4})?"
 )
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'\u2019-]*")
 _CALL = re.compile(
-    r"(?:^(?i:(?:hey|hi|hello|thanks|thank you|wow|woah|whoa|yeah|yep|yes|no|nope|oh|ok|okay|sorry|sure|congrats|well|"
-    r"aw+|haha|hmm|great|cool|nice|good (?:morning|evening|job|luck)|bye|see you)[\s,!]+){0,2}|,\s)"
+    r"(?:^(?i:(?:hey|hi|hello|thanks|thank you|wow|woah|whoa|yeah|yep|yes|no|nope|oh|ok|okay|sorry"
+    r"|sure|congrats|well|aw+|haha|hmm|great|cool|nice|good (?:morning|evening|job|luck)|bye"
+    r"|see you)[\s,!]+){0,2}|,\s)"
     r"(?P<name>[A-Z][a-z]{1,20})(?:(?=[,!]\s)|(?=[!.?\u2026]*$))"
 )
 _ROLES = frozenset({"user", "assistant", "system", "tool", "memory", "human", "ai", "agent"})
@@ -113,8 +116,8 @@ def entries(text: str, *, composed: bool = False) -> tuple[Entry, ...]:
 
     Args:
         text: the message's text.
-        composed: whether a strategy wrote it, so that any `name:` that begins a line is a speaker; in an original
-            text, such as a tool's record, only a capitalised one is.
+        composed: whether a strategy wrote it, so that any `name:` that begins a line is a speaker;
+            in an original text, such as a tool's record, only a capitalised one is.
     """
     return tuple(_entry(block, composed=composed) for block in _blocks(text, composed=composed))
 

@@ -1,8 +1,8 @@
-"""Summarises by choosing: the sentences that say most, in their order, within a hard limit of tokens.
+"""Summarises by choosing: the sentences that say most, in order, within a limit of tokens.
 
-The lines of the earlier summary stand for election again beside the new ones, so a rolling summary loses its least telling
-lines first and never all at once. Every line of a summary is a line of the earlier one or a sentence of a message, led
-by its speaker and day where it needs them.
+The lines of the earlier summary stand for election again beside the new ones, so a rolling summary
+loses its least telling lines first and never all at once. Every line of a summary is a line of the
+earlier one or a sentence of a message, led by its speaker and day where it needs them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DECIDING = frozenset(stem(word) for word in DECIDING)
 
 
 def summarise(request: Request, counter: TokenCounter) -> list[Told]:
-    """The lines of a summary of the messages and of the earlier summary, in at most `max_tokens` tokens."""
+    """The lines of a summary of messages and earlier summary, in at most `max_tokens` tokens."""
     limit = DEFAULT_TOKENS if request.max_tokens is None else request.max_tokens
     found = once([*carried(request.previous), *told(request.messages)])
     return select(found, worth(found), limit, counter)
@@ -57,7 +57,8 @@ def select(
     """
     chosen = _chosen(found, value, limit, counter)
     while chosen and counter.text(joined([found[n] for n in chosen])) > limit:
-        # Tokens of lines do not add up exactly: the least telling go until the text as a whole fits.
+        # Tokens of lines do not add up exactly: the least telling go until the text as a whole
+        # fits.
         chosen.pop()
     return [found[n] for n in sorted(chosen)] or _least(found, value, limit, counter)
 
@@ -68,7 +69,7 @@ def joined(lines: Sequence[Told]) -> str:
 
 
 def worth(found: Sequence[Told]) -> list[float]:
-    """How much each line says, with what is rare among them counting more; 0 for what says nothing."""
+    """How much each line says, what is rare among them counting more; 0 for what says nothing."""
     carried_on = sum(1 for said in found if not said.sources)
     count: dict[str, int] = {}
     for said in found:
@@ -90,9 +91,9 @@ def _telling(said: Told, idf: Mapping[str, float], most: float) -> float:
     stems = said.sentence.stems - _REACTIONS
     if said.sentence.question or len(stems) < 2:
         return 0.0
-    rarity = sum(idf[root] for root in stems) / (most * len(stems) ** 0.5)
+    rarity: float = sum(idf[root] for root in stems) / (most * math.sqrt(len(stems)))
     text = said.sentence.text
-    marks = 0.6 * any(c.isdigit() for c in text)
+    marks: float = 0.6 * any(c.isdigit() for c in text)
     marks += 0.4 * bool(mentions(text)) + 0.4 * bool(said.sentence.names)
     marks += 0.5 * (not stems.isdisjoint(_DECIDING)) + 0.3 * said.sentence.first
     return rarity + marks

@@ -1,7 +1,8 @@
-"""Sentences of a conversation as lines that can stand alone: with who said them and, where it matters, when.
+"""Sentences as lines that can stand alone: with who said them and, where it matters, when.
 
-A line is `[2023-05-08] user: sentence`. The speaker is left out where the sentence speaks of nobody's `I` or `you`, the day
-where the sentence names no relative date. The sentence is always a substring of the message.
+A line is `[2023-05-08] user: sentence`. The speaker is left out where the sentence speaks of
+nobody's `I` or `you`, the day where the sentence names no relative date. The sentence is always a
+substring of the message.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Told(NamedTuple):
-    """A line, what it says, and the messages that it was taken from; none for one that is carried on."""
+    """A line, what it says, and the messages that it comes from; none if it was carried on."""
 
     line: str
     sentence: Sentence
@@ -59,7 +60,8 @@ def carried(summary: str) -> Iterator[Told]:
 
 
 def _lines(message: Message, text: str, *, named: bool) -> Iterator[Told]:
-    # A line that names its speaker or day already keeps them; without them it would be somebody else's.
+    # A line that names its speaker or day already keeps them; without them it would be somebody
+    # else's.
     said, who, day = split_head(text, composed=message.composed)
     given = text[: len(text) - len(said)].strip() if who or day else ""
     for piece in sentences(said):

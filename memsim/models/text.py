@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SENTENCE_LIMIT = 400
-"""Characters at which running text without punctuation is cut, so that every sentence stays small."""
+"""Characters at which text without punctuation is cut, so that every sentence stays small."""
 
 WORD_LIMIT = 64
-"""Characters of a word that count; longer runs are data, and only their beginning identifies them."""
+"""Characters of a word that count; of longer runs, which are data, the beginning identifies."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]{1,3}(?![^\W_]))?")
 _CODE = re.compile(r"[^\W_]{1,64}(?:[-./:_#@][^\W_]{1,64})+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _WIDE_STOP = re.compile("什么|多少|哪里|哪儿|为什么|怎么|[谁哪几吗呢了的是在我你他她它们]")
-# Every repetition is bounded: a megabyte of full stops must not be scanned from each of its positions.
+# Every repetition is bounded: a megabyte of full stops must not be scanned from each of its
+# positions.
 _END = re.compile(
     r"[.!?\u2026]{1,8}[\"')\]\u201d\u2019*]{0,3}\s+"
     r"|[\u3002\uff01\uff1f]{1,8}[\"'\u300d\u300f\u201d]{0,3}\s*"
@@ -35,7 +36,7 @@ _stemmer.maxCacheSize = 0
 
 
 def fold(text: str) -> str:
-    """The text in the form in which words are compared: no case, no accents, straight apostrophes."""
+    """The text as words are compared: without case and accents, with straight apostrophes."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKD", text.translate(_QUOTES).casefold())
@@ -80,7 +81,7 @@ def _narrow(word: str) -> Iterator[str]:
 
 
 def whole(text: str, stop: int, least: int = 0) -> int:
-    """The last place at or before `stop`, and not before `least`, that splits no character as readers see it."""
+    """The last place from `least` to `stop` that splits no character as readers see it."""
     place = stop
     while least < place < len(text) and _joined(text, place):
         place -= 1
