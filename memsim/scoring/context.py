@@ -1,8 +1,9 @@
-"""Tells whether the answer stood in the text that was sent: the most that any reader could do.
+"""Tells whether the answer stood in the text that was sent: all that a reader who quotes can do.
 
 An expected text is taken apart at its commas, semicolons and `and`. A part is there when one
-message holds all of its content words, its date line included; the answer is there when parts with
-at least `ENOUGH` of the words are, every number, date and identifier among them.
+message, one line of a composed one, or a day's date line holds all of its content words; the answer
+is there when parts with at least `ENOUGH` of the words are, every number, date and identifier among
+them. What has to be derived, as a day from `yesterday`, is not there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from memsim.scoring.matching import ENOUGH, everything_in, holds_all, is_exact
 from memsim.scoring.normalise import content, read
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import date
 
     from memsim.context import Context
@@ -25,11 +27,17 @@ _APART = re.compile(r"[,;\n]\s+|\s+and\s+", re.IGNORECASE)
 
 def answer_in_context(probe: Probe, context: Context) -> bool:
     """Whether an expected answer stands in a context; for `all`, whether every one does."""
-    texts = [m.text for section in context.sections for m in section.messages]
-    held = [everything_in(text) for text in texts]
-    held += [_day(d) for d in sorted(_dates(context))]
+    held = [everything_in(text) for text in _texts(context)]
+    held += [_day(day) for day in sorted(_dates(context))]
     found = (_stands(expected, held) for expected in probe.expect)
     return all(found) if probe.match == "all" else any(found)
+
+
+def _texts(context: Context) -> Iterator[str]:
+    # What a strategy composed may list many messages: its lines stand for them.
+    for section in context.sections:
+        for message in section.messages:
+            yield from message.text.splitlines() if message.composed else (message.text,)
 
 
 def _dates(context: Context) -> set[date]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memsim.scoring.identifiers import MONTHS
 from memsim.scoring.normalise import STOP, Words, content, places, read, stem
-from memsim.scoring.polarity import denied, is_negative
+from memsim.scoring.polarity import NEGATORS, denied, is_negative
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -53,19 +53,18 @@ def match_words(expected: str, answer: str) -> Match:
     wanted = content(gold)
     if not wanted:
         return Match(right=False, share=0.0, detail="nothing is expected")
-    negative = is_negative(gold.tokens)
-    hidden: Container[int] = () if negative else denied(given)
+    hidden = _hidden(gold, given)
     held = holdings(given, hidden)
     found = frozenset(w for w in wanted if _holds(held, w)) | _joined_found(gold, held)
     share = sum(w in found for w in wanted) / len(wanted)
-    detail = _contradiction(gold, given, found)
+    detail = _contradiction(gold, given, found) or _denial(wanted, given, hidden, held)
     return Match(right=share >= ENOUGH and not detail, share=share, detail=detail)
 
 
 def match_sequence(expected: str, answer: str) -> Match:
     """Look for the expected words one after the other, where the answer does not deny them."""
     gold, given = read(expected), read(answer)
-    hidden: Container[int] = () if is_negative(gold.tokens) else denied(given)
+    hidden = _hidden(gold, given)
     right = any(start not in hidden for start, _ in occurrences(gold, given))
     return Match(right=right, share=float(right))
 
@@ -136,6 +135,20 @@ def _holds(held: frozenset[str], wanted: str) -> bool:
     if wanted.startswith("--"):
         return f"md:{wanted[2:]}" in held
     return f"--{wanted[5:]}" in held
+
+
+def _hidden(gold: Words, given: Words) -> frozenset[int]:
+    # A negative word of the expected text itself, were it only in a title, denies nothing.
+    return denied(given) if NEGATORS.isdisjoint(gold.tokens) else frozenset()
+
+
+def _denial(
+    wanted: Sequence[str], given: Words, hidden: frozenset[int], held: frozenset[str]
+) -> str:
+    """The answer denies words of the expected text alone, and gives them nowhere else."""
+    said = {given.stems[i] for i in hidden if given.tokens[i] not in STOP}
+    denies = bool(said) and said.issubset(wanted) and said.isdisjoint(held)
+    return "denies it" if denies else ""
 
 
 def _joined_found(gold: Words, held: frozenset[str]) -> frozenset[str]:

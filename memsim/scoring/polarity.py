@@ -29,6 +29,7 @@ NEGATORS = frozenset(
         "unlike",
     }
 )
+_DENIALS = frozenset({"not", "never", "no", "neither", "nor"})
 _COMPARED = {"instead": "of", "rather": "than", "other": "than"}
 _REACH = 5
 _ENDS = frozenset({"and", "because", "since", "so", "until", "unless"})
@@ -62,8 +63,8 @@ def denied(words: Words) -> frozenset[int]:
 
 
 def is_negative(tokens: Sequence[str]) -> bool:
-    """Whether a negative word stands among them."""
-    return not NEGATORS.isdisjoint(tokens)
+    """Whether they say that something is not so; `nothing` and the like may be a mere title."""
+    return not _DENIALS.isdisjoint(tokens)
 
 
 def says_old(words: Words, start: int, end: int, *, loosely: bool) -> bool:

@@ -28,7 +28,8 @@ class ProbeScore:
         reason: why it failed, in one word; None when it did not, or its evidence cannot tell.
         whereabouts: where its evidence was; None without evidence.
         detail: more about it in a few words, such as what failed.
-        scores: by metric name, 0 to 1; None where it could not be scored.
+        scores: by metric name, 0 to 1; None where it could not be scored. Those of a ranking are
+            there only where something was ranked.
         leaks: the hidden facts that could be seen, and where.
         ranks: where a ranker put the evidence; None where nothing was ranked.
     """
@@ -70,7 +71,7 @@ def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:
             **_answer_scores(trace, judged),
             "answer_in_context": None if shown is None else float(shown),
             **evidence_scores(trace),
-            **rank_scores(found),
+            **(rank_scores(found) if found else {}),
             "leaks": float(bool(visible)) if trace.hidden and trace.context else None,
         },
         leaks=visible,

@@ -68,6 +68,15 @@ def test_composed_text_counts_and_its_date_does_not(context_of: Callable[..., Co
     assert not answer_in_context(probe("8 May 2023"), context)
 
 
+def test_lines_of_a_composed_text_are_messages(context_of: Callable[..., Context]) -> None:
+    """Words that only meet across the lines of a list do not make an answer."""
+    listed = composed("user", "I paint boats.\nThe lake is far.", id="recalled:1")
+    context = context_of(recalled=(listed,))
+
+    assert answer_in_context(probe("painting boats"), context)
+    assert not answer_in_context(probe("painting the lake"), context)
+
+
 def test_an_empty_context_holds_nothing() -> None:
     """And an empty expected answer is nowhere."""
     assert not answer_in_context(probe("A-17"), Context())
