@@ -11,10 +11,10 @@ from memsim.scenario.nodes import Listing, Mapping, Node, Scalar
 from memsim.scenario.plan import PlainStep, Repeat, Say, ScriptStep, UseTools
 from memsim.scenario.schema import STEP
 
-MAX_STEPS = 100_000
+MAX_STEPS = 50_000
 """Steps of a script with its repetitions written out; a filler is one, however long."""
 
-_COUNT = re.compile(r"\$i(?![A-Za-z0-9_])")
+_COUNT = re.compile(r"\$i(?![A-Za-z])")
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ class Narrator:
         self._voice = voice
         self._owners: dict[str, str] = {}
         self._sessions = Distinct("session")
+        self._numbered = 1
         self._calls = 0
         self._fillers = 0
         self.turn = 0
@@ -103,10 +104,9 @@ class Narrator:
         if self.turn and not self._owners:
             self._owners[self.session] = self.principal
         if step.id is None:
-            number = len(self._owners) + 1
-            while f"s{number}" in self._owners:
-                number += 1
-            return f"s{number}"
+            while f"s{self._numbered}" in self._owners:
+                self._numbered += 1
+            return f"s{self._numbered}"
         if step.id not in self._owners:
             self._sessions.spell(step.id, step.line)
         return step.id

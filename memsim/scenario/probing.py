@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 
 from memsim.errors import ScenarioError
+from memsim.scenario.findings import Moment, Survey
 from memsim.scenario.names import Named
 from memsim.scenario.nodes import near, shown
 from memsim.scenario.plan import After, Plan, ProbeNote
-from memsim.scenario.script import UNKNOWN, Probe
-from memsim.scenario.survey import Moment, Planted, Survey
-from memsim.scenario.words import says, words
+from memsim.scenario.script import UNKNOWN, Fact, Probe
+from memsim.scenario.words import Words, says, words
 
 MAX_PROBES = 2_000
 MAX_FACTS = 20
@@ -47,8 +47,31 @@ def place_probes(plan: Plan, survey: Survey) -> tuple[Placed, ...]:
         raise ScenarioError(
             f"has more than {MAX_PROBES:,} probes", line=plan.probes[MAX_PROBES].line
         )
-    placed = [_Placing(plan, survey, note).place() for note in plan.probes]
+    placings = [_Placing(plan, survey, note) for note in plan.probes]
+    holders = _Holders(survey)
+    placed = [placing.place(holders) for placing in sorted(placings, key=lambda p: p.moment.tick)]
     return tuple(sorted(placed, key=lambda p: (p.moment.turn, p.final, p.marked, p.moment.tick)))
+
+
+class _Holders:
+    """Which facts have a value, as the script goes on; the points asked for may not go back."""
+
+    def __init__(self, survey: Survey) -> None:
+        self._coming = deque(survey.order)
+        self._values: dict[str, Words] = {}
+        self._holders: dict[Words, dict[str, None]] = {}
+
+    def of(self, value: Words, tick: int) -> dict[str, None]:
+        while self._coming and self._coming[0].tick <= tick:
+            self._take(self._coming.popleft().fact)
+        return self._holders.get(value, {})
+
+    def _take(self, fact: Fact) -> None:
+        old = self._values.get(fact.id)
+        if old is not None:
+            del self._holders[old][fact.id]
+        value = self._values[fact.id] = words(fact.value)
+        self._holders.setdefault(value, {})[fact.id] = None
 
 
 class _Placing:
@@ -61,12 +84,12 @@ class _Placing:
         self._note = note.value
         self._line = note.line
         self._unknown = note.value.expect == (UNKNOWN,)
-        self._moment = self._due()
+        self.moment = self._due()
 
-    def place(self) -> Placed:
+    def place(self, holders: _Holders) -> Placed:
         note = self._note
         self._check_answers()
-        facts = self._facts()
+        facts = self._facts(holders)
         if not self._unknown:
             self._check_alive(facts)
             self._check_stated()
@@ -89,7 +112,7 @@ class _Placing:
             line=self._line,
         )
         marked = self._name in self._survey.marked
-        return Placed(probe, self._moment, marked, final=not marked and self._at_end)
+        return Placed(probe, self.moment, marked, final=not marked and self._at_end)
 
     def _error(self, message: str, hint: str | None = None) -> ScenarioError:
         return ScenarioError(f"probe {self._name} {message}", line=self._line, hint=hint)
@@ -168,7 +191,7 @@ class _Placing:
         later = self._survey.mentions.get(missing[0])
         if later:
             raise self._error(
-                f"is asked after turn {self._moment.turn}, before {shown(missing[0])} "
+                f"is asked after turn {self.moment.turn}, before {shown(missing[0])} "
                 f"is said in turn {later[0].turn}"
             )
         raise self._error(
@@ -177,12 +200,12 @@ class _Placing:
         )
 
     def _said(self, answer: str) -> bool:
-        mentions = self._survey.mentions.get(answer)
-        return bool(mentions) and mentions[0].turn <= self._moment.turn
+        mentions = self._survey.mentions.get(answer, [])
+        return bool(mentions) and mentions[0].turn <= self.moment.turn
 
     # -- what it is about
 
-    def _facts(self) -> tuple[str, ...]:
+    def _facts(self, holders: _Holders) -> tuple[str, ...]:
         note, planted = self._note, self._survey.planted
         for name in note.facts:
             if name not in planted:
@@ -191,32 +214,23 @@ class _Placing:
             return note.facts
         if self._name in planted:
             return (self._name,)
-        names = dict.fromkeys(
-            version.fact.id
-            for version in self._stating()
-            if version is self._survey.current(version.fact.id, self._moment)
-        )
-        if len(names) > MAX_FACTS:
-            raise self._error(f"could be about more than {MAX_FACTS} facts; name them")
-        return tuple(names)
-
-    def _stating(self) -> Iterator[Planted]:
+        names: dict[str, None] = {}
         for answer in self._note.expect:
-            for version in self._survey.by_value.get(words(answer), ()):
-                if version.tick > self._moment.tick:
-                    break
-                yield version
+            names |= holders.of(words(answer), self.moment.tick)
+            if len(names) > MAX_FACTS:
+                raise self._error(f"could be about more than {MAX_FACTS} facts; name them")
+        return tuple(names)
 
     def _check_alive(self, facts: Iterable[str]) -> None:
         for name in facts:
-            now = self._survey.current(name, self._moment)
+            now = self._survey.current(name, self.moment)
             if now is None:
                 first = self._survey.planted[name][0]
                 raise self._error(
-                    f"is asked after turn {self._moment.turn}, before {shown(name)} is stated "
+                    f"is asked after turn {self.moment.turn}, before {shown(name)} is stated "
                     f"in turn {first.fact.turn}"
                 )
-            if self._survey.erased(now, self._moment):
+            if self._survey.erased(now, self.moment):
                 raise self._error(f"expects {shown(name)}, which was to be forgotten by then")
             if name == self._name and not (self._note.facts or self._note.derived):
                 self._check_current(now.fact.value)
@@ -233,19 +247,24 @@ class _Placing:
             self._check_message(message)
         if facts or self._note.evidence or self._unknown:
             return self._note.evidence
-        older = dict.fromkeys(version.fact.source for version in self._stating())
+        older = {
+            version.fact.source: None
+            for answer in self._note.expect
+            for version in self._survey.by_value.get(words(answer), ())[:MAX_FACTS]
+            if version.tick <= self.moment.tick
+        }
         if older:
-            return tuple(islice(older, MAX_FACTS))
+            return tuple(older)
         said = {
             mention.message
             for answer in self._note.expect
             for mention in self._survey.mentions.get(answer, ())[:2]
-            if mention.turn <= self._moment.turn
+            if mention.turn <= self.moment.turn
         }
         return tuple(said) if len(said) == 1 else ()
 
     def _check_message(self, message: str) -> None:
-        last = self._survey.messages_by(self._moment)
+        last = self._survey.messages_by(self.moment)
         if not (_MESSAGE.fullmatch(message) and int(message[1:]) <= last):
             raise self._error(
                 f"names {shown(message)} as evidence; messages are m1 to m{last} by then"
@@ -264,6 +283,6 @@ class _Placing:
             raise self._error(
                 f"is asked by {shown(asker)}; there are {', '.join(people)}", near(asker, people)
             )
-        known = (self._survey.current(name, self._moment) for name in facts)
+        known = (self._survey.current(name, self.moment) for name in facts)
         owners = {now.fact.principal for now in known if now}
-        return asker or (owners.pop() if len(owners) == 1 else self._moment.principal)
+        return asker or (owners.pop() if len(owners) == 1 else self.moment.principal)

@@ -80,7 +80,7 @@ class Record(Kind[T], Generic[T]):
         known = ", ".join(self._fields)
         hint = near(key, self._fields)
         value = node.entries[key]
-        if not hint and " " in key and isinstance(value, Scalar) and value.null:
+        if not hint and isinstance(value, Scalar) and value.null:
             rest = "; a text with a comma needs quotes in { }"
         else:
             rest = "" if hint else f"; there are {known}"

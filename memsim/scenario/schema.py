@@ -52,7 +52,10 @@ MAX_TURNS = 1_000_000
 MAX_CHARACTERS = 1_000_000
 """The largest generated tool result."""
 
-TEXTS = ListOf(Text(), single=True)
+MAX_ANSWER = 2_000
+"""Characters of a fact's value, and of an answer."""
+
+ANSWERS = ListOf(Text(most=MAX_ANSWER), single=True)
 
 
 class _Metric(Ident):
@@ -139,7 +142,12 @@ FACT: Record[FactNote] = Record(
     "fact",
     FactNote,
     [
-        _field("value", Text(), "what must come back; it stands in the text", required=True),
+        _field(
+            "value",
+            Text(most=MAX_ANSWER),
+            "what must come back, as in the text",
+            required=True,
+        ),
         _field("replaces", Ident(), "the fact that it supersedes"),
         _field("private", Flag(), "only its principal, and whom they grant it, may see it"),
     ],
@@ -254,9 +262,9 @@ PROBE: Record[ProbeNote] = Record(
     ProbeNote,
     [
         _field("ask", Text(), "the question", required=True),
-        _field("expect", TEXTS, "the answer, any of several, or unknown", required=True),
+        _field("expect", ANSWERS, "the answer, any of several, or unknown", required=True),
         _field("after", _Due(), "end, a turn, a fact, or {fact: …, turns: …}"),
-        _field("not", TEXTS, "what must not be answered", into="forbid"),
+        _field("not", ANSWERS, "what must not be answered", into="forbid"),
         _field("ability", Choice(ABILITIES), "what it tests"),
         _field("match", Choice(MATCHES), "how the answer is compared"),
         _field("tolerance", Decimal(1e9), "number: allowed share; date: allowed days"),

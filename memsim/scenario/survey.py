@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import singledispatchmethod
 
 from memsim.errors import ScenarioError
+from memsim.message import Message
 from memsim.scenario.exchange import Exchange, beats
+from memsim.scenario.findings import Mention, Moment, Planted, Survey
 from memsim.scenario.names import Distinct
 from memsim.scenario.narrator import Narrator
 from memsim.scenario.nodes import near, shown
 from memsim.scenario.plan import (
     AskHere,
-    Facts,
     Filler,
     Forgetting,
     Gap,
@@ -27,104 +27,16 @@ from memsim.scenario.plan import (
     UseTools,
 )
 from memsim.scenario.script import UNKNOWN, Fact
-from memsim.scenario.words import Sought, Words, words
+from memsim.scenario.words import Sought, words
+
+MAX_VALUES = 250_000
+"""Characters of all facts and answers together."""
+
+MAX_TEXT = 10_000_000
+"""Characters of all texts that are not generated."""
 
 MAX_CHAIN = 100
 """Facts that replace one another; one name can take any number of values."""
-
-
-@dataclass(frozen=True, slots=True)
-class Planted:
-    """A fact where it was stated: in which step, counted by `tick`, and on which line."""
-
-    fact: Fact
-    tick: int
-    line: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A point at which a probe can be asked.
-
-    Attributes:
-        turn: the last turn by then.
-        tick: the last step by then.
-        principal: whose session it is.
-    """
-
-    turn: int
-    tick: int
-    principal: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A message that says an expected answer."""
-
-    turn: int
-    message: str
-
-
-@dataclass(slots=True)
-class Survey:
-    """What a script does, as far as its probes must know.
-
-    Attributes:
-        planted: every version of every fact, in order.
-        by_value: the same by the words of their values.
-        forgotten: fact to the steps that ask for it to be erased.
-        mentions: expected answer to the messages that say it.
-        marked: probe to the point where an `ask` step puts it.
-        moments: the last point of every step that has turns, by its last turn.
-        messages: how many messages there are by each of `moments`.
-        domains: what generated talk is about, with the line of the first of each.
-        acknowledged: whether an assistant's reply is left to memsim somewhere.
-    """
-
-    planted: dict[str, list[Planted]] = field(default_factory=dict)
-    by_value: dict[Words, list[Planted]] = field(default_factory=dict)
-    forgotten: dict[str, list[int]] = field(default_factory=dict)
-    mentions: dict[str, list[Mention]] = field(default_factory=dict)
-    marked: dict[str, Moment] = field(default_factory=dict)
-    moments: list[Moment] = field(default_factory=list)
-    messages: list[int] = field(default_factory=list)
-    domains: dict[str, int | None] = field(default_factory=dict)
-    acknowledged: bool = False
-    end: Moment = Moment(0, 0, "")
-
-    def at_turn(self, turn: int) -> Moment:
-        """The point right after a turn."""
-        index = bisect_right(self.moments, turn - 1, key=lambda moment: moment.turn)
-        moment = self.moments[index]
-        return Moment(turn, moment.tick, moment.principal)
-
-    def versions(self, name: str, moment: Moment) -> list[Planted]:
-        """The versions of a fact that were stated by a point."""
-        versions = self.planted.get(name, [])
-        return versions[: bisect_right(versions, moment.tick, key=lambda each: each.tick)]
-
-    def current(self, name: str, moment: Moment) -> Planted | None:
-        """What a fact is at a point."""
-        versions = self.versions(name, moment)
-        return versions[-1] if versions else None
-
-    def erased(self, planted: Planted, moment: Moment) -> bool:
-        """Whether it was to be forgotten between its statement and a point."""
-        ticks = self.forgotten.get(planted.fact.id, [])
-        return bisect_right(ticks, moment.tick) > bisect_right(ticks, planted.tick)
-
-    def messages_by(self, moment: Moment) -> int:
-        """How many messages there have been by a point, counting a filler's turns as begun."""
-        index = bisect_right(self.moments, moment.turn - 1, key=lambda each: each.turn)
-        if index >= len(self.moments):
-            return self.messages[-1] if self.messages else 0
-        return self.messages[index] - 2 * (self.moments[index].turn - moment.turn)
-
-    def values(self) -> Iterator[tuple[str, int | None]]:
-        """Every planted value, with its line."""
-        for versions in self.planted.values():
-            for planted in versions:
-                yield planted.fact.value, planted.line
 
 
 def survey(plan: Plan) -> Survey:
@@ -155,13 +67,25 @@ class _Surveyor:
         self._narrator = Narrator(plan, _Silent())
         self._found = Survey()
         self._tick = 0
+        self._text = 0
         self._spelled = Distinct("fact")
         self._chain: dict[str, int] = {}
         self._granted: set[tuple[str, str, str]] = set()
         self._probes = {probe.name: probe for probe in plan.probes}
+        self._values = 0
+        for probe in plan.probes:
+            for answer in (*probe.value.expect, *probe.value.forbid):
+                self._measure(answer, probe.line)
         self._sought = Sought(
             answer for probe in plan.probes for answer in probe.value.expect if answer != UNKNOWN
         )
+
+    def _measure(self, value: str, line: int | None) -> None:
+        self._values += len(value)
+        if self._values > MAX_VALUES:
+            raise ScenarioError(
+                f"facts and answers have more than {MAX_VALUES:,} characters together", line=line
+            )
 
     def survey(self) -> Survey:
         for beat in beats(self._plan.turns):
@@ -205,34 +129,45 @@ class _Surveyor:
         turn = self._narrator.exchange(beat)
         if not turn.reply[-1].text:
             self._found.acknowledged = True
+        for message in (*turn.heard, *turn.reply):
+            found = self._hear(message, beat.line)
+            stated = [fact for fact in turn.facts if fact.source == message.id]
+            _check_stated(stated, message.text, found, lines)
         for fact in turn.facts:
             self._plant(Planted(fact, self._tick, lines[fact.id]))
-        for message in (*turn.heard, *turn.reply):
-            for answer in sorted(self._sought.found(message.text)):
-                mention = Mention(turn.number, message.id)
-                self._found.mentions.setdefault(answer, []).append(mention)
+
+    def _hear(self, message: Message, line: int | None) -> set[str]:
+        self._text += len(message.text)
+        if self._text > MAX_TEXT:
+            raise ScenarioError(f"says more than {MAX_TEXT:,} characters without filler", line=line)
+        found = self._sought.found(message.text)
+        for answer in sorted(found):
+            mention = Mention(message.turn, message.id)
+            self._found.mentions.setdefault(answer, []).append(mention)
+        return found
 
     def _facts_of(self, exchange: Exchange) -> Iterator[tuple[str, int | None]]:
         parts = (exchange.heard, *exchange.reply) if exchange.heard else exchange.reply
         for part in parts:
-            calls = part.value if isinstance(part, UseTools) else ()
-            for call in calls:
+            for call in part.value if isinstance(part, UseTools) else ():
                 if call.lines or call.characters:
-                    self._found.domains.setdefault("tool", call.line)
-                yield from _stated(call.facts, f"{call.result}\n{call.arguments}")
+                    self._found.domains.setdefault(call.domain or "tool", call.line)
+                yield from ((fact.name, fact.line) for fact in call.facts)
             if isinstance(part, Say):
-                yield from _stated(part.facts, part.text)
+                yield from ((fact.name, fact.line) for fact in part.facts)
 
     # -- facts
 
     def _plant(self, new: Planted) -> None:
         name = new.fact.id
+        self._measure(new.fact.value, new.line)
         self._spelled.spell(name, new.line)
         versions = self._found.planted.setdefault(name, [])
         if versions:
             self._check_version(versions[-1], new)
         self._supersede(new, known=bool(versions))
         versions.append(new)
+        self._found.order.append(new)
         self._found.by_value.setdefault(words(new.fact.value), []).append(new)
 
     def _check_version(self, old: Planted, new: Planted) -> None:
@@ -329,15 +264,15 @@ class _Surveyor:
             self._found.marked[name] = Moment(at.turn, self._tick, at.principal)
 
 
-def _stated(facts: Facts, text: str) -> Iterator[tuple[str, int | None]]:
-    if not facts:
-        return
-    found = Sought(fact.value.value for fact in facts).found(text)
-    for fact in facts:
-        if fact.value.value not in found:
+def _check_stated(
+    facts: Sequence[Fact], text: str, found: AbstractSet[str], lines: Mapping[str, int | None]
+) -> None:
+    others = [fact for fact in facts if fact.value not in found]
+    said = Sought(fact.value for fact in others).found(text) if others else ()
+    for fact in others:
+        if fact.value not in said:
             raise ScenarioError(
-                f"fact {fact.name} is never stated: {shown(fact.value.value)} "
+                f"fact {fact.id} is never stated: {shown(fact.value)} "
                 "is not in the text of its turn",
-                line=fact.line,
+                line=lines[fact.id],
             )
-        yield fact.name, fact.line

@@ -67,19 +67,24 @@ class Text(Kind[str]):
 
     Args:
         blank: whether the text may be empty, in quotes.
+        most: characters at most; None for as many as a file may hold.
     """
 
-    def __init__(self, *, blank: bool = False) -> None:
+    def __init__(self, *, blank: bool = False, most: int | None = None) -> None:
         self._blank = blank
+        self._most = most
 
     def read(self, node: Node, name: str) -> str:
         text = written(node, name, "text").text
         if not self._blank and not text.strip():
             raise ScenarioError(f"{name} is blank", line=node.line)
+        if self._most is not None and len(text) > self._most:
+            raise ScenarioError(f"{name} has more than {self._most:,} characters", line=node.line)
         return text
 
     def schema(self) -> Schema:
-        return dict(PLAIN) if self._blank else {**PLAIN, "pattern": r"\S"}
+        said = dict(PLAIN) if self._blank else {**PLAIN, "pattern": r"\S"}
+        return said if self._most is None else {**said, "maxLength": self._most}
 
 
 class Whole(Kind[int]):

@@ -12,6 +12,8 @@ _UNSPACED = (
 )
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\W{_UNSPACED}]+")
 _SYMBOL = re.compile(r"[^\w\s]")
+_GAP = re.compile(f"[\\W{_UNSPACED}]")
+_PART = 1 << 16
 
 Words = tuple[str, ...]
 
@@ -43,10 +45,10 @@ class Sought:
     def found(self, text: str) -> set[str]:
         """The values that a text says."""
         found: set[str] = set()
-        if self._words.sought:
-            found |= self._words.found(m[0] for m in _WORD.finditer(text.casefold()))
-        if self._symbols.sought:
-            found |= self._symbols.found(m[0] for m in _SYMBOL.finditer(text.casefold()))
+        if self._words.sought or self._symbols.sought:
+            folded = text.casefold()
+            self._words.find(_WORD, folded, found)
+            self._symbols.find(_SYMBOL, folded, found)
         return found
 
 
@@ -58,6 +60,7 @@ class _Automaton:
 
     def __init__(self) -> None:
         self._next: dict[tuple[int, str], int] = {}
+        self._begin: dict[str, int] = {}
         self._fallback = [0]
         self._values: list[list[str]] = [[]]
 
@@ -80,7 +83,8 @@ class _Automaton:
         following: dict[int, list[tuple[str, int]]] = {}
         for (state, word), to in self._next.items():
             following.setdefault(state, []).append((word, to))
-        waiting = deque(to for _, to in following.get(0, ()))
+        self._begin = dict(following.get(0, ()))
+        waiting = deque(self._begin.values())
         while waiting:
             state = waiting.popleft()
             for word, to in following.get(state, ()):
@@ -94,18 +98,33 @@ class _Automaton:
             to = self._next.get((state, word))
         return to or 0
 
-    def found(self, text: Iterator[str]) -> set[str]:
-        found: set[str] = set()
+    def find(self, pattern: re.Pattern[str], text: str, found: set[str]) -> None:
+        if not self.sought:
+            return
         passed = {0}
         state = 0
-        for word in text:
-            state = self._step(state, word)
-            ending = state
-            while ending not in passed:
-                passed.add(ending)
-                found.update(self._values[ending])
-                ending = self._fallback[ending]
-        return found
+        begin = self._begin.get
+        for part in _parts(text):
+            for word in pattern.findall(text, *part):
+                state = self._step(state, word) if state else begin(word, 0)
+                if state not in passed:
+                    self._note(state, passed, found)
+
+    def _note(self, state: int, passed: set[int], found: set[str]) -> None:
+        while state not in passed:
+            passed.add(state)
+            found.update(self._values[state])
+            state = self._fallback[state]
+
+
+def _parts(text: str) -> Iterator[tuple[int, int]]:
+    # Part by part: the words of a text of megabytes, all at once, would be many times its size.
+    start, size = 0, len(text)
+    while start < size:
+        after = _GAP.search(text, start + _PART) if start + _PART < size else None
+        end = after.start() if after else size
+        yield start, end
+        start = end
 
 
 def says(text: str, value: str) -> bool:

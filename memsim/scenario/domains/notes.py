@@ -13,12 +13,11 @@ DOMAIN = Domain(
         "Thanks for telling me.",
         "Noted.",
         "Sure.",
-        "That makes sense.",
         "Okay, I see.",
         "Very well.",
         "I will keep that in mind.",
         "Good to know.",
-        "Of course.",
+        "Thank you.",
     ),
     slots={},
 )
