@@ -179,9 +179,9 @@ class Memsim:
 
     def run(self, scenario: Scenario | str | Path, strategy: Any, **more: Any) -> CaseReport:  # noqa: ANN401 - as memsim.run
         """Play a scenario against a strategy: `memsim.run` with the same arguments."""
-        import memsim
+        from memsim.suite.single import run
 
-        return memsim.run(scenario, strategy, **more)
+        return run(scenario, strategy, **more)
 
 
 @pytest.fixture(name="memsim")

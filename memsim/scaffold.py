@@ -26,28 +26,28 @@ name: first
 about: A customer names things early, changes her mind once, and talks about much else.
 domain: support
 turns:
-  - user: Hello, my order is NL-48213 and the card ends in 4411.
+  - user: Hello, my order number is NL-48213. My card ends in 4411.
     facts: {order: NL-48213, card: "4411"}
   - assistant: Thank you, I have it open.
-  - user: Please deliver it to Birkenweg 7.
+  - user: The delivery address is Birkenweg 7.
     facts: {address: Birkenweg 7}
   - assistant: Birkenweg it is.
   - user: My cat is called Admiral, and she is afraid of couriers.
     facts: {cat: Admiral}
   - assistant: We shall ring softly.
   - filler: 24                      # generated small talk, the same for the same seed
-  - user: I am at my sister's next week, so send it to Lindenhof 12 instead.
+  - user: I have moved, so the delivery address is now Lindenhof 12.
     facts: {address: {value: Lindenhof 12, replaces: address}}
-  - assistant: I have changed the address.
+  - assistant: Thank you, I have noted that.
   - filler: 4
 probes:
   order: {ask: What is the order number?, expect: NL-48213}
-  card: {ask: Which digits does the card end in?, expect: "4411"}
+  card: {ask: What does the card end in?, expect: "4411"}
   address: {ask: What is the delivery address?, expect: Lindenhof 12, not: Birkenweg 7}
   cat: {ask: What is the cat called?, expect: Admiral}
-  phone: {ask: What is the customer's telephone number?, expect: unknown}
+  phone: {ask: What is the telephone number?, expect: unknown}
 expect:
-  recall: ">= 0.25"                 # of every strategy but the controls
+  recall: ">= 0.25"                 # of every strategy; a floor and ceilings are not judged
   context_peak: "<= 4096"
 """
 

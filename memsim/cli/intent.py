@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memsim.cli.saved import settings_of
 from memsim.config import Settings, parse_budget
 from memsim.discovery import Project, StrategyRef
-from memsim.errors import ConfigError, RunFolderError
+from memsim.errors import ConfigError, NothingCollected, RunFolderError
 
 if TYPE_CHECKING:
     from memsim.suite import Plan, Selection
@@ -127,6 +127,8 @@ def _last_failed(
     if not cases:
         return intent, [NOTHING_FAILED]
     wanted = dict.fromkeys(case for case in cases if _within(case, intent.selectors))
+    if not wanted:
+        raise NothingCollected(f"nothing of {', '.join(intent.selectors)} failed in the latest run")
     return replace(intent, selectors=tuple(wanted)), ()
 
 

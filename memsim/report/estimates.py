@@ -9,7 +9,7 @@ from itertools import combinations
 
 from memsim.report.answers import Unit
 from memsim.report.rows import Estimate
-from memsim.stats import differences, holm, mean_interval, permutation_p
+from memsim.stats import differences, holm, mean_interval, permutation_p, wilson
 
 Sample = dict[Unit, float]
 """Scores by scenario and probe."""
@@ -30,12 +30,16 @@ def estimate(sample: Sample, *, clustered: bool) -> Estimate:
     Args:
         sample: scores.
         clustered: whole scenarios are resampled, as for a dataset; otherwise the probes within
-            each scenario, as for a suite that stays as it is.
+            each scenario, as for a suite that stays as it is. Where all probes went the same way
+            the interval is Wilson's.
     """
     mean = mean_of(sample)
     values = list(sample.values())
     scenarios = [scenario for scenario, _ in sample]
-    if clustered:
+    if set(values) in ({0.0}, {1.0}):
+        # A bootstrap of constants would say that there is no doubt.
+        found = wilson(round(sum(values)), len(values))
+    elif clustered:
         found = mean_interval(values, clusters=scenarios)
     else:
         found = mean_interval(values, strata=_strata(scenarios))

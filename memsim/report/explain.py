@@ -271,8 +271,9 @@ def story_lines(story: Story, marks: Marks) -> list[TextLine]:
     wide = [max(map(cells_wide, column)) for column in zip(*(r[:4] for r in rows), strict=True)]
     lines = [TextLine(text="   ".join(head), tone="head")]
     for row in rows:
-        cells = (pad(text, width) for text, width in zip(row[:4], wide, strict=True))
-        lines.append(TextLine(text=f"  {'  '.join(cells)}".rstrip(), tone=row[4]))
+        when, what, how = (pad(text, width) for text, width in zip(row[:3], wide, strict=False))
+        text = "  ".join(("", when, what, how, pad(row[3], wide[3], right=True)))
+        lines.append(TextLine(text=text.rstrip(), tone=row[4]))
     if story.more:
         lines.append(TextLine(text=f"  {marks.dots} and {story.more:,} more pieces of evidence"))
     return [*lines, *_answer_lines(story)]

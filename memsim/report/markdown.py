@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from memsim.report import numbers
@@ -76,10 +77,11 @@ def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(_escape(cell.strip()) for cell in cells) + " |"
 
 
+_MARKUP = re.compile(r"[\\|*_`]|<(?=\S)")
+
+
 def _escape(text: str) -> str:
-    for sign in "\\|<*_`":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+    return _MARKUP.sub(lambda sign: f"\\{sign[0]}", text)
 
 
 def _failures(failures: tuple[Failure, ...]) -> Iterator[str]:

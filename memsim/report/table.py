@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from memsim.report import numbers
 from memsim.report.layout import Column, Laid, TextLine, Tone, lay_out
@@ -21,23 +21,23 @@ _SHORT = {"ceiling": "ceil.", "evidence": "evid.", "floor": "floor"}
 
 def board_lines(board: Board, marks: Marks, width: int) -> list[TextLine]:
     """A board with its title, its legend and its matrices."""
-    laid = _lay_table(board_table(board, marks), board, width)
+    laid = _lay_table(board_table(board, marks), board.rows, width)
     lines = [TextLine(text=title(board, marks), tone="head"), TextLine(text="")]
     lines += [*laid.lines, TextLine(text="")]
     lines += [line for note in legend(board, marks, laid) for line in wrapped(note, width)]
     if ranking := ranking_table(board):
         lines += [TextLine(text=""), TextLine(text="evidence recall of the ranking", tone="head")]
-        lines += _lay_table(ranking, board, width).lines
+        lines += _lay_table(ranking, _ranked(board), width).lines
     for matrix in board.matrices:
         if len(matrix.slices) > 1:
             lines += [TextLine(text=""), *matrix_lines(matrix, board, marks, width)]
     return lines
 
 
-def _lay_table(table: Table, board: Board, width: int) -> Laid:
+def _lay_table(table: Table, rows: Sequence[Row], width: int) -> Laid:
     columns = [column for column, _ in table]
-    cells = [[column[i] for _, column in table] for i in range(len(board.rows))]
-    tones = [_tone(row) for row in board.rows]
+    cells = [[column[i] for _, column in table] for i in range(len(rows))]
+    tones = [_tone(row) for row in rows]
     return lay_out(columns, list(zip(cells, tones, strict=True)), width, indent="")
 
 
@@ -139,34 +139,48 @@ def note(row: Row) -> str:
 
 def legend(board: Board, marks: Marks, laid: Laid | None = None) -> list[str]:
     """What the signs and the columns of a board mean, and over how many probes."""
-    rows = board.rows
-    ways = "conversations resampled" if board.clustered else "probes resampled within scenarios"
-    same = all(r.recall.n == board.answerable for r in rows)
-    of = f"the {board.answerable:,}" if same else "n"
-    notes = [f"recall: answered rightly, of {of} answerable probes; 95%: {ways}"]
-    if letters := next((r.beats for r in rows if r.beats), None):
+    hidden = laid.hidden if laid else ()
+    notes = [_recall_note(board)]
+    if letters := next((r.beats for r in board.rows if r.beats), None):
         sign = marks.superscript(letters[:1])
-        notes.append(
-            f"{sign} beats row {letters[0]} (paired by probe, Holm, p {marks.at_most} .05)"
-        )
-    with_evidence = max((r.evidence.n for r in rows), default=0)
-    notes.append(
-        "in ctx: the answer stood in the context; evid.: share of its evidence that did"
-        f" ({numbers.plural(with_evidence, 'probe')} with evidence)"
-    )
-    if any(r.abstained.n for r in rows):
-        unanswerable = board.probes - board.answerable
-        notes.append(f"abst.: said so when asked what was never said, of {unanswerable:,}")
-    notes.append("context: tokens sent; lost: evidence that was not sent; comp.: compactions")
-    if laid and laid.hidden:
-        names = ", ".join(head for head in laid.hidden if head)
+        how = f"paired by probe, Holm, p {marks.at_most} .05"
+        notes.append(f"{sign} beats row {letters[0]} ({how})")
+    meanings = [text for head, text in _meanings(board) if head not in hidden]
+    notes += ["; ".join(meanings[place : place + 2]) for place in range(0, len(meanings), 2)]
+    if hidden:
+        names = ", ".join(head for head in hidden if head)
         notes.append(f"no room for: {names or 'notes'} (a wider terminal or --format md has them)")
     return notes
 
 
+def _recall_note(board: Board) -> str:
+    ways = "conversations resampled" if board.clustered else "probes resampled within scenarios"
+    same = all(r.recall.n == board.answerable for r in board.rows)
+    of = f"the {board.answerable:,}" if same else "n"
+    return f"recall: answered rightly, of {of} answerable probes; 95%: {ways}"
+
+
+def _meanings(board: Board) -> Iterator[tuple[str, str]]:
+    """The heads that do not speak for themselves."""
+    rows = board.rows
+    pieces = max((r.evidence.n for r in rows), default=0)
+    yield "in ctx", "in ctx: the answer stood in the context"
+    yield "evid.", f"evid.: share of the evidence that did, {numbers.plural(pieces, 'probe')}"
+    if any(r.abstained.n for r in rows):
+        unknown = max(r.abstained.n for r in rows)
+        yield "abst.", f"abst.: rightly said to be unknown, of {unknown:,}"
+    if f1 := max((r.f1.n for r in rows if r.f1), default=0):
+        yield "F1", f"F1: LoCoMo's, {numbers.plural(f1, 'probe')}"
+    yield "context mean", "context: tokens sent"
+    yield "lost", "lost: evidence that was not sent"
+    yield "comp.", "comp.: compactions"
+    if any(r.leaks is not None for r in rows):
+        yield "leaks", "leaks: probes that showed what the asker may not see"
+
+
 def ranking_table(board: Board) -> Table:
     """Recall of evidence @k, MRR and nDCG of the strategies that rank; empty where none does."""
-    rows = board.rows
+    rows = _ranked(board)
     notations = list(dict.fromkeys(name for r in rows for name in r.ranking))
     if not notations:
         return []
@@ -179,6 +193,10 @@ def ranking_table(board: Board) -> Table:
         table.append((Column(head=name, rank=place), cells))
     table.append((Column(head="n", rank=1), [numbers.count(r.ranked) for r in rows]))
     return table
+
+
+def _ranked(board: Board) -> list[Row]:
+    return [row for row in board.rows if row.ranking]
 
 
 def sweep_table(boards: Sequence[Board]) -> Table:
