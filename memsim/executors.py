@@ -29,8 +29,9 @@ PlayCase = Callable[[CaseSpec], CaseOutcome]
 Outcomes = Generator[tuple[int, CaseOutcome], None, None]
 
 _BATCH = 16
+_BATCH_TURNS = 100
 _PATIENCE = 5.0
-_FEW_TURNS = 4000
+_FEW_TURNS = 2000
 """Below so many turns in all, starting processes takes longer than it saves."""
 
 
@@ -162,11 +163,20 @@ class _Crew:
         return _Worker(process, ours)
 
     def _assign(self, worker: _Worker) -> None:
-        share = len(self._pending) // (4 * self._size)
-        places = [self._pending.popleft() for _ in range(max(1, min(_BATCH, share)))]
+        places = self._batch()
         worker.playing.extend(places)
         with suppress(OSError):  # it may have died; reading from it says so
             worker.line.send([self._specs[p] for p in places])
+
+    def _batch(self) -> list[int]:
+        # Small cases go out several at a time, large ones singly: a batch is done within a moment.
+        most = max(1, min(_BATCH, len(self._pending) // (4 * self._size)))
+        places = [self._pending.popleft()]
+        turns = self._specs[places[0]].turns
+        while self._pending and len(places) < most and turns < _BATCH_TURNS:
+            places.append(self._pending.popleft())
+            turns += self._specs[places[-1]].turns
+        return places
 
     def _hear(self, worker: _Worker) -> tuple[int, CaseOutcome] | None:
         try:

@@ -139,7 +139,9 @@ def find_scenarios(
     data: Path | None = None,
     options: Mapping[str, str] | None = None,
 ) -> tuple[ScenarioRef, ...]:
-    """The scenarios that selectors mean, in order, each once; none given means memsim's own.
+    """The scenarios that selectors mean, in order, each once.
+
+    None given means the project's folder `scenarios`, or memsim's own where there is none.
 
     Args:
         selectors: as the module describes.
@@ -169,7 +171,7 @@ def select_scenarios(
     """
     finder = _Finder(project, data, tuple(sorted((options or {}).items())))
     cases: dict[ScenarioRef, set[str]] = {}
-    for selector in selectors or [str(builtin_folder("scenarios"))]:
+    for selector in selectors or [_home(project)]:
         found, case = finder.find(selector)
         for ref in found:
             known = cases.setdefault(ref, set() if case else {""})
@@ -222,7 +224,11 @@ class _Finder:
         if self.data is None:
             raise RefError(f"{name} is a dataset: say where its data is with --data PATH")
         place = self.data.resolve()
-        for scenario in _dataset(name, place, self.options).values():
+        try:
+            inside = _dataset(name, place, self.options)
+        except ScenarioError as error:
+            raise self._as_shown(error) from None
+        for scenario in inside.values():
             yield ScenarioRef(
                 source=name,
                 name=scenario.name,
@@ -244,8 +250,7 @@ class _Finder:
         try:
             scenarios = _load(folder)
         except ScenarioError as error:
-            shown = self.project.show(Path(error.path)) if error.path else ""
-            raise _shown(error, shown) from None
+            raise self._as_shown(error) from None
         shown, real = self.project.show(folder), folder.resolve()
         refs = []
         for scenario in scenarios:
@@ -255,6 +260,9 @@ class _Finder:
             source = posixpath.normpath(f"{shown}/{inside.as_posix()}")
             refs.append(ScenarioRef(source=source, name=scenario.name, place=place))
         return refs
+
+    def _as_shown(self, error: ScenarioError) -> ScenarioError:
+        return _shown(error, self.project.show(Path(error.path)) if error.path else "")
 
     def _in_file(self, path: Path) -> Iterator[ScenarioRef]:
         source, place = self.project.show(path), path.resolve()
@@ -290,6 +298,11 @@ class _Finder:
         folders = dict.fromkeys(folder.resolve() for folder in _homes(self.project))
         for folder in folders:
             yield from self._in_folder(folder)
+
+
+def _home(project: Project) -> str:
+    own = project.root / "scenarios" if project.root else None
+    return str(own if own and own.is_dir() else builtin_folder("scenarios"))
 
 
 def _homes(project: Project) -> Iterable[Path]:
