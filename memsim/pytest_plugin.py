@@ -92,7 +92,9 @@ class ScenarioFile(pytest.File):
             raise self.CollectError(str(error)) from error
         for spec in specs:
             name = f"{spec.scenario.name}[{spec.variant}]" + spec.key.removeprefix(spec.id)
-            yield ScenarioItem.from_parent(self, name=name, spec=spec)
+            # As text: pytest takes it apart as it does an id that a user typed or that it kept.
+            nodeid = f"{self.nodeid}::{name}"
+            yield ScenarioItem.from_parent(self, name=name, nodeid=nodeid, spec=spec)
 
     def _specs(self) -> Iterator[CaseSpec]:
         from memsim.cli.saved import settings_of
@@ -120,7 +122,6 @@ class ScenarioItem(pytest.Item):
 
     def setup(self) -> None:
         """Replay and score the case."""
-        from memsim.errors import Unmeasurable
         from memsim.gate import lacks
         from memsim.suite import run_case
 
@@ -131,14 +132,14 @@ class ScenarioItem(pytest.Item):
         if lacks(result) and not result.control:
             from memsim.report.gather import unscored_of
 
-            raise Unmeasurable(unscored_of(result).error)
+            pytest.fail(unscored_of(result).error, pytrace=False)
 
     def runtest(self) -> None:
         """Judge the case by its bounds."""
         from memsim.gate import fails
 
         if self.outcome is not None and fails(self.outcome.result):
-            raise BoundBrokenError(self._block())
+            pytest.fail(self._block(), pytrace=False)
 
     def _block(self) -> str:
         import json
@@ -155,23 +156,13 @@ class ScenarioItem(pytest.Item):
         if place and line.isdecimal() and Path(place).name == self.path.name:
             self.line = int(line) - 1
         again = f"memsim run {shlex.quote(self.spec.id)}"
-        return "\n".join(line.text for line in block(failure, UNICODE, command=again))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 - pytest's signature
-        """What a reader needs to know, without our own stack."""
-        from memsim.errors import MemsimError
-
-        if isinstance(excinfo.value, BoundBrokenError | MemsimError):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
+        lines = block(failure, UNICODE, command=again)
+        # pytest's own heading names the case.
+        return "\n".join(line.text.removeprefix("  ") for line in lines[1:])
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The file, the line of the bound that was broken, and the case."""
         return self.path, self.line, self.name
-
-
-class BoundBrokenError(AssertionError):
-    """A case did not keep a bound; its text is the block that the report shows."""
 
 
 class Memsim:

@@ -41,11 +41,11 @@ turns:
   - assistant: Thank you, I have noted that.
   - filler: 4
 probes:
-  order: {ask: What is the order number?, expect: NL-48213}
-  card: {ask: What does the card end in?, expect: "4411"}
-  address: {ask: What is the delivery address?, expect: Lindenhof 12, not: Birkenweg 7}
-  cat: {ask: What is the cat called?, expect: Admiral}
-  phone: {ask: What is the telephone number?, expect: unknown}
+  order: {ask: "What is the order number?", expect: NL-48213}
+  card: {ask: "What does the card end in?", expect: "4411"}
+  address: {ask: "What is the delivery address?", expect: Lindenhof 12, not: Birkenweg 7}
+  cat: {ask: "What is the cat called?", expect: Admiral}
+  phone: {ask: "What is the telephone number?", expect: unknown}
 expect:
   recall: ">= 0.25"                 # of every strategy; a floor and ceilings are not judged
   context_peak: "<= 4096"

@@ -71,12 +71,13 @@ def command(kind: str | None, verbose: bool) -> None:
 
 def _scenarios(view: View) -> Iterator[TextLine]:
     rows: list[_Row] = []
+    problems: list[str] = []
     for path, origin in _scenario_files(view.project):
         shown = view.project.show(path)
         try:
             rows += [(_scenario_cells(s, shown, origin), "") for s in _load(path)]
         except MemsimError as error:
-            rows.append(((shown, "", "", origin, str(error)), "bad"))
+            problems.append(str(error))
     columns = [
         Column(head="scenario", right=False),
         Column(head="turns"),
@@ -85,6 +86,13 @@ def _scenarios(view: View) -> Iterator[TextLine]:
         Column(head="about", right=False, rank=1, clip=True),
     ]
     yield from view.table(columns, rows)
+    yield from _told(problems)
+
+
+def _told(problems: Sequence[str]) -> Iterator[TextLine]:
+    """What is wrong with files that offer nothing, in full."""
+    for problem in problems:
+        yield TextLine(text=f"  {problem}", tone="bad")
 
 
 def _scenario_files(project: Project) -> Iterator[tuple[Path, str]]:
@@ -110,8 +118,9 @@ def _scenario_cells(scenario: Scenario, shown: str, origin: str) -> tuple[str, .
 
 
 def _strategies(view: View) -> Iterator[TextLine]:
-    strategies = find_strategies(view.project)
-    rows: list[_Row] = [(_strategy_cells(s), "bad" if s.problem else "") for s in strategies]
+    everything = find_strategies(view.project)
+    strategies = [found for found in everything if not found.problem]
+    rows: list[_Row] = [(_strategy_cells(found), "") for found in strategies]
     columns = [
         Column(head="strategy", right=False),
         Column(head="from", right=False, rank=2),
@@ -123,11 +132,12 @@ def _strategies(view: View) -> Iterator[TextLine]:
         yield line
         if view.detailed:
             yield from _parameters(found)
+    yield from _told([found.problem for found in everything if found.problem])
 
 
 def _strategy_cells(found: Found) -> tuple[str, ...]:
     where = f"{found.origin}, over the {found.shadows} one" if found.shadows else found.origin
-    return found.name, where, found.problem or found.doc
+    return found.name, where, found.doc
 
 
 def _parameters(found: Found) -> Iterator[TextLine]:

@@ -1,0 +1,118 @@
+"""`memsim explain`: which probe a name means, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Call = Callable[..., Result]
+
+CASE = "scenarios/first.yaml::first[sliding_window:messages=12@4k]"
+
+
+@pytest.fixture
+def ran(project: Path, call: Call) -> Result:
+    """One run of the scaffolded project."""
+    return call("run", "--fail-under", "recall=0.6")
+
+
+def test_every_command_that_a_run_prints_works_when_pasted(ran: Result, call: Call) -> None:
+    """A shell's words are the command's arguments."""
+    commands = re.findall(r"^ +memsim (explain .*)$", ran.stdout, re.MULTILINE)
+
+    assert len(commands) == 4
+    for command in commands:
+        assert call(*shlex.split(command)).exit_code == 0
+
+
+def test_a_probe_is_told_from_planting_to_answer(ran: Result, call: Call) -> None:
+    """The full id, as the run prints it."""
+    lines = call("explain", f"{CASE}::order").stdout.splitlines()
+
+    assert lines[0] == CASE
+    assert lines[1].startswith('order   "What is the order number?"   ability: recall   asked at')
+    assert [line.split()[2] for line in lines[2:4]] == ["planted", "dropped"]
+    assert "nowhere: not in the context, not stored" in lines[4]
+    assert lines[-1] == "  outcome   MISS, compacted-away"
+
+
+@pytest.mark.parametrize("part", ["[mine@4k]::cat", "mine@4k]::c", "first[mine@4k]::cat"])
+def test_a_part_that_is_like_no_other_will_do(ran: Result, call: Call, part: str) -> None:
+    """Nobody types a whole id."""
+    wanted = part if part.endswith("cat") else "mine@4k]::cat"
+
+    assert call("explain", wanted).stdout.splitlines()[1].startswith("cat ")
+
+
+def test_a_case_without_a_probe_lists_its_failed_ones(ran: Result, call: Call) -> None:
+    """With outcome, reason, turns and answer, and the command for the first."""
+    result = call("explain", CASE)
+
+    lines = result.stdout.splitlines()
+    assert lines[1] == "  2 of 5 probes passed"
+    assert [line.split()[0] for line in lines[4:7]] == ["order", "card", "cat"]
+    assert lines[-1] == f"  memsim explain '{CASE}::order'"
+
+
+def test_the_run_may_be_named(ran: Result, call: Call, project: Path) -> None:
+    """`latest`, the beginning of an id, or a folder."""
+    (folder,) = (project / "reports/runs").iterdir()
+    for run in ("latest", folder.name[:12], str(folder), f"reports/runs/{folder.name}"):
+        result = call("explain", run, f"{CASE}::order")
+
+        assert result.exit_code == 0, result.stderr
+
+
+def test_an_ambiguous_name_lists_what_it_could_be(ran: Result, call: Call) -> None:
+    """In one line."""
+    result = call("explain", "order")
+
+    assert result.exit_code == 4
+    assert result.stderr.startswith("memsim: 'order' could be any of 'scenarios/first.yaml::")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        (f"{CASE}::ordr", "(did you mean 'order'?)"),
+        ("ordr", "(did you mean 'order'?)"),
+        (CASE.replace("first[", "frist["), f"(did you mean '{CASE}'?)"),
+    ],
+)
+def test_a_slip_names_the_nearest(ran: Result, call: Call, name: str, hint: str) -> None:
+    """Of a probe in its case, of a probe anywhere, of a case."""
+    result = call("explain", name)
+
+    assert result.exit_code == 4
+    assert hint in result.stderr
+
+
+def test_without_a_run_it_says_so(project: Path, call: Call) -> None:
+    """There is nothing to explain yet."""
+    result = call("explain", "order")
+
+    assert result.exit_code == 4
+    assert result.stderr == f"{project}/reports/runs: there is no run yet\n"
+
+
+def test_unquoted_ids_are_guessed_at(ran: Result, call: Call) -> None:
+    """More words than two: the brackets were for the shell."""
+    result = call("explain", "a", "b", "c")
+
+    assert result.exit_code == 4
+    assert "quote the case" in result.stderr
+
+
+def test_json_carries_the_same_story(ran: Result, call: Call) -> None:
+    """For whoever wants to look through many."""
+    story = json.loads(call("explain", f"{CASE}::order", "--format", "json").stdout)
+
+    assert (story["case"], story["probe"], story["outcome"]) == (CASE, "order", "MISS")
+    assert [step["what"] for step in story["pieces"][0]["steps"]] == ["planted", "dropped"]

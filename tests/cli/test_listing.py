@@ -1,0 +1,109 @@
+"""`memsim list`: what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Call = Callable[..., Result]
+
+
+def test_scenarios_strategies_and_datasets_are_listed(project: Path, call: Call) -> None:
+    """The project's own first to the eye: where each comes from stands beside it."""
+    result = call("list")
+
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert [lines[0], *[after for before, after in pairwise(lines) if not before]] == [
+        "scenarios",
+        "strategies",
+        "datasets",
+    ]
+    assert any(line.split()[:4] == ["scenarios/first.yaml", "32", "5", "project"] for line in lines)
+    assert any(line.split()[:2] == ["mine", "project"] for line in lines)
+    assert any(line.split()[:2] == ["sliding_window", "built-in"] for line in lines)
+
+
+def test_parameters_have_defaults_and_a_word_of_their_own(project: Path, call: Call) -> None:
+    """What may stand behind the colon of a ref."""
+    result = call("list", "strategies")
+
+    assert "      messages=12  how many of the newest are kept whatever they say." in result.stdout
+
+
+def test_no_strategy_is_executed(project: Path, call: Call) -> None:
+    """A file that would delete everything is still listed."""
+    bad = "raise SystemExit('executed')\n\nfrom memsim import Strategy\n\n\nclass Evil(Strategy):\n"
+    (project / "strategies/evil.py").write_text(f'{bad}    """Bad."""\n', encoding="utf-8")
+
+    result = call("list", "strategies")
+
+    assert result.exit_code == 0
+    assert "evil" in result.stdout
+
+
+def test_a_broken_file_does_not_hide_the_others(project: Path, call: Call) -> None:
+    """Neither of scenarios nor of strategies; each says what is wrong with it."""
+    (project / "strategies/broken.py").write_text("def (:\n", encoding="utf-8")
+    (project / "scenarios/broken.yaml").write_text("memsim: 1\nnmae: x\n", encoding="utf-8")
+
+    result = call("list")
+
+    assert result.exit_code == 0
+    assert "strategies/broken.py" in result.stdout
+    assert "(did you mean 'name'?)" in result.stdout
+    assert "mine" in result.stdout
+
+
+def test_metrics_say_what_they_are(call: Call) -> None:
+    """The names that bounds may use."""
+    result = call("list", "metrics")
+
+    assert any(
+        line.split()[:3] == ["recall", "share", "higher"] for line in result.stdout.splitlines()
+    )
+
+
+def test_runs_say_what_came_of_them(project: Path, call: Call) -> None:
+    """Newest first; none is a word, not an empty page."""
+    assert call("list", "runs").stdout == "runs\n  none\n"
+    call("run", "-k", "mine")
+    call("run", "--fail-under", "recall=0.6")
+
+    lines = call("list", "runs").stdout.splitlines()
+
+    assert [line.split()[1:] for line in lines[2:]] == [
+        ["5", "1", "1", "failed,", "1", "passed"],
+        ["1", "0", "1", "passed"],
+    ]
+
+
+def test_datasets_show_how_they_are_run(call: Call) -> None:
+    """The flag that they need stands beside them."""
+    assert "  locomo   memsim run locomo --data PATH\n" in call("list", "datasets").stdout
+
+
+@pytest.mark.parametrize("kind", ["scenario", "strategis"])
+def test_an_unknown_kind_is_exit_four(call: Call, kind: str) -> None:
+    """With those there are."""
+    result = call("list", kind)
+
+    assert result.exit_code == 4
+    assert "'scenarios', 'strategies'" in result.stderr
+
+
+@pytest.mark.parametrize("width", ["1", "40", "80"])
+def test_long_descriptions_are_cut_to_the_width(
+    project: Path, call: Call, monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    """Names are never cut."""
+    monkeypatch.setenv("COLUMNS", width)
+
+    result = call("list", "scenarios")
+
+    assert result.exit_code == 0
+    assert "scenarios/first.yaml" in result.stdout
