@@ -43,8 +43,8 @@ class Project:
     def show(self, path: Path) -> str:
         """A path as ids and messages write it.
 
-        Relative to the project where it lies below it, `builtin/...` where it is memsim's own, and
-        relative to the present folder otherwise; always with forward slashes.
+        Relative to the project where it lies below it, `builtin/...` where it is memsim's own,
+        otherwise relative to the present folder where it is near; always with forward slashes.
         """
         real = path.resolve()
         for folder in (self.base.resolve(), self.here.resolve()):
@@ -52,7 +52,8 @@ class Project:
                 return real.relative_to(folder).as_posix()
         if (shipped := builtin_name(real)) is not None:
             return shipped
-        return Path(os.path.relpath(real, self.here.resolve())).as_posix()
+        relative = os.path.relpath(real, self.here.resolve()).replace(os.sep, "/")
+        return real.as_posix() if relative.startswith("../../../") else relative
 
 
 def find_project(start: Path | None = None) -> Project:

@@ -19,7 +19,9 @@ the plan's order, however they finished, so the bytes do not depend on the numbe
 from __future__ import annotations
 
 from memsim.runs.folder import list_runs
+from memsim.runs.opening import open_run
+from memsim.runs.performing import perform
 from memsim.runs.reading import Run, load_run
-from memsim.runs.writing import RunWriter, open_run, perform
+from memsim.runs.writing import RunWriter
 
 __all__ = ["Run", "RunWriter", "list_runs", "load_run", "open_run", "perform"]

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
     from memsim.suite.expect import Bound, ExpectFailure, check_expectations, parse_bound
+    from memsim.suite.finding import Selection, find_scenarios, select_scenarios
     from memsim.suite.planning import CONTROLS, Plan, plan, resolve_strategies
     from memsim.suite.play import run_case
-    from memsim.suite.scenarios import ScenarioRef, Selection, find_scenarios, select_scenarios
+    from memsim.suite.scenarios import ScenarioRef
     from memsim.suite.select import parse_expression
 
 __all__ = [
@@ -42,7 +43,8 @@ _HOMES = {
     "expect": ("Bound", "ExpectFailure", "check_expectations", "parse_bound"),
     "planning": ("CONTROLS", "Plan", "plan", "resolve_strategies"),
     "play": ("run_case",),
-    "scenarios": ("ScenarioRef", "Selection", "find_scenarios", "select_scenarios"),
+    "finding": ("Selection", "find_scenarios", "select_scenarios"),
+    "scenarios": ("ScenarioRef",),
     "select": ("parse_expression",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -15,7 +15,8 @@ from memsim.errors import NothingCollected
 from memsim.scoring import METRICS, SCORING_VERSION
 from memsim.suite.cases import CaseSpec
 from memsim.suite.expect import Bound, parse_bound
-from memsim.suite.scenarios import ScenarioRef, Selection
+from memsim.suite.finding import Selection
+from memsim.suite.scenarios import ScenarioRef
 from memsim.suite.select import parse_expression
 
 if TYPE_CHECKING:

@@ -1,29 +1,17 @@
-"""Which scenarios a run plays: selectors to printable refs, and refs to scenarios.
-
-A selector is a path, a folder, a glob, a scenario's name, a dataset's name, or the id of a case:
-`path::scenario[strategy@budget]`, with or without its bracket, with or without `::probe`.
-"""
+"""A scenario's printable handle, and the scenario that it stands for."""
 
 from __future__ import annotations
 
-import posixpath
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsim.discovery import Project, builtin_folder
 from memsim.errors import RefError, ScenarioError, nearest
 
 if TYPE_CHECKING:
     from memsim.scenario.script import Scenario
-
-SUFFIXES = (".yaml", ".yml")
-_CASE = re.compile(
-    r"^(?P<source>.*?)::(?P<name>[^\[\]]*?)(?:\[(?P<case>.*)\](?:#\d+)?)?(?:::(?P<probe>.*))?$"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +45,9 @@ class ScenarioRef:
         if self.place is None:
             raise RefError(f"{self} has not been found yet")
         if self.dataset:
-            inside = _dataset(self.dataset, self.place, self.options)
+            inside = scenarios_in_dataset(self.dataset, self.place, self.options)
         else:
-            inside = _file(self.place, self.source)
+            inside = scenarios_in_file(self.place, self.source)
         if self.name not in inside:
             raise RefError(f"{self} is gone", hint=nearest(self.name, inside))
         return inside[self.name]
@@ -70,23 +58,38 @@ _READ: dict[Path, tuple[_Stamp, Mapping[str, Scenario]]] = {}
 """Files as they were read last, so that a file is parsed once while it does not change."""
 
 
-def _file(path: Path, shown: str) -> Mapping[str, Scenario]:
+def scenarios_in_file(path: Path, shown: str) -> Mapping[str, Scenario]:
+    """The scenarios of a file by name, parsed once while the file does not change.
+
+    Args:
+        path: the file.
+        shown: how errors name it.
+
+    Raises:
+        ScenarioError: it is wrong.
+    """
     known = _READ.get(path)
     if known is None or known[0] != _stamp(path):
         try:
-            known = _keep(path, _load(path))
+            known = remember(path, load_path(path))
         except ScenarioError as error:
-            raise _shown(error, shown) from None
+            raise shown_as(error, shown) from None
     return known[1]
 
 
-def _load(path: Path) -> Sequence[Scenario]:
+def load_path(path: Path) -> Sequence[Scenario]:
+    """The scenarios of a file or folder, parsed now.
+
+    Raises:
+        ScenarioError: one is wrong.
+    """
     from memsim.scenario import load_scenarios
 
     return load_scenarios(path)
 
 
-def _keep(path: Path, scenarios: Sequence[Scenario]) -> tuple[_Stamp, Mapping[str, Scenario]]:
+def remember(path: Path, scenarios: Sequence[Scenario]) -> tuple[_Stamp, Mapping[str, Scenario]]:
+    """Note what a file held when it was parsed just now."""
     known = _READ[path] = _stamp(path), {s.name: s for s in scenarios}
     return known
 
@@ -99,216 +102,29 @@ def _stamp(path: Path) -> _Stamp:
     return stat.st_mtime_ns, stat.st_size
 
 
-def _shown(error: ScenarioError, path: str) -> ScenarioError:
+def shown_as(error: ScenarioError, path: str) -> ScenarioError:
+    """The error with its file named as ids name it."""
     return ScenarioError(
         error.message, path=path, line=error.line, column=error.column, hint=error.hint
     )
 
 
 @lru_cache(maxsize=8)
-def _dataset(name: str, path: Path, options: tuple[tuple[str, str], ...]) -> Mapping[str, Scenario]:
+def scenarios_in_dataset(
+    name: str, path: Path, options: tuple[tuple[str, str], ...]
+) -> Mapping[str, Scenario]:
+    """The scenarios of a dataset by name, read once.
+
+    Raises:
+        ScenarioError: its data is wrong.
+    """
     from memsim.scenario.datasets import load_dataset
 
     return {s.name: s for s in load_dataset(name, path, dict(options))}
 
 
-def _datasets() -> Collection[str]:
+def dataset_names() -> Collection[str]:
+    """Every dataset that can be named."""
     from memsim.scenario.datasets import DATASETS
 
     return DATASETS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """What selectors mean.
-
-    Attributes:
-        scenarios: in order, each once.
-        cases: brackets that a selector gave, such as `sliding_window@4k`, by scenario; scenarios
-            without one are played in full.
-    """
-
-    scenarios: tuple[ScenarioRef, ...] = ()
-    cases: Mapping[ScenarioRef, frozenset[str]] = field(default_factory=dict)
-
-
-def find_scenarios(
-    selectors: Sequence[str],
-    project: Project,
-    *,
-    data: Path | None = None,
-    options: Mapping[str, str] | None = None,
-) -> tuple[ScenarioRef, ...]:
-    """The scenarios that selectors mean, in order, each once.
-
-    None given means the project's folder `scenarios`, or memsim's own where there is none.
-
-    Args:
-        selectors: as the module describes.
-        project: what paths and names are looked up in.
-        data: the file or folder of a dataset's data.
-        options: the dataset's options.
-
-    Raises:
-        RefError: a selector means nothing.
-        ScenarioError: a file is wrong.
-    """
-    return select_scenarios(selectors, project, data=data, options=options).scenarios
-
-
-def select_scenarios(
-    selectors: Sequence[str],
-    project: Project,
-    *,
-    data: Path | None = None,
-    options: Mapping[str, str] | None = None,
-) -> Selection:
-    """As `find_scenarios`, with the cases that selectors name.
-
-    Raises:
-        RefError: a selector means nothing.
-        ScenarioError: a file is wrong.
-    """
-    finder = _Finder(project, data, tuple(sorted((options or {}).items())))
-    cases: dict[ScenarioRef, set[str]] = {}
-    for selector in selectors or [_home(project)]:
-        found, case = finder.find(selector)
-        for ref in found:
-            known = cases.setdefault(ref, set() if case else {""})
-            known.add(case)
-    narrowed = {ref: frozenset(c) for ref, c in cases.items() if "" not in c}
-    return Selection(scenarios=tuple(cases), cases=narrowed)
-
-
-@dataclass(frozen=True, slots=True)
-class _Finder:
-    project: Project
-    data: Path | None
-    options: tuple[tuple[str, str], ...]
-
-    def find(self, selector: str) -> tuple[tuple[ScenarioRef, ...], str]:
-        """The scenarios and, for a case's id, its bracket."""
-        split = _CASE.match(selector)
-        if split is None:
-            return tuple(self._sources(selector)), ""
-        source, name = split["source"], split["name"]
-        inside = tuple(self._sources(source))
-        found = tuple(ref for ref in inside if ref.name == name) if name else inside
-        if not found:
-            hint = nearest(name, (ref.name for ref in inside))
-            raise RefError(f"{source} holds no scenario {name!r}", hint=hint)
-        return found, split["case"] or ""
-
-    def _sources(self, selector: str) -> Iterator[ScenarioRef]:
-        if path := self._path(selector):
-            yield from self._in_path(path)
-        elif selector in _datasets():
-            yield from self._in_dataset(selector)
-        elif any(mark in selector for mark in "*?["):
-            yield from self._in_glob(selector)
-        else:
-            yield from self._named(selector)
-
-    def _path(self, selector: str) -> Path | None:
-        if not selector.strip() or "\0" in selector:
-            raise RefError(f"{selector!r} is not a scenario")
-        for folder in (self.project.here, self.project.base):
-            if (path := folder / selector).exists():
-                return path
-        if selector.startswith("builtin/scenarios/"):
-            path = builtin_folder("scenarios") / selector.removeprefix("builtin/scenarios/")
-            return path if path.exists() else None
-        return None
-
-    def _in_dataset(self, name: str) -> Iterator[ScenarioRef]:
-        if self.data is None:
-            raise RefError(f"{name} is a dataset: say where its data is with --data PATH")
-        place = self.data.resolve()
-        try:
-            inside = _dataset(name, place, self.options)
-        except ScenarioError as error:
-            raise self._as_shown(error) from None
-        for scenario in inside.values():
-            yield ScenarioRef(
-                source=name,
-                name=scenario.name,
-                dataset=name,
-                options=self.options,
-                place=place,
-            )
-
-    def _in_path(self, path: Path) -> Iterator[ScenarioRef]:
-        if not path.is_dir():
-            yield from self._in_file(path)
-            return
-        found = self._in_folder(path)
-        if not found:
-            raise RefError("holds no scenario files (*.yaml)", path=self.project.show(path))
-        yield from found
-
-    def _in_folder(self, folder: Path) -> list[ScenarioRef]:
-        try:
-            scenarios = _load(folder)
-        except ScenarioError as error:
-            raise self._as_shown(error) from None
-        shown, real = self.project.show(folder), folder.resolve()
-        refs = []
-        for scenario in scenarios:
-            inside = Path(scenario.path).relative_to(folder)
-            place = real / inside
-            _keep(place, [scenario])
-            source = posixpath.normpath(f"{shown}/{inside.as_posix()}")
-            refs.append(ScenarioRef(source=source, name=scenario.name, place=place))
-        return refs
-
-    def _as_shown(self, error: ScenarioError) -> ScenarioError:
-        return _shown(error, self.project.show(Path(error.path)) if error.path else "")
-
-    def _in_file(self, path: Path) -> Iterator[ScenarioRef]:
-        source, place = self.project.show(path), path.resolve()
-        for name in _file(place, source):
-            yield ScenarioRef(source=source, name=name, place=place)
-
-    def _in_glob(self, pattern: str) -> Iterator[ScenarioRef]:
-        try:
-            files = [p for p in sorted(self.project.here.glob(pattern)) if p.suffix in SUFFIXES]
-        except (ValueError, NotImplementedError):
-            files = []
-        if not files:
-            raise RefError(f"no scenario file matches {pattern!r}")
-        for file in files:
-            yield from self._in_file(file)
-
-    def _named(self, name: str) -> Iterator[ScenarioRef]:
-        known: dict[str, ScenarioRef] = {}
-        for ref in self._everywhere():
-            if ref.name == name:
-                yield ref
-                return
-            known.setdefault(ref.name, ref)
-        if name.endswith(SUFFIXES) or "/" in name:
-            near = nearest(Path(name).name, _neighbours(self.project.here / name))
-            hint = (Path(name).parent / near).as_posix() if near else None
-            raise RefError(f"there is no file {name!r}", hint=hint)
-        raise RefError(
-            f"no scenario is called {name!r}", hint=nearest(name, [*known, *_datasets()])
-        )
-
-    def _everywhere(self) -> Iterator[ScenarioRef]:
-        folders = dict.fromkeys(folder.resolve() for folder in _homes(self.project))
-        for folder in folders:
-            yield from self._in_folder(folder)
-
-
-def _home(project: Project) -> str:
-    own = project.root / "scenarios" if project.root else None
-    return str(own if own and own.is_dir() else builtin_folder("scenarios"))
-
-
-def _homes(project: Project) -> Iterable[Path]:
-    own = [project.root / "scenarios"] if project.root else []
-    return [folder for folder in (*own, builtin_folder("scenarios")) if folder.is_dir()]
-
-
-def _neighbours(path: Path) -> Iterable[str]:
-    return [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []

@@ -15,8 +15,9 @@ from memsim.discovery.refs import snake_case
 from memsim.errors import RefError, Unmeasurable
 from memsim.scenario.script import Scenario
 from memsim.suite.cases import CaseOutcome, CaseSpec, State
+from memsim.suite.finding import find_scenarios
 from memsim.suite.play import MakeStrategy, make_strategy, play_scenario
-from memsim.suite.scenarios import ScenarioRef, find_scenarios
+from memsim.suite.scenarios import ScenarioRef
 
 if TYPE_CHECKING:
     from memsim.strategy import Strategy
