@@ -58,6 +58,7 @@ def test_numbers_of_the_question_are_no_guesses() -> None:
         ("12 June 2023", "14 June 2023", 2, True),
         ("12 June 2023", "15 June 2023", 2, False),
         ("12 June 2023", "June 2023", 0, False),
+        ("12 June 2023", "June 2023", 40, False),
         ("12 June 2023", "not 12 June 2023", 0, False),
         ("June 2023", "12 June 2023", 0, True),
         ("June 2023", "June 2023", 0, True),
@@ -119,3 +120,16 @@ def test_an_ambiguous_date_is_read_both_ways() -> None:
 def test_choices(answer: str, right: bool) -> None:
     """By words, letter or number; exactly one; a longer option is not the shorter in it."""
     assert right == match_choice("blue", answer, OPTIONS).right
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "right"),
+    [
+        ("dark blue", "It was dark blue.", True),
+        ("red", "red or blue", False),
+        ("red", "red, not blue", True),
+    ],
+)
+def test_one_choice_is_made(expected: str, answer: str, right: bool) -> None:
+    """The longest option found is meant, and two are none, whichever stands first."""
+    assert right == match_choice(expected, answer, OPTIONS).right

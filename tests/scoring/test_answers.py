@@ -145,6 +145,13 @@ def test_an_answer_that_says_everything_says_nothing(match: Match) -> None:
     assert found.score == 0.0
 
 
+def test_a_choice_may_be_explained_at_length() -> None:
+    """It is one of a few however many words stand around it."""
+    asked = probe("red", match="choice", choices=("red", "blue"))
+
+    assert judge_answer(asked, "red, because " + "lake " * 60).outcome == "PASS"
+
+
 def test_false_abstentions_are_told_from_wrong_answers() -> None:
     """Not knowing what was planted is a miss of its own kind."""
     assert judge_answer(probe("Oslo"), "I don't know").abstained

@@ -115,10 +115,14 @@ def test_a_failed_probe_has_every_key_too(trace_of: Callable[..., ProbeTrace]) -
 
 def test_a_record_is_the_same_after_json(trace_of: Callable[..., ProbeTrace]) -> None:
     """Nothing in it is lost on the way to the file and back; fractions have six digits."""
-    trace = trace_of(evidence=tuple(EvidenceTrace(source=f"m{n}", turn=n) for n in range(3)))
+    pieces = tuple(
+        EvidenceTrace(source=f"m{n}", turn=n, presence="window", verbatim=n < 1) for n in range(3)
+    )
+    trace = trace_of(evidence=pieces)
     made = record(trace, score_probe(trace, {}), "c")
 
     assert made == json.loads(json_line(made))
+    assert '"evidence_recall":0.333333,' in json_line(made)
 
 
 def test_a_quiet_turn_says_little(turn_of: Callable[..., TurnRecord]) -> None:

@@ -126,6 +126,7 @@ def test_leaks_are_counted_over_those_who_could_see_one(
     ("corpus", "name", "note"),
     [
         (3, "recall@5", "k 5 covers every message of 1 of 1 probes"),
+        (5, "recall@5", "k 5 covers every message of 1 of 1 probes"),
         (40, "recall@5", "fewer than 5 were ranked for 1 of 1 probes"),
         (40, "recall@1", ""),
         (40, "session_any@5", "k 5 covers every ranked session of 1 probes"),
@@ -194,7 +195,9 @@ def test_an_empty_case_is_scored() -> None:
 
 
 ANSWERS = st.lists(
-    st.sampled_from(["Oslo", "Bonn", "I don't know", "Oslo or Bonn", None]), min_size=1, max_size=8
+    st.sampled_from(["Oslo lake boat", "Bonn", "Oslo", "lake boat", "boat or Bonn", None]),
+    min_size=1,
+    max_size=8,
 )
 
 
@@ -204,7 +207,8 @@ def test_the_order_of_probes_does_not_matter(
     trace_of: Make, answers: list[str | None], chance: object
 ) -> None:
     """Means are exact sums: any order gives the same digits; shares stay in 0..1."""
-    made = lines(*(trace_of(answer=a, forbid=("Bonn",)) for a in answers))
+    expected = {"expect": ("Oslo lake boat",), "forbid": ("Bonn",)}
+    made = lines(*(trace_of(answer=a, **expected) for a in answers))
     shuffled = list(made)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
     found = summarise(made, [])

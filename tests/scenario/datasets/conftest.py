@@ -27,6 +27,12 @@ def conversation(name: str = "conv-7") -> dict[str, Any]:
         "conversation": {
             "speaker_a": "Ida",
             "speaker_b": "Odd",
+            "session_10_date_time": "12:30 pm on 1 June, 2023",
+            "session_10": [
+                line("Odd", "D10:1", "I sold it for 300."),
+                line("Ida", "D10:2", "We sailed to Moss yesterday."),
+                line("Odd", "D10:3", "", blip_caption="a harbour"),
+            ],
             "session_1_date_time": "1:56 pm on 8 May, 2023",
             "session_1": [
                 line("Ida", "D1:1", "I bought a boat called Tern."),
@@ -34,12 +40,6 @@ def conversation(name: str = "conv-7") -> dict[str, Any]:
             ],
             "session_2_date_time": "12:05 am on 9 May, 2023",
             "session_2": [],
-            "session_10_date_time": "12:30 pm on 1 June, 2023",
-            "session_10": [
-                line("Odd", "D10:1", "I sold it for 300."),
-                line("Ida", "D10:2", "We sailed to Moss yesterday."),
-                line("Odd", "D10:3", "", blip_caption="a harbour"),
-            ],
             "session_11_date_time": "12:30 pm on 2 June, 2023",
         },
         "qa": [
@@ -70,7 +70,7 @@ def findings() -> list[dict[str, object]]:
     return [
         finding(0, "Some other question?", "HALLUCINATION", first=0),
         finding(0, "What is Ida's boat called?", "WRONG_CITATION", "D1:2", first=3),
-        finding(4, "What did Odd get for it?", "TEMPORAL_ERROR", "D10:1", first=3),
+        finding(4, "What did Odd get for it?", "TEMPORAL_ERROR", "D1:1", first=3),
     ]
 
 

@@ -23,7 +23,7 @@ def test_findings_are_keyed_by_conversation_and_place(
 
     assert {
         ("conv-7", 0): Finding(citation=True, evidence=("D1:2",)),
-        ("conv-7", 4): Finding(citation=False, evidence=("D10:1",)),
+        ("conv-7", 4): Finding(citation=False, evidence=("D1:1",)),
     } == read_audit(written(audit), QUESTIONS)
 
 
