@@ -43,11 +43,11 @@ class Steps:
             facts: what they plant: name to value, or to the keys of a fact as YAML has them.
             speaker: who says it; else the session's principal.
         """
-        return self.add(**_given({"user": text, "facts": facts, "as": speaker}))
+        return self.add(user=text, **_given({"facts": facts, "as": speaker}))
 
     def assistant(self, text: str, *, facts: Mapping[str, Value] | None = None) -> Self:
         """The assistant says something; the arguments are those of `user`."""
-        return self.add(**_given({"assistant": text, "facts": facts}))
+        return self.add(assistant=text, **_given({"facts": facts}))
 
     def filler(self, turns: int, *, domain: str | None = None, words: int | None = None) -> Self:
         """Generated talk.

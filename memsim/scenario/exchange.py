@@ -65,24 +65,31 @@ def written_out(steps: Iterable[ScriptStep]) -> Iterator[PlainStep]:
     """
     count = 0
     for step in steps:
-        for plain in _repeated(step) if isinstance(step, Repeat) else (step,):
-            count += 1
-            if count > MAX_STEPS:
-                raise ScenarioError(
-                    f"makes more than {MAX_STEPS:,} turns without filler", line=step.line
-                )
-            yield plain
+        count += step.times * len(step.turns) if isinstance(step, Repeat) else 1
+        if count > MAX_STEPS:
+            raise ScenarioError(
+                f"makes more than {MAX_STEPS:,} turns without filler", line=step.line
+            )
+        if isinstance(step, Repeat):
+            yield from _repeated(step)
+        else:
+            yield step
 
 
 def _repeated(repeat: Repeat) -> Iterator[PlainStep]:
     fixed = not any(map(_counts, repeat.turns))
-    once = _steps(repeat.turns, 1)
+    once = repetition(repeat, 1)
     for number in range(1, repeat.times + 1):
-        yield from once if fixed or number == 1 else _steps(repeat.turns, number)
+        yield from once if fixed or number == 1 else repetition(repeat, number)
 
 
-def _steps(turns: tuple[Node, ...], number: int) -> list[PlainStep]:
-    steps = [STEP.read(_counted(node, str(number)), "a turn") for node in turns]
+def repetition(repeat: Repeat, number: int) -> list[PlainStep]:
+    """The steps of one repetition.
+
+    Raises:
+        ScenarioError: one of them is wrong.
+    """
+    steps = [STEP.read(_counted(node, str(number)), "a turn") for node in repeat.turns]
     for step in steps:
         if isinstance(step, Repeat):
             raise ScenarioError("a repeat may not stand in a repeat", line=step.line)

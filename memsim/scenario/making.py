@@ -11,10 +11,11 @@ from pathlib import Path
 from memsim.clock import stamp
 from memsim.errors import ScenarioError
 from memsim.scenario import filler
+from memsim.scenario.exchange import repetition
 from memsim.scenario.findings import Survey
-from memsim.scenario.nodes import Listing, Mapping, Node, Scalar, canonical, near, shown
+from memsim.scenario.nodes import Mapping, Node, Scalar, near, shown
 from memsim.scenario.performance import Performance
-from memsim.scenario.plan import Plan
+from memsim.scenario.plan import Plan, Repeat
 from memsim.scenario.probing import Placed, place_probes
 from memsim.scenario.schema import PLAN, VERSION
 from memsim.scenario.script import UNKNOWN, Probe, Scenario
@@ -133,8 +134,10 @@ def fingerprint(plan: Plan, *, generated: bool) -> str:
 
 
 def _said(value: object) -> object:
-    if isinstance(value, Scalar | Listing | Mapping):
-        return canonical(value)
+    if isinstance(value, Repeat):
+        # Two repetitions tell where the count stands, and are read as any other steps are.
+        read = (step for n in range(1, min(value.times, 2) + 1) for step in repetition(value, n))
+        return [value.times, _said(tuple(read))]
     if is_dataclass(value) and not isinstance(value, type):
         said = {
             f.name: _said(getattr(value, f.name))

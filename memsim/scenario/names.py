@@ -13,6 +13,9 @@ from memsim.scenario.values import PLAIN, Kind, Schema, expected, written
 T = TypeVar("T")
 
 ID_LENGTH = 100
+# For editors, whose regular expressions know no Unicode letters; `$` is for `$i` in a repeat.
+_NEVER = r"\s!-#%-,/:-@\[-^`{-~\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff"
+_PATTERN = f"^[^{_NEVER}.\\-][^{_NEVER}]*$"
 _RESERVED = frozenset(
     ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)))
 )
@@ -29,7 +32,7 @@ class Ident(Kind[str]):
         return text
 
     def schema(self) -> Schema:
-        return {**PLAIN, "minLength": 1, "maxLength": ID_LENGTH, "pattern": r"^[^\s/\\:\[\]%]+$"}
+        return {**PLAIN, "maxLength": ID_LENGTH, "pattern": _PATTERN}
 
 
 def _ident_problem(text: str) -> str:
@@ -116,10 +119,10 @@ class Names(Kind[tuple[str, ...]]):
 
     def __init__(self, noun: str, *, single: bool = False) -> None:
         self._noun = noun
-        self._list = ListOf(Ident(), single=single)
+        self._single = single
 
     def read(self, node: Node, name: str) -> tuple[str, ...]:
-        names = self._list.read(node, name)
+        names = ListOf(Ident(), single=self._single).read(node, name)
         seen = Distinct(self._noun)
         items = node.items if isinstance(node, Listing) else (node,)
         for each, item in zip(names, items, strict=True):
@@ -127,7 +130,13 @@ class Names(Kind[tuple[str, ...]]):
         return names
 
     def schema(self) -> Schema:
-        return self._list.schema()
+        several: Schema = {
+            "type": "array",
+            "items": Ident().schema(),
+            "minItems": 1,
+            "uniqueItems": True,
+        }
+        return {"anyOf": [Ident().schema(), several]} if self._single else several
 
 
 class ListOf(Kind[tuple[T, ...]]):
@@ -175,16 +184,27 @@ class MapOf(Kind[tuple[Named[T], ...]]):
         kind: what each value is.
         names: what each name is.
         noun: what a name names, for messages.
+        most: how many there may be; None for as many as a file may hold.
     """
 
-    def __init__(self, kind: Kind[T], noun: str, names: Kind[str] | None = None) -> None:
+    def __init__(
+        self,
+        kind: Kind[T],
+        noun: str,
+        names: Kind[str] | None = None,
+        *,
+        most: int | None = None,
+    ) -> None:
         self._kind = kind
         self._names = names or Ident()
         self._noun = noun
+        self._most = most
 
     def read(self, node: Node, name: str) -> tuple[Named[T], ...]:
         if not isinstance(node, Mapping):
             raise expected(name, "a mapping", node)
+        if self._most is not None and len(node.entries) > self._most:
+            raise ScenarioError(f"{name} has more than {self._most:,} entries", line=node.line)
         seen = Distinct(self._noun)
         return tuple(self._item(node, key, seen) for key in node.entries)
 
@@ -195,8 +215,10 @@ class MapOf(Kind[tuple[Named[T], ...]]):
         return Named(key, self._kind.read(node.entries[key], f"{self._noun} {key}"), line)
 
     def schema(self) -> Schema:
+        most: Schema = {} if self._most is None else {"maxProperties": self._most}
         return {
             "type": "object",
-            "propertyNames": {"minLength": 1, "maxLength": ID_LENGTH},
+            **most,
+            "propertyNames": self._names.schema(),
             "additionalProperties": self._kind.schema(),
         }

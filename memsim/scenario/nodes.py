@@ -96,12 +96,3 @@ def shown(text: str) -> str:
     if len(text) > _SHOWN:
         text = f"{text[: _SHOWN - 12]}…{text[-11:]}"
     return ascii(text) if not text.isprintable() else repr(text)
-
-
-def canonical(node: Node) -> object:
-    """The node as JSON values: what it says, without lines and quoting."""
-    if isinstance(node, Scalar):
-        return node.text
-    if isinstance(node, Listing):
-        return [canonical(item) for item in node.items]
-    return [[key, canonical(value)] for key, value in node.entries.items()]

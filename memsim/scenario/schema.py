@@ -66,6 +66,9 @@ class _Metric(Ident):
         super().read(Scalar(node.text.replace("@", "_"), node.line), name)
         return node.text
 
+    def schema(self) -> Schema:
+        return {"pattern": "^[A-Za-z0-9_][A-Za-z0-9_.@-]*$"}
+
 
 class _People(Kind[tuple[str, ...]]):
     """Principals, as a list of names or a mapping of names to nothing."""
@@ -88,7 +91,7 @@ class _People(Kind[tuple[str, ...]]):
     def schema(self) -> Schema:
         empty = {"type": "object", "maxProperties": 0}
         named = {"type": "object", "additionalProperties": empty, "minProperties": 1}
-        return {"anyOf": [ListOf(Ident()).schema(), named]}
+        return {"anyOf": [Names("principal").schema(), named]}
 
 
 class _Due(Kind[After]):
@@ -154,7 +157,7 @@ FACT: Record[FactNote] = Record(
     short="value",
 )
 
-_FACTS = _field("facts", MapOf(FACT, "fact"), "what the text plants: name to value")
+_FACTS = _field("facts", MapOf(FACT, "fact", most=200), "what the text plants: name to value")
 _DOMAIN = _field("domain", Choice(DOMAINS), "what generated talk is about")
 _SPEAKER = _field("as", Ident(), "whose turn it is; else the session's principal", into="speaker")
 

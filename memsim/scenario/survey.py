@@ -267,10 +267,13 @@ class _Surveyor:
 def _check_stated(
     facts: Sequence[Fact], text: str, found: AbstractSet[str], lines: Mapping[str, int | None]
 ) -> None:
-    others = [fact for fact in facts if fact.value not in found]
-    said = Sought(fact.value for fact in others).found(text) if others else ()
-    for fact in others:
-        if fact.value not in said:
+    if not facts:
+        return
+    others = [fact.value for fact in facts if fact.value not in found]
+    said = Sought(others).found(text) | found if others else found
+    written = " ".join(text.casefold().split())
+    for fact in facts:
+        if fact.value not in said or " ".join(fact.value.casefold().split()) not in written:
             raise ScenarioError(
                 f"fact {fact.id} is never stated: {shown(fact.value)} "
                 "is not in the text of its turn",

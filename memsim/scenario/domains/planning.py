@@ -32,7 +32,7 @@ DOMAIN = Domain(
         "I would ask {name} to split {task}.",
         "{milestone} rarely moves because of {risk} alone.",
         "There are {few} open questions on {task}.",
-        "{many} hours sounds like {task} and {artefact} together.",
+        "A figure of {many} hours may well include {artefact}.",
         "Parallel work is possible if {name} agrees on {artefact}.",
         "The usual trouble is {risk}.",
         "{name} has already commented on {code}.",

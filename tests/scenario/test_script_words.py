@@ -1,0 +1,81 @@
+"""When a text says a value."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memsim.scenario.words import Sought, says, words
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("My order is A-17.", "A-17"),
+        ("my order is a 17", "A-17"),
+        ("It is in OSLO, by the fjord.", "Oslo"),
+        ("Dr. Smith, at 9:30", "dr smith"),
+        ("私は京都に住んでいます。", "京都"),
+        ("ฉันอยู่กรุงเทพ", "กรุงเทพ"),
+        ("서울에 살아요", "서울"),
+        ("Straße", "STRASSE"),
+        ("all good \U0001f600!", "\U0001f600"),
+        ("the end", "end"),
+    ],
+)
+def test_a_text_says_a_value_whatever_its_case_and_punctuation(text: str, value: str) -> None:
+    """Words in a row; a script without spaces has a word for each character."""
+    assert says(text, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("We are in Oslofjord.", "Oslo"),
+        ("order A-178", "A-17"),
+        ("17 A", "A-17"),
+        ("a red and blue hat", "red hat"),
+        ("anything", ""),
+        ("anything", "  "),
+        ("", "x"),
+        ("hello", "!"),
+    ],
+)
+def test_a_part_of_a_word_or_another_order_does_not_say_it(text: str, value: str) -> None:
+    """Otherwise 4411 would be found in every longer number."""
+    assert not says(text, value)
+
+
+WORDS = st.lists(st.sampled_from(["a", "b", "ab", "A", "1", "京", "都"]), max_size=30)
+
+
+def slow(text: str, value: str) -> bool:
+    """The definition, word by word."""
+    said, sought = words(text), words(value)
+    return bool(sought) and any(
+        said[n : n + len(sought)] == sought for n in range(len(said) - len(sought) + 1)
+    )
+
+
+@given(WORDS, st.lists(WORDS.map(lambda w: " ".join(w[:4])), max_size=8))
+def test_many_values_are_found_as_each_alone(text: list[str], values: list[str]) -> None:
+    """One pass for all values finds what a search for each would find."""
+    joined = " - ".join(text)
+
+    assert {value for value in values if slow(joined, value)} == Sought(values).found(joined)
+
+
+def test_long_texts_are_read_in_parts_without_loss() -> None:
+    """No value is missed where two parts meet."""
+    values = [f"w{n} w{n + 1}" for n in range(0, 40_000, 7)]
+    text = " ".join(f"w{n}" for n in range(40_001))
+
+    assert set(values) == Sought(values).found(text)
+    assert len(text) > 3 * (1 << 16)
+
+
+def test_symbols_count_only_where_there_are_no_words() -> None:
+    """`C++` is the word C; `+` alone is itself."""
+    assert words("C++") == ("c",)
+    assert words("+ +") == ("+", "+")
