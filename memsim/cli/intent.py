@@ -28,7 +28,7 @@ class Intent:
         expression: of `-k`.
         last_failed: only what failed in the latest run.
         data: a dataset's file or folder.
-        mask_bad_gold: the audit file of `locomo`.
+        mask_bad_gold: leave out a dataset's answers that are known to be wrong.
         settings: flags that are settings, by key; None where not given.
     """
 
@@ -37,7 +37,7 @@ class Intent:
     expression: str | None = None
     last_failed: bool = False
     data: str | None = None
-    mask_bad_gold: str | None = None
+    mask_bad_gold: bool = False
     settings: dict[str, object]
 
 
@@ -76,7 +76,7 @@ def _selection(intent: Intent, settings: Settings, project: Project) -> Selectio
     from memsim.suite import select_scenarios
 
     selectors = intent.selectors or settings.scenarios
-    options = {"mask_bad_gold": intent.mask_bad_gold} if intent.mask_bad_gold else {}
+    options = {"mask_bad_gold": "true"} if intent.mask_bad_gold else {}
     return select_scenarios(selectors, project, data=_data(intent.data, selectors), options=options)
 
 

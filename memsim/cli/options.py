@@ -23,7 +23,7 @@ class Flags(TypedDict):
     stop_at_first: bool
     max_errors: str | None
     data: str | None
-    mask_bad_gold: str | None
+    mask_bad_gold: bool
     budget: str | None
     repeat: str | None
     seed: str | None
@@ -69,10 +69,9 @@ SELECT = (
     ),
     click.option(
         "--mask-bad-gold",
-        metavar="PATH",
-        type=click.Path(),
+        is_flag=True,
         envvar="MEMSIM_MASK_BAD_GOLD",
-        help="locomo: leave out the answers that this audit file lists as wrong.",
+        help="locomo: leave out answers that the audit beside the data found wrong.",
     ),
 )
 SWEEP = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memsim.scoring.outcomes import PASSED, UNMEASURED
+from memsim.scoring.summary import AUDITED_WRONG
 
 if TYPE_CHECKING:
     from memsim.runs import Run
@@ -29,6 +30,8 @@ class Answer:
         outcome: one of metrics: PASS, STALE, MISS and so on.
         reason: why it was missed, in one word; empty when it was not, or nobody can tell.
         scores: by metric; None where it was not scored.
+        doubted: what an audit of the dataset found wrong: `gold`, `citation`; None where there was
+            no audit.
         said: the turn of its newest evidence; None without evidence.
         gone: from which turn on the evidence was out of the context; None when it never was.
     """
@@ -47,6 +50,7 @@ class Answer:
     outcome: str
     reason: str
     scores: Mapping[str, float | None] = field(default_factory=dict)
+    doubted: frozenset[str] | None = None
     said: int | None = None
     gone: int | None = None
 
@@ -56,9 +60,19 @@ class Answer:
         return self.outcome not in UNMEASURED
 
     @property
-    def missed(self) -> bool:
-        """Scored, and neither answered rightly nor rightly left unanswered."""
+    def wrong(self) -> bool:
+        """Scored, and neither answered rightly nor rightly left unanswered; or it leaked."""
         return self.measured and self.outcome not in PASSED
+
+    @property
+    def missed(self) -> bool:
+        """It has an answer, and that was not given."""
+        return self.measured and self.scores.get("recall") == 0
+
+    @property
+    def invented(self) -> bool:
+        """It has no answer, and one was given."""
+        return self.scores.get("false_answers") == 1
 
     @property
     def unit(self) -> Unit:
@@ -97,9 +111,16 @@ def answer_of(case: CaseResult, line: Mapping[str, Any]) -> Answer:
         outcome=line["outcome"],
         reason=line["reason"] or "",
         scores=line["scores"],
+        doubted=_doubted(line["labels"]),
         said=max((piece["turn"] for piece in evidence), default=None),
         gone=_gone(evidence),
     )
+
+
+def _doubted(labels: Mapping[str, str]) -> frozenset[str] | None:
+    if "gold" not in labels:
+        return None
+    return frozenset(name for name in ("gold", "citation") if labels.get(name) == AUDITED_WRONG)
 
 
 def scenario_of(case: str) -> str:

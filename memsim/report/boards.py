@@ -26,6 +26,13 @@ RANKING = {
 }
 """What a table calls the scores of a ranking."""
 
+MASKED = {
+    "recall": ("recall", "gold"),
+    "F1": ("locomo_f1", "gold"),
+    "evid.": ("evidence_recall", "citation"),
+}
+"""What is shown again without the part that an audit found wrong."""
+
 
 def boards_of(cases: Sequence[CaseResult], answers: Sequence[Answer]) -> tuple[Board, ...]:
     """The boards of a run: by dataset, then by budget as planned.
@@ -107,7 +114,8 @@ class _Column:
             abstained=_complement(mean_of(self.sample("false_answers"))),
             context_mean=_mean(self._metric("context_mean")),
             context_peak=max(self._metric("context_peak"), default=None),
-            missed=len(_mostly(asked, lambda a: a.missed and a.answerable)),
+            invented=len(_mostly(asked, lambda a: a.invented)),
+            missed=len(_mostly(asked, lambda a: a.missed)),
             lost=self._total("lost"),
             compactions=self._total("compactions"),
             leaks=self._total("leaks"),
@@ -115,14 +123,20 @@ class _Column:
             ranking=self._ranking(),
             ranked=len(self.sample("mrr")),
             f1=self._f1(),
+            masked=self._masked(),
         )
 
-    def sample(self, metric: str) -> Sample:
-        """The score of each probe, meaned over its repeats; unscored ones are left out."""
+    def sample(self, metric: str, doubt: str = "") -> Sample:
+        """The score of each probe, meaned over its repeats; unscored ones are left out.
+
+        Args:
+            metric: which score.
+            doubt: leave out what an audit found wrong in this: `gold` or `citation`.
+        """
         scores: dict[Unit, list[float]] = {}
         for answer in self.answers:
             value = answer.score(metric)
-            if value is not None:
+            if value is not None and not (answer.doubted and doubt in answer.doubted):
                 scores.setdefault(answer.unit, []).append(value)
         return {unit: math.fsum(values) / len(values) for unit, values in scores.items()}
 
@@ -137,6 +151,12 @@ class _Column:
     def _ranking(self) -> Mapping[str, float | None]:
         means = {name: _mean(self.sample(metric).values()) for name, metric in RANKING.items()}
         return means if any(v is not None for v in means.values()) else {}
+
+    def _masked(self) -> Mapping[str, Estimate]:
+        if not any(a.doubted for a in self.answers):
+            return {}
+        found = {name: mean_of(self.sample(*chosen)) for name, chosen in MASKED.items()}
+        return {name: mean for name, mean in found.items() if mean.n}
 
     def _f1(self) -> Estimate | None:
         f1 = mean_of(self.sample("locomo_f1"))

@@ -109,15 +109,24 @@ def missed_lines(groups: tuple[MissedGroup, ...], marks: Marks) -> list[TextLine
     several = len({g.budget for g in groups}) > 1
     names = [g.strategy + (f"@{numbers.budget(g.budget)}" if several else "") for g in groups]
     wide = max(map(len, names))
-    for name, group in zip(names, groups, strict=True):
-        reasons = ", ".join(f"{n:,} {word}" for word, n in group.reasons.items())
-        share = f"{group.missed:,} of {group.answerable:,}"
-        lines.append(TextLine(text=f"  {pad(name, wide)}  {share:>12}   {reasons}".rstrip()))
+    lines += [
+        TextLine(text=f"  {pad(name, wide)}  {missed_text(group)}")
+        for name, group in zip(names, groups, strict=True)
+    ]
     if any(len(g.examples) > NAMED for g in groups):
         return [*lines, *_all_missed(groups), TextLine(text="")]
     lines.append(TextLine(text=f"  to see where one went {marks.dots}", tone="dim"))
     lines += [TextLine(text=f"    {explain_command(p.id)}") for p in _examples(groups)]
     return [*lines, TextLine(text="")]
+
+
+def missed_text(group: MissedGroup) -> str:
+    """Such as `15 of 40: 13 compacted-away, 2 not-read; 1 of 4 invented`."""
+    reasons = ", ".join(f"{n:,} {word}" for word, n in group.reasons.items())
+    text = f"{group.missed:,} of {group.answerable:,}" + (f": {reasons}" if reasons else "")
+    if group.invented:
+        text += f"; {group.invented:,} of {group.unanswerable:,} invented"
+    return text
 
 
 def _all_missed(groups: tuple[MissedGroup, ...]) -> list[TextLine]:

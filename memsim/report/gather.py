@@ -18,6 +18,7 @@ from memsim.report.rows import (
     Header,
     MissedGroup,
     MissedProbe,
+    Row,
     Summary,
     Unscored,
 )
@@ -122,7 +123,7 @@ def _failure(case: CaseResult, answers: Iterable[Answer]) -> Failure:
         Broken(metric=f.metric, bound=f.bound, value=f.value, place=f.place)
         for f in case.expect_failures
     )
-    missed = tuple(_missed_probe(a) for a in answers if a.missed)
+    missed = tuple(_missed_probe(a) for a in answers if a.wrong)
     return Failure(case=case.key, broken=broken, missed=missed)
 
 
@@ -138,28 +139,34 @@ def unscored_of(case: CaseResult) -> Unscored:
 def _missed(
     boards: Sequence[Board], answers: Sequence[Answer], examples: int | None
 ) -> Iterable[MissedGroup]:
-    by_row: dict[tuple[str, int, str], list[Answer]] = {}
+    wrong: dict[tuple[str, int, str], list[Answer]] = {}
     for answer in answers:
-        if answer.missed and not answer.control:
-            by_row.setdefault((answer.dataset, answer.budget, answer.strategy), []).append(answer)
+        if answer.wrong and not answer.control:
+            wrong.setdefault((answer.dataset, answer.budget, answer.strategy), []).append(answer)
     for board in boards:
         for row in board.rows:
-            missed = by_row.get((board.dataset, board.budget, row.strategy))
-            if missed:
-                yield MissedGroup(
-                    strategy=row.strategy,
-                    budget=board.budget,
-                    missed=row.missed,
-                    answerable=row.recall.n,
-                    reasons=reasons_of(missed),
-                    examples=tuple(map(_missed_probe, missed[:examples])),
-                )
+            mine = wrong.get((board.dataset, board.budget, row.strategy))
+            if mine:
+                yield _group(row, sorted(mine, key=lambda a: not a.missed), examples)
 
 
-def reasons_of(missed: Iterable[Answer]) -> dict[str, int]:
-    """Why probes were missed, most frequent first."""
-    counted = Counter(a.reason or a.outcome.lower() for a in missed)
-    return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+def _group(row: Row, wrong: Sequence[Answer], examples: int | None) -> MissedGroup:
+    return MissedGroup(
+        strategy=row.strategy,
+        budget=row.budget,
+        missed=row.missed,
+        answerable=row.recall.n,
+        reasons=reasons_of(wrong),
+        invented=row.invented,
+        unanswerable=row.abstained.n,
+        examples=tuple(map(_missed_probe, wrong[:examples])),
+    )
+
+
+def reasons_of(answers: Iterable[Answer]) -> dict[str, int]:
+    """Why probes were missed, most frequent first; a probe with several repeats counts once."""
+    first = {a.unit: a.reason or a.outcome.lower() for a in answers if a.missed}
+    return dict(sorted(Counter(first.values()).items(), key=lambda item: (-item[1], item[0])))
 
 
 def _missed_probe(answer: Answer) -> MissedProbe:

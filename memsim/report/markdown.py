@@ -6,11 +6,19 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from memsim.report import numbers
-from memsim.report.failures import broken_text, explain_command
+from memsim.report.failures import broken_text, explain_command, missed_text
 from memsim.report.layout import Column
 from memsim.report.marks import UNICODE
 from memsim.report.rows import Board, Failure, Matrix, MissedGroup, Summary, Unscored
-from memsim.report.table import board_table, legend, ranking_table, sweep_table, title
+from memsim.report.table import (
+    MASKED_TITLE,
+    board_table,
+    legend,
+    masked_table,
+    ranking_table,
+    sweep_table,
+    title,
+)
 
 
 def markdown(summary: Summary) -> str:
@@ -47,6 +55,9 @@ def _board(board: Board) -> Iterator[str]:
     if ranking := ranking_table(board):
         yield from ("", "### Evidence recall of the ranking", "")
         yield from _table(ranking)
+    if masked := masked_table(board):
+        yield from ("", f"### {MASKED_TITLE.capitalize()}", "")
+        yield from _table(masked)
     for matrix in board.matrices:
         yield from _matrix(matrix, board)
 
@@ -109,23 +120,15 @@ def _missed(groups: tuple[MissedGroup, ...]) -> Iterator[str]:
     if not groups:
         return
     yield from ("", "## Missed, and why", "")
-    heads = [Column(head="strategy", right=False), Column(head="budget"), Column(head="missed")]
-    heads += [
-        Column(head="of"),
-        Column(head="why", right=False),
+    heads = [
+        Column(head="strategy", right=False),
+        Column(head="budget"),
+        Column(head="missed", right=False),
         Column(head="such as", right=False),
     ]
     yield from _rows(heads, map(_missed_cells, groups))
 
 
 def _missed_cells(group: MissedGroup) -> list[str]:
-    reasons = ", ".join(f"{n} {word}" for word, n in group.reasons.items())
     example = group.examples[0].id if group.examples else ""
-    return [
-        group.strategy,
-        numbers.budget(group.budget),
-        str(group.missed),
-        str(group.answerable),
-        reasons,
-        example,
-    ]
+    return [group.strategy, numbers.budget(group.budget), missed_text(group), example]

@@ -32,12 +32,12 @@ def _edge(value: float) -> str:
 
 
 def tokens(value: float | None) -> str:
-    """Tokens, such as `212` or `31.2k` (thousands)."""
+    """Tokens, such as `212` or `31.2k`; k is 1,024, as in budgets."""
     if value is None:
         return UNSCORED
     if value < 1000:
         return f"{value:.0f}"
-    return f"{value / 1000:.1f}k" if value < 999_950 else f"{value / 1_000_000:.1f}M"
+    return f"{value / 1024:.1f}k" if value < 1_000_000 else f"{value / 1_048_576:.1f}M"
 
 
 def budget(value: int) -> str:

@@ -41,6 +41,7 @@ class Row:
         abstained: share of unanswerable probes where it said that it does not know.
         context_mean, context_peak: tokens of what was sent: mean over cases, and the largest.
         missed: answerable probes that it did not answer rightly in most repeats.
+        invented: unanswerable probes that it answered in most repeats.
         lost: pieces of evidence that were not in the context of a question.
         compactions: of all scenarios together.
         leaks: probes in which something private was visible; None when nothing private was planted.
@@ -48,6 +49,8 @@ class Row:
         ranking: recall of evidence @k, MRR and nDCG by notation; empty where nothing is ranked.
         ranked: probes with evidence, over which `ranking` is a mean.
         f1: LoCoMo's F1; None where it is not scored.
+        masked: recall, F1 and evidence recall without what an audit found wrong; empty where there
+            was no audit, or it found nothing.
     """
 
     letter: str
@@ -63,6 +66,7 @@ class Row:
     context_mean: float | None = None
     context_peak: float | None = None
     missed: int = 0
+    invented: int = 0
     lost: int | None = None
     compactions: int | None = None
     leaks: int | None = None
@@ -70,6 +74,7 @@ class Row:
     ranking: Mapping[str, float | None] = field(default_factory=dict)
     ranked: int = 0
     f1: Estimate | None = None
+    masked: Mapping[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,14 +186,21 @@ class Unscored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissedGroup:
-    """What one strategy missed at one budget: how much, why, and where to look."""
+    """What one strategy missed or invented at one budget: how much, why, and where to look.
+
+    Attributes:
+        reasons: why answerable probes were missed, most frequent first.
+        examples: missed ones first.
+    """
 
     strategy: str
     budget: int
     missed: int
     answerable: int
     reasons: Mapping[str, int]
-    examples: tuple[MissedProbe, ...]
+    invented: int = 0
+    unanswerable: int = 0
+    examples: tuple[MissedProbe, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

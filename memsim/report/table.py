@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from memsim.report import numbers
 from memsim.report.layout import Column, Laid, TextLine, Tone, lay_out
 from memsim.report.marks import Marks
-from memsim.report.rows import Board, Matrix, Row, Slice
+from memsim.report.rows import Board, Estimate, Matrix, Row, Slice
 
 Table = list[tuple[Column, list[str]]]
 """Columns with their cells."""
 
 MANY_SLICES = 24
 """Rows of a matrix beyond which only the most telling ones are printed."""
+
+MASKED_TITLE = "without answers and citations that an audit found wrong"
 
 _SHORT = {"ceiling": "ceil.", "evidence": "evid.", "floor": "floor"}
 
@@ -28,6 +30,9 @@ def board_lines(board: Board, marks: Marks, width: int) -> list[TextLine]:
     if ranking := ranking_table(board):
         lines += [TextLine(text=""), TextLine(text="evidence recall of the ranking", tone="head")]
         lines += _lay_table(ranking, _ranked(board), width).lines
+    if masked := masked_table(board):
+        lines += [TextLine(text=""), TextLine(text=MASKED_TITLE, tone="head")]
+        lines += _lay_table(masked, board.rows, width).lines
     for matrix in board.matrices:
         if len(matrix.slices) > 1:
             lines += [TextLine(text=""), *matrix_lines(matrix, board, marks, width)]
@@ -133,7 +138,9 @@ def _cost_columns(rows: Sequence[Row]) -> Table:
 
 
 def note(row: Row) -> str:
-    """What a control marks."""
+    """What a control marks, and whether it could."""
+    if row.control == "ceiling" and row.lost:
+        return "ceiling, cut"
     return row.control
 
 
@@ -147,6 +154,10 @@ def legend(board: Board, marks: Marks, laid: Laid | None = None) -> list[str]:
         notes.append(f"{sign} beats row {letters[0]} ({how})")
     meanings = [text for head, text in _meanings(board) if head not in hidden]
     notes += ["; ".join(meanings[place : place + 2]) for place in range(0, len(meanings), 2)]
+    if any(note(r).endswith("cut") for r in board.rows):
+        notes.append(
+            "cut: all that was said did not fit into the budget, so the oldest was left out"
+        )
     if hidden:
         names = ", ".join(head for head in hidden if head)
         notes.append(f"no room for: {names or 'notes'} (a wider terminal or --format md has them)")
@@ -197,6 +208,23 @@ def ranking_table(board: Board) -> Table:
 
 def _ranked(board: Board) -> list[Row]:
     return [row for row in board.rows if row.ranking]
+
+
+def masked_table(board: Board) -> Table:
+    """Means without what an audit of the dataset found wrong; empty where there was no audit."""
+    rows = board.rows
+    names = list(dict.fromkeys(name for r in rows for name in r.masked))
+    if not names:
+        return []
+    table: Table = [
+        (Column(head="", right=False), [f"  {r.letter}" for r in rows]),
+        (Column(head="strategy", right=False), [r.strategy for r in rows]),
+    ]
+    for name in names:
+        found = [r.masked.get(name, Estimate()) for r in rows]
+        table.append((Column(head=name), [numbers.share(e.mean) for e in found]))
+        table.append((Column(head="n"), [numbers.count(e.n) for e in found]))
+    return table
 
 
 def sweep_table(boards: Sequence[Board]) -> Table:

@@ -1,4 +1,4 @@
-"""`--mask-bad-gold PATH`: a dataset's answers that are known to be wrong."""
+"""`--mask-bad-gold`: a dataset's answers that are known to be wrong."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from click.testing import Result
 Run = Callable[..., Result]
 
 
-def test_an_audit_that_is_not_there_is_exit_four(run: Run, project: Path) -> None:
-    """One line that names it."""
+def test_without_an_audit_it_is_exit_four(run: Run, project: Path) -> None:
+    """There is nothing to leave out by; one line says so."""
     (project / "locomo.json").write_text("[]", encoding="utf-8")
 
-    result = run("locomo", "--data", "locomo.json", "--mask-bad-gold", "nowhere.json")
+    result = run("locomo", "--data", "locomo.json", "--mask-bad-gold")
 
     assert result.exit_code == 4
     assert result.stderr.count("\n") == 1

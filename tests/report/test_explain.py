@@ -28,7 +28,7 @@ def test_a_lost_fact_is_followed_to_where_it_was_dropped(
 ) -> None:
     """Planted, dropped with what else, asked, where it is now, answered."""
     expected = """
-order_id   "What is my order number?"   ability: recall   asked at turn 40 (37 turns, 5.1k tokens\
+order_id   "What is my order number?"   ability: recall   asked at turn 40 (37 turns, 5.0k tokens\
  later)
   turn   3  planted     in the window                              212 / 4,096 tokens
   turn  19  dropped     window full, 2 messages                  4,000 / 4,096 tokens

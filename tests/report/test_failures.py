@@ -105,6 +105,8 @@ def group(strategy: str, *probes: MissedProbe) -> MissedGroup:
         missed=15,
         answerable=40,
         reasons={"compacted-away": 13, "not-read": 2},
+        invented=1,
+        unanswerable=4,
         examples=probes,
     )
 
@@ -115,8 +117,8 @@ def test_what_was_missed_names_reasons_and_one_example_of_each_strategy_first() 
 
     expected = f"""
 missed, and why
-  tiered              15 of 40   13 compacted-away, 2 not-read
-  sliding_window      15 of 40   13 compacted-away, 2 not-read
+  tiered          15 of 40: 13 compacted-away, 2 not-read; 1 of 4 invented
+  sliding_window  15 of 40: 13 compacted-away, 2 not-read; 1 of 4 invented
   to see where one went …
     memsim explain '{CASE}::a'
     memsim explain '{CASE}::c'

@@ -28,10 +28,10 @@ def test_a_share_has_two_digits_and_never_looks_like_all_or_none(
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [(None, "n/a"), (0, "0"), (999, "999"), (1000, "1.0k"), (31_240, "31.2k"), (2.5e6, "2.5M")],
+    [(None, "n/a"), (0, "0"), (999, "999"), (4096, "4.0k"), (31_949, "31.2k"), (2.62e6, "2.5M")],
 )
-def test_tokens_are_in_thousands(value: float | None, written: str) -> None:
-    """Thousands of tokens are what budgets are thought of in."""
+def test_tokens_are_counted_in_the_k_of_budgets(value: float | None, written: str) -> None:
+    """A context of 4,096 tokens is what a budget of 4k allows, and looks like it."""
     assert written == numbers.tokens(value)
 
 
