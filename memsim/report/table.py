@@ -140,7 +140,7 @@ def _cost_columns(rows: Sequence[Row]) -> Table:
 def note(row: Row) -> str:
     """What a control marks, and whether it could."""
     if row.control == "ceiling" and row.lost:
-        return "ceiling, cut"
+        return "ceiling*"
     return row.control
 
 

@@ -40,7 +40,7 @@ def board() -> Board:
                 context_mean=31_200.0,
                 context_peak=62_000.0,
                 missed=1,
-                lost=1,
+                lost=0,
                 compactions=0,
             ),
             Row(

@@ -72,6 +72,16 @@ def test_n_has_a_column_where_it_differs(board: Board) -> None:
     assert "unscored" in text
 
 
+def test_a_ceiling_that_was_cut_says_so(board: Board) -> None:
+    """Where all that was said does not fit, the most that fits is no ceiling."""
+    rows = (replace(board.rows[0], lost=9), *board.rows[1:])
+
+    text = shown(table.board_lines(replace(board, rows=rows), UNICODE, 120))
+
+    assert "ceiling*" in text
+    assert "* all that was said did not fit into the budget" in text
+
+
 def test_leaks_are_shown_where_something_private_was_planted(board: Board) -> None:
     """Nothing planted is no column, and n/a is not zero."""
     assert "leaks" not in shown(table.board_lines(board, UNICODE, 160))
@@ -152,7 +162,7 @@ scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
 
                                                                   context
      strategy        recall  95%           in ctx  evid.  abst.   mean   peak  lost  comp.
-  ·  full_context       .98  [.96 .99]        .99   1.00   1.00  30.5k  60.5k     1      0  ceiling, cut
+  ·  full_context       .98  [.96 .99]        .99   1.00   1.00  30.5k  60.5k     0      0  ceiling
   a  tiered             .91  [.87 .94]  ᵇ     .95    .90    .75   3.5k   3.8k     4      9
 ✗ b  sliding_window     .62  [.55 .68]        .64    .60   1.00   3.8k   3.9k    15      0
   ·  no_memory          .05  [.03 .08]        .00    n/a   1.00    200    300    38      0  floor
@@ -162,7 +172,6 @@ scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
   in ctx: the answer stood in the context; evid.: share of the evidence that did, 40 probes
   abst.: rightly said to be unknown, of 4; context: tokens sent
   lost: evidence that was not sent; comp.: compactions
-  cut: all that was said did not fit into the budget, so the oldest was left out
 
 recall by scenario
   scenario         n  full_context  tiered  sliding_window  no_memory
@@ -172,21 +181,21 @@ recall by scenario
 MIDDLE = """
 scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
 
-                                                    context
-     strategy        recall  95%           in ctx   mean  lost
-  ·  full_context       .98  [.96 .99]        .99  30.5k     1  ceiling, cut
-  a  tiered             .91  [.87 .94]  ᵇ     .95   3.5k     4
-✗ b  sliding_window     .62  [.55 .68]        .64   3.8k    15
-  ·  no_memory          .05  [.03 .08]        .00    200    38  floor
+                                                           context
+     strategy        recall  95%           in ctx  evid.   mean  lost
+  ·  full_context       .98  [.96 .99]        .99   1.00  30.5k     0  ceiling
+  a  tiered             .91  [.87 .94]  ᵇ     .95    .90   3.5k     4
+✗ b  sliding_window     .62  [.55 .68]        .64    .60   3.8k    15
+  ·  no_memory          .05  [.03 .08]        .00    n/a    200    38  floor
 
   recall: answered rightly, of the 40 answerable probes; 95%: probes resampled
     within scenarios
   ᵇ beats row b (paired by probe, Holm, p ≤ .05)
-  in ctx: the answer stood in the context; context: tokens sent
-  lost: evidence that was not sent
-  cut: all that was said did not fit into the budget, so the oldest was left out
-  no room for: evid., abst., context peak, comp. (a wider terminal or --format
-    md has them)
+  in ctx: the answer stood in the context; evid.: share of the evidence that
+    did, 40 probes
+  context: tokens sent; lost: evidence that was not sent
+  no room for: abst., context peak, comp. (a wider terminal or --format md has
+    them)
 
 recall by scenario
   scenario         n  full_context  tiered  sliding_window  no_memory
