@@ -154,10 +154,8 @@ def legend(board: Board, marks: Marks, laid: Laid | None = None) -> list[str]:
         notes.append(f"{sign} beats row {letters[0]} ({how})")
     meanings = [text for head, text in _meanings(board) if head not in hidden]
     notes += ["; ".join(meanings[place : place + 2]) for place in range(0, len(meanings), 2)]
-    if any(note(r).endswith("cut") for r in board.rows):
-        notes.append(
-            "cut: all that was said did not fit into the budget, so the oldest was left out"
-        )
+    if any(note(r).endswith("*") for r in board.rows):
+        notes.append("* all that was said did not fit into the budget: the oldest was left out")
     if hidden:
         names = ", ".join(head for head in hidden if head)
         notes.append(f"no room for: {names or 'notes'} (a wider terminal or --format md has them)")
