@@ -211,7 +211,7 @@ def _shifted(mention: Mention, said: date, count: str, unit: str, sign: int) -> 
         return _on(said + timedelta(days=sign * n))
     if unit == "week":
         day = said + timedelta(weeks=sign * n)
-        many = "week" if n == 1 else f"{n} weeks"
+        many = "a week" if n == 1 else f"{n} weeks"
         return _on(day, f"{told(day)} ({many} {side} {told(said)})")
     if unit == "weekend":
         many = "the weekend" if n == 1 else f"{_word(count, n)} weekends"

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 STRICT: Final = frozenset({"when", "number", "duration", "often", "colour", "name"})
 """Kinds that nothing but a value of their own answers."""
 
+NAME_WORDS: Final = 2
+"""Words of a sentence that may be nothing but a name."""
+
 _DURATION: Final = re.compile(
     r"\b(?:\d+(?:\.\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
     r"|thirty|few|couple\sof|several|half\san?)[\s-](?:\w+\s)?"
@@ -102,7 +105,8 @@ def _is_named(question: Question, sentence: Sentence) -> bool:
         return True
     first = _LEADING.match(sentence.text)
     leads = first is not None and fold(first[1]) not in STOP
-    return leads and other_side(question, sentence.text) is not None
+    alone = len(sentence.stems) <= NAME_WORDS
+    return leads and (alone or other_side(question, sentence.text) is not None)
 
 
 def _is_dated(question: Question, sentence: Sentence) -> bool:

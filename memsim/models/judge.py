@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memsim.models import IDK
-from memsim.models.dates import mentions, resolve
+from memsim.models.dates import Mention, mentions, resolve
 from memsim.models.lexicon import NEGATIVE, STOP
-from memsim.models.numbers import numbers
+from memsim.models.numbers import Number, numbers
 from memsim.models.text import fold, sentences, stem, words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import date
 
     from memsim.models import Request
@@ -53,16 +54,21 @@ def abstains(answer: str) -> bool:
 
 
 def _content(text: str) -> frozenset[str]:
-    spoken = [w for w in words(text) if w not in STOP or w in {"yes", "no"}]
-    dated = {w for m in mentions(text) for w in words(m.text)}
-    counted = {w for n in numbers(text) for w in words(text[n.start : n.end])}
-    return frozenset(stem(w) for w in spoken if w not in dated and w not in counted)
+    bare = _without(_without(text, mentions(text)), numbers(_without(text, mentions(text))))
+    spoken = [w for w in words(bare) if w not in STOP or w in {"yes", "no"}]
+    return frozenset(map(stem, spoken))
 
 
 def _numbers(text: str) -> frozenset[float]:
-    dated = [(m.start, m.end) for m in mentions(text)]
-    found = (n for n in numbers(text) if not any(s <= n.start < e for s, e in dated))
-    return frozenset(n.value for n in found)
+    return frozenset(n.value for n in numbers(_without(text, mentions(text))))
+
+
+def _without(text: str, found: Sequence[Mention | Number]) -> str:
+    kept, start = [], 0
+    for part in found:
+        kept.append(text[start : part.start])
+        start = part.end
+    return " ".join((*kept, text[start:]))
 
 
 def _dates(text: str) -> frozenset[tuple[date, date] | str]:

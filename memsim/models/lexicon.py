@@ -143,6 +143,16 @@ ABBREVIATIONS: Final = _listed(
 )
 """Words whose full stop ends no sentence."""
 
+LABELS: Final = _listed(
+    """
+    address answer budget change constraint date deadline decision fact goal identity
+    important kind name note notes number order phone plan preference price priority
+    question reminder requirement result rule status subject summary task team time title
+    todo topic total type update user_id version warning
+    """
+)
+"""Words before a colon that say what follows, not who says it."""
+
 PRONOUNS: Final = _listed(
     """
     all everything he here i it one she that there these they this those we what who you

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from memsim.models import IDK
@@ -19,27 +20,27 @@ from memsim.models.lexicon import CONTINUING, NEGATIVE, UPDATING
 from memsim.models.question import Question, parse
 from memsim.models.ranking import Candidate, Ranking
 from memsim.models.statements import speaker, statements
-from memsim.models.text import words
+from memsim.models.text import content, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import date
 
     from memsim.models import Request
 
 ANSWER_WORDS = 40
 """Words that an answer has at most."""
 
+LEAD = 8
+"""Words before the first that is asked for, where a long sentence is cut down to an answer."""
+
 CONSIDERED = 16
 """Best sentences among which the answer is looked for."""
-
 
 NEEDED = (0.9, 0.55, 0.45, 0.38, 0.3)
 """Share of the question that must be found, by how many full content words it has."""
 
 SHORT_CONTEXT = 0.2
 """What is left of that share in a context of a few lines, where little can be found by chance."""
-
 
 FITTING, SAME, UPDATED, ALL = 0.7, 0.9, 0.7, 0.99
 """Shares of the best score from which a sentence may answer in its place: because it holds what is
@@ -81,7 +82,7 @@ def _ranking(request: Request, question: Question) -> Ranking:
     now = request.now.date() if request.now else None
     periods = [meant for m in question.asked if (meant := resolve(m, now))]
     asker = speaker("user", request.asker) if request.asker else ""
-    return Ranking(question, statements(request.messages), asker, periods)
+    return Ranking(question, statements(request.messages, request.asker), asker, periods)
 
 
 def _enough(ranking: Ranking, best: Candidate) -> bool:
@@ -131,8 +132,6 @@ def _updates(candidate: Candidate) -> bool:
 
 
 def _age(candidate: Candidate) -> tuple[bool, date, bool, int, int]:
-    from datetime import date
-
     statement = candidate.statement
     day = statement.day
     original = not statement.message.composed
@@ -141,7 +140,7 @@ def _age(candidate: Candidate) -> tuple[bool, date, bool, int, int]:
 
 def _verdict(best: Candidate) -> str:
     denied = not NEGATIVE.isdisjoint(words(best.sentence.text))
-    return f"{'No' if denied else 'Yes'}: {_cropped(best.sentence.text, ANSWER_WORDS - 1)}"
+    return f"{'No' if denied else 'Yes'}: {_cropped(best, ANSWER_WORDS - 1)}"
 
 
 def _quoted(
@@ -159,7 +158,7 @@ def _quoted(
             chosen.append(candidate)
             room -= length
     chosen.sort(key=lambda c: (c.statement.order, c.place))
-    return _said(chosen, " ".join(_cropped(c.sentence.text) for c in chosen))
+    return _said(chosen, " ".join(_cropped(c) for c in chosen))
 
 
 def _continues(best: Candidate, other: Candidate) -> bool:
@@ -179,9 +178,14 @@ def _length(candidate: Candidate) -> int:
     return min(ANSWER_WORDS, len(candidate.sentence.text.split()))
 
 
-def _cropped(text: str, limit: int = ANSWER_WORDS) -> str:
+def _cropped(candidate: Candidate, limit: int = ANSWER_WORDS) -> str:
+    text = candidate.sentence.text
     found = text.split()
-    return text if len(found) <= limit else " ".join(found[:limit])
+    if len(found) <= limit:
+        return text
+    met = (n for n, word in enumerate(found) if not candidate.matched.isdisjoint(content(word)))
+    start = min(max(0, next(met, 0) - LEAD), len(found) - limit)
+    return " ".join(found[start : start + limit])
 
 
 def _said(chosen: Sequence[Candidate], text: str) -> Answer:

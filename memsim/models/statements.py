@@ -13,23 +13,18 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from memsim.models.heads import ROLES, Head, is_label, read_head
 from memsim.models.lexicon import ASKING, FIRST_PERSON, SECOND_PERSON, STOP, WH
 from memsim.models.text import fold, sentences, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from memsim.message import Message
 
 ENTRY_LINES = 12
 """Lines without a name of their own that are read together, as one utterance or one record."""
 
-_HEAD = re.compile(
-    r"\s{0,40}(?:[-*\u2022>]\s{1,4}|#{1,6}\s|\d{1,3}[.)]\s)?"
-    r"(?:[\[(]?(?P<date>[12]\d{3}-[01]\d-[0-3]\d)"
-    r"(?:[T ,]{1,2}\d\d:\d\d(?::\d\d)?(?:\s?UTC|Z)?)?[\])]?[:,]?\s{0,4})?"
-    r"(?:(?P<who>[^\W\d_][\w'.\-]{0,30}(?:\s[A-Z][\w'.\-]{0,30}){0,2}):\s{1,4})?"
-)
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'\u2019-]*")
 _CALL = re.compile(
     r"(?:^(?i:(?:hey|hi|hello|thanks|thank you|wow|woah|whoa|yeah|yep|yes|no|nope|oh|ok|okay|sorry"
@@ -37,19 +32,21 @@ _CALL = re.compile(
     r"|see you)[\s,!]+){0,2}|,\s)"
     r"(?P<name>[A-Z][a-z]{1,20})(?:(?=[,!]\s)|(?=[!.?\u2026]*$))"
 )
-_ROLES = frozenset({"user", "assistant", "system", "tool", "memory", "human", "ai", "agent"})
-ROLE_STEMS = frozenset(stem(role) for role in _ROLES)
+ROLE_STEMS = frozenset(stem(role) for role in ROLES)
 """Speakers that are no persons, as `Statement.who` writes them."""
 
 _REQUEST = re.compile(
     r"(?:(?:and|so|but|please|also|hey|ok|okay|well|now)[\s,]+){0,3}"
-    r"(?:(?:what|when|where|which|who|whom|whose|why|how)(?:'s|'re|\s)"
+    r"(?:(?:what|when|where|which|who|whom|whose|why|how)(?:'s|'re|(?:\s\w+){0,3}?\s"
+    r"(?:is|are|was|were|am|do|does|did|can|could|will|would|should|has|have|had))\b"
     r"|(?:remind|tell|show|give)\s(?:me|us)\s(?!to\b|that\b)"
     r"|(?:can|could|would|will|do|did|does|have|are|is|should)\s(?:you|we|i)\b)"
 )
 _UNSURE = re.compile(
-    r"\b(?:I|we)(?:\sreally|\sstill)?\s(?:don['\u2019]t|do\snot|didn['\u2019]t)\s(?:know|remember|recall|have\s(?:that|any|this))\b"
-    r"|\b(?:you|they)\s(?:have\s?n['o\u2019]t?t?|never|didn['\u2019]t|did\snot)\s?(?:yet\s)?(?:told?|mention|said|say|share)"
+    r"\b(?:I|we)(?:\sreally|\sstill)?\s(?:don['\u2019]t|do\snot|didn['\u2019]t)\s"
+    r"(?:know|remember|recall|have\s(?:that|any|this))\b"
+    r"|\b(?:you|they)\s(?:haven['\u2019]t|have\snot|never|didn['\u2019]t|did\snot)\s(?:yet\s)?"
+    r"(?:told|tell|mention|said|say|share)"
     r"|\bno\s(?:information|record|mention)\b",
     re.IGNORECASE,
 )
@@ -90,140 +87,100 @@ class Statement(NamedTuple):
     day: date | None
 
 
-def statements(messages: Iterable[Message]) -> list[Statement]:
+def statements(messages: Sequence[Message], asker: str = "") -> list[Statement]:
     """The entries of the messages in context order, each with its speaker and day."""
     found: list[Statement] = []
+    people: frozenset[str] | None = None
     for message in messages:
-        composed = message.composed
-        who = speaker(message.role, "" if composed else message.principal)
-        day = None if composed else message.time.date()
-        for entry in entries(message.text, composed=composed):
+        if message.composed:
+            people = _people(messages, asker) if people is None else people
+            who: str = message.role
+            day: date | None = None
+            said = entries(message.text, composed=True, people=people)
+        else:
+            who, day = speaker(message.role, message.principal), message.time.date()
+            said = entries(message.text)
+        for entry in said:
             at = len(found)
             found.append(Statement(entry, message, at, entry.who or who, entry.day or day))
     return found
+
+
+def _people(messages: Iterable[Message], asker: str) -> frozenset[str]:
+    names = {m.principal for m in messages if not m.composed}
+    return frozenset(map(fold, names | {asker}))
 
 
 @lru_cache(maxsize=1 << 10)
 def speaker(role: str, principal: str) -> str:
     """Who says a message: its principal where that is a name, else its role; as a stem."""
     name = fold(principal)
-    return stem(name if name and name not in _ROLES and role not in {"system", "tool"} else role)
+    return stem(name if name and name not in ROLES and role not in {"system", "tool"} else role)
 
 
 @lru_cache(maxsize=1 << 13)
-def entries(text: str, *, composed: bool = False) -> tuple[Entry, ...]:
+def entries(
+    text: str, *, composed: bool = False, people: frozenset[str] = frozenset()
+) -> tuple[Entry, ...]:
     """The entries of a message's text, in order.
 
     Args:
         text: the message's text.
-        composed: whether a strategy wrote it, so that any `name:` that begins a line is a speaker;
-            in an original text, such as a tool's record, only a capitalised one is.
+        composed: whether a strategy wrote it, so that its lines may begin with who said them.
+        people: who else speaks in the context, folded.
     """
-    return tuple(_entry(block, composed=composed) for block in _blocks(text, composed=composed))
+    return tuple(_entry(*block) for block in _blocks(text, _Heads(text, composed, people)))
 
 
-def _blocks(text: str, *, composed: bool) -> Iterator[tuple[str, ...]]:
+class _Heads:
+    """Which lines of a text begin something that somebody said.
+
+    Where a strategy dates its lines, a line without a date goes on with what the line before it
+    said, unless it begins with a name that is known.
+    """
+
+    def __init__(self, text: str, composed: bool, people: frozenset[str]) -> None:  # noqa: FBT001
+        self._composed = composed
+        self._people = people | ROLES
+        heads = map(read_head, text.splitlines()) if composed else ()
+        self._dated = any(head.day for head in heads)
+
+    def split(self, line: str) -> tuple[str, str, date | None]:
+        """A line without its head, then the speaker and the day."""
+        head = read_head(line)
+        if self._composed and head.who and self._speaks(head):
+            return line[head.after_who :], head.who, head.day
+        return line[head.after_day :], "", head.day
+
+    def _speaks(self, head: Head) -> bool:
+        if is_label(head.who):
+            return False
+        return bool(head.day) or not self._dated or fold(head.who) in self._people
+
+
+def _blocks(text: str, heads: _Heads) -> Iterator[tuple[str, date | None, tuple[str, ...]]]:
+    who, day = "", None
     block: list[str] = []
     for line in text.splitlines():
-        if block and (len(block) >= ENTRY_LINES or not line.strip() or _heads(line, composed)):
-            yield tuple(block)
+        said, its_who, its_day = heads.split(line)
+        begins = bool(its_who or its_day)
+        if block and (begins or len(block) >= ENTRY_LINES or not line.strip()):
+            yield who, day, tuple(block)
             block = []
-        if line.strip():
-            block.append(line)
+        if begins:
+            who, day = its_who, its_day
+        if said.strip():
+            block.append(said)
     if block:
-        yield tuple(block)
-
-
-def _heads(line: str, composed: bool) -> bool:  # noqa: FBT001 - private
-    _, who, day = split_head(line, composed=composed)
-    return bool(who or day)
+        yield who, day, tuple(block)
 
 
 @lru_cache(maxsize=1 << 15)
-def _entry(lines: tuple[str, ...], *, composed: bool) -> Entry:
-    found: list[Sentence] = []
-    who, day = "", None
-    for place, line in enumerate(lines):
-        head = split_head(line, composed=composed) if place == 0 else (line, "", None)
-        said, its_who, its_day = head
-        who, day = who or its_who, day or its_day
-        found.extend(map(sentence, sentences(said)))
+def _entry(who: str, day: date | None, lines: tuple[str, ...]) -> Entry:
+    found = tuple(sentence(text) for line in lines for text in sentences(line))
     stems: frozenset[str] = frozenset().union(*(s.stems for s in found))
     asked: frozenset[str] = frozenset().union(*(s.stems for s in found if s.question))
-    return Entry(stem(fold(who)), day, tuple(found), stems, asked)
-
-
-def split_head(line: str, *, composed: bool) -> tuple[str, str, date | None]:
-    """A line without its date and speaker, then these; nothing and None where there are none."""
-    head = _HEAD.match(line)
-    if head is None or not (head["date"] or head["who"]):
-        return line, "", None
-    who = head["who"] or ""
-    if who and not _is_speaker(who, composed=composed):
-        # `Deadline: Friday` is a statement, not somebody called Deadline; all of it is kept.
-        return line[head.start("who") :], "", _day(head["date"])
-    return line[head.end() :], who, _day(head["date"])
-
-
-def _is_speaker(who: str, *, composed: bool) -> bool:
-    folded = who.lower()
-    return folded in _ROLES or ((composed or who[0].isupper()) and folded not in _LABELS)
-
-
-_LABELS = frozenset(
-    [
-        "address",
-        "answer",
-        "budget",
-        "change",
-        "constraint",
-        "date",
-        "deadline",
-        "decision",
-        "fact",
-        "goal",
-        "identity",
-        "important",
-        "kind",
-        "name",
-        "note",
-        "notes",
-        "number",
-        "order",
-        "phone",
-        "plan",
-        "preference",
-        "price",
-        "priority",
-        "question",
-        "reminder",
-        "requirement",
-        "result",
-        "rule",
-        "status",
-        "subject",
-        "summary",
-        "task",
-        "team",
-        "time",
-        "title",
-        "todo",
-        "total",
-        "topic",
-        "type",
-        "update",
-        "user_id",
-        "version",
-        "warning",
-    ]
-)
-
-
-def _day(text: str | None) -> date | None:
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError:
-        return None
+    return Entry(stem(fold(who)), day, found, stems, asked)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -234,7 +191,7 @@ def sentence(text: str) -> Sentence:
     second = not SECOND_PERSON.isdisjoint(spoken)
     stems = frozenset(stem(word) for word in spoken if word not in STOP)
     called = _called(text)
-    if called and stems != called:
+    if called and len(spoken) > 1:
         stems -= called
     names = frozenset(stem(fold(name)) for name in _NAME.findall(text))
     return Sentence(text, stems, names, first, second, asks(text, spoken))

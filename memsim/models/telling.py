@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from memsim.models.dates import mentions
-from memsim.models.statements import sentence, split_head
+from memsim.models.heads import split_head
+from memsim.models.statements import sentence
 from memsim.models.text import fold, sentences
 
 if TYPE_CHECKING:
@@ -42,27 +43,27 @@ def told(messages: Sequence[Message], *, named: bool = False) -> Iterator[Told]:
 
 def once(found: Sequence[Told]) -> list[Told]:
     """Each line once, where it was said last, with all the messages that say it."""
-    sources: dict[str, tuple[str, ...]] = {}
-    kept: dict[str, Told] = {}
-    for said in found:
-        ids = sources[said.line] = sources.get(said.line, ()) + said.sources
-        kept.pop(said.line, None)
-        kept[said.line] = Told(said.line, said.sentence, tuple(dict.fromkeys(ids)))
-    return list(kept.values())
+    sources: dict[str, dict[str, None]] = {}
+    last: dict[str, int] = {}
+    for place, said in enumerate(found):
+        sources.setdefault(said.line, {}).update(dict.fromkeys(said.sources))
+        last[said.line] = place
+    kept = (found[place] for place in sorted(last.values()))
+    return [said._replace(sources=tuple(sources[said.line])) for said in kept]
 
 
 def carried(summary: str) -> Iterator[Told]:
     """The lines of an earlier summary, as they are."""
     for line in summary.splitlines():
         if line.strip():
-            said, _, _ = split_head(line, composed=True)
+            said, _, _ = split_head(line)
             yield Told(line.strip(), sentence(said.strip()), ())
 
 
 def _lines(message: Message, text: str, *, named: bool) -> Iterator[Told]:
     # A line that names its speaker or day already keeps them; without them it would be somebody
     # else's.
-    said, who, day = split_head(text, composed=message.composed)
+    said, who, day = split_head(text) if message.composed else (text, "", None)
     given = text[: len(text) - len(said)].strip() if who or day else ""
     for piece in sentences(said):
         spoken = sentence(piece)

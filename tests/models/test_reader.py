@@ -1,0 +1,233 @@
+"""The reader finds what its context holds, and does not know what it does not hold."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from memsim.message import Message, composed, said
+from memsim.models import IDK, Request
+from memsim.models.reader import ANSWER_WORDS, answer
+
+START = datetime(2023, 5, 8, 9, 0, tzinfo=UTC)
+NOW = datetime(2023, 9, 1, 9, 0, tzinfo=UTC)
+
+_TABLE = yaml.safe_load(Path(__file__).with_name("reader_cases.yaml").read_text(encoding="utf-8"))
+FOUND: list[dict[str, Any]] = _TABLE["found"]
+ABSENT: list[dict[str, Any]] = _TABLE["absent"]
+
+_OPENINGS = ("Yesterday evening", "On the way home", "At lunch", "Before breakfast", "After work")
+_ACTS = (
+    "we talked about gardening and compost",
+    "somebody mentioned a podcast on ancient trade",
+    "the neighbours were laughing on the balcony",
+    "it rained harder than the forecast had said",
+    "I tidied a drawer full of old cables",
+    "the bakery had run out of rye bread again",
+    "a tram stopped between two stations",
+    "the radio played a song from the eighties",
+    "we compared three recipes for lentil soup",
+    "an old friend sent a funny postcard",
+)
+_CLOSINGS = ("which was pleasant", "as usual")
+SMALL_TALK = [f"{o} {a}, {c}." for o in _OPENINGS for a in _ACTS for c in _CLOSINGS]
+
+
+def told(lines: list[str], *, among: list[str] | None = None) -> tuple[Message, ...]:
+    """Lines of the table as messages, alone or spread among small talk."""
+    noise = [
+        said("user", text, id=f"n{n}", time=START + timedelta(minutes=n))
+        for n, text in enumerate(among or [])
+    ]
+    third = len(noise) // 3
+    made = noise[:third]
+    for place, line in enumerate(lines):
+        made += [_message(place, line), *noise[third + 10 * place : third + 10 * (place + 1)]]
+    return (*made, *noise[third + 10 * len(lines) :])
+
+
+def _message(place: int, line: str) -> Message:
+    head, _, rest = line.partition(" ")
+    day, line = (int(head), rest) if head.isdecimal() and rest[:1].isupper() else (0, line)
+    role, _, text = line.partition(": ")
+    time = START + timedelta(days=day, hours=1)
+    if role == "memory":
+        return composed("system", text, id=f"c{place}", time=NOW)
+    if role == "tool":
+        return said("tool", text, id=f"t{place}", time=time)
+    if role == "assistant":
+        return said("assistant", text, id=f"a{place}", time=time)
+    return said("user", line, id=f"e{place}", time=time)
+
+
+def ask(question: str, *messages: Message, **more: Any) -> str:  # noqa: ANN401 - any field
+    """What the reader answers."""
+    return answer(
+        Request(task="answer", messages=messages, question=question, now=NOW, **more)
+    ).text
+
+
+def wrong(case: dict[str, Any], given: str) -> list[str]:
+    """What a given answer should hold and does not, or should not hold and does."""
+    folded = given.casefold()
+    absent = [f"no {p}" for p in map(str, case["holds"]) if p.casefold() not in folded]
+    return absent + [p for p in map(str, case.get("lacks", ())) if p.casefold() in folded]
+
+
+def question_of(case: dict[str, Any]) -> str:
+    """A case's question: it stands under the ability that it tests."""
+    return str(next(value for key, value in case.items() if key not in {"said", "holds", "lacks"}))
+
+
+@pytest.mark.parametrize("case", FOUND, ids=question_of)
+def test_what_is_said_is_found(case: dict[str, Any]) -> None:
+    """A fact that is in the context, and nothing else, is answered."""
+    given = ask(question_of(case), *told(case["said"]))
+
+    assert wrong(case, given) == [], given
+
+
+@pytest.mark.parametrize("case", FOUND, ids=question_of)
+def test_what_is_said_among_small_talk_is_found(case: dict[str, Any]) -> None:
+    """A hundred sentences about other things do not hide it."""
+    given = ask(question_of(case), *told(case["said"], among=SMALL_TALK))
+
+    assert wrong(case, given) == [], given
+
+
+@pytest.mark.parametrize("case", FOUND, ids=question_of)
+def test_what_is_not_said_is_not_known(case: dict[str, Any]) -> None:
+    """Without the message that holds it, the answer is gone: the reader knows nothing itself."""
+    assert ask(question_of(case), *told([], among=SMALL_TALK)) == IDK
+    assert ask(question_of(case)) == IDK
+
+
+@pytest.mark.parametrize("case", ABSENT, ids=lambda case: f"{case['ask']} {case['said']}")
+@pytest.mark.parametrize("among", [[], SMALL_TALK], ids=["alone", "among"])
+def test_what_comes_near_is_not_taken_for_it(case: dict[str, Any], among: list[str]) -> None:
+    """A question whose subject is mentioned and whose answer is not is not answered."""
+    assert ask(case["ask"], *told(case["said"], among=among)) == IDK
+
+
+def test_the_table_is_large_enough() -> None:
+    """Sixty cases over all abilities, so that no single trick passes."""
+    abilities = {next(iter(case)) for case in FOUND}
+
+    assert len(FOUND) >= 60
+    assert len(abilities) >= 12
+
+
+def test_the_newest_remembered_line_wins_in_any_order() -> None:
+    """A ranker puts lines in order of likeness: the reader goes by their dates."""
+    newer = "[2023-06-01] user: My favourite tea is oolong now."
+    older = "[2023-05-01] user: My favourite tea is mint."
+    lines = (f"{newer}\n{older}", f"{older}\n{newer}")
+    asked = "What is my favourite tea?"
+
+    assert ["oolong"] * 2 == [ask(asked, composed("system", text, id="r")) for text in lines]
+
+
+def test_a_recent_message_outdoes_an_undated_memory() -> None:
+    """What a strategy wrote without a date is older than what was really said."""
+    memory = composed("system", "user: My favourite tea is mint.", id="s", time=NOW)
+    message = said("user", "My favourite tea is oolong.", id="m", time=START)
+
+    assert ask("What is my favourite tea?", message, memory) == "oolong"
+
+
+def test_the_askers_own_words_count_first() -> None:
+    """Between two people's `my`, the asker's is meant."""
+    mine = said("user", "My badge number is 7741.", id="a", principal="berit", time=START)
+    theirs = said("user", "My badge number is 9120.", id="b", principal="kofi", time=NOW)
+    asked = "What is my badge number?"
+
+    assert ask(asked, mine, theirs, asker="berit") == "7741"
+    assert ask(asked, mine, theirs, asker="kofi") == "9120"
+
+
+def test_a_question_is_no_evidence() -> None:
+    """That something was asked says nothing about it, even with an answer that does not know."""
+    asked = "Which framework do we use for the frontend?"
+    context = (
+        said("user", asked, id="1"),
+        said("assistant", "I don't know that yet.", id="2"),
+        said("user", asked.rstrip("?"), id="3"),
+    )
+
+    assert ask(asked, *context) == IDK
+
+
+def test_an_answer_to_a_question_in_the_context_is_found() -> None:
+    """A reply may share no word with what is asked, if it replies to that."""
+    context = (
+        said("assistant", "What is your dog called?", id="1"),
+        said("user", "Pepper!", id="2"),
+        said("assistant", "Nice.", id="3"),
+    )
+
+    assert ask("What is my dog called?", *context) == "Pepper!"
+
+
+def test_the_date_of_the_question_finds_the_day() -> None:
+    """A question that names a day prefers what was said then."""
+    first = said("user", "For lunch I had lentil soup.", id="1", time=NOW - timedelta(days=3))
+    second = said("user", "For lunch I had a burger.", id="2", time=NOW - timedelta(days=1))
+
+    assert "lentil" in ask("What did I have for lunch on 29 August 2023?", first, second)
+    assert "burger" in ask("What did I have for lunch yesterday?", first, second)
+
+
+def test_sources_are_the_messages_that_answer() -> None:
+    """The reader says where it read the answer."""
+    messages = told(["My dog is called Pepper."], among=SMALL_TALK)
+    request = Request(task="answer", messages=messages, question="What is my dog called?", now=NOW)
+
+    assert answer(request).sources == ("e0",)
+
+
+def test_several_things_come_from_several_messages() -> None:
+    """A question in the plural gathers, and names every source."""
+    messages = told(["I have a parrot as a pet.", "25 I also got a pet tortoise."])
+    request = Request(task="answer", messages=messages, question="What pets do I have?", now=NOW)
+
+    assert answer(request).sources == ("e0", "e1")
+
+
+def test_a_list_that_has_changed_is_the_new_list() -> None:
+    """What was changed is not gathered with what it was changed to."""
+    given = ask(
+        "Which are my running days?",
+        *told(
+            [
+                "My running days are Tuesday and Saturday.",
+                "9 I moved my running days to Monday and Thursday.",
+            ]
+        ),
+    )
+
+    assert "Monday and Thursday" in given
+    assert "Tuesday" not in given
+
+
+def test_a_long_sentence_is_cut_around_what_is_asked() -> None:
+    """An answer stays short, and keeps the part that answers."""
+    padding = "and so on " * 15
+    given = ask(
+        "Who repaired the boiler?", *told([f"{padding}then Odd repaired the boiler {padding}."])
+    )
+
+    assert "Odd repaired the boiler" in given
+    assert len(given.split()) <= ANSWER_WORDS
+
+
+def test_a_tool_result_of_many_records_is_searched() -> None:
+    """The record that names the code answers, not its neighbours."""
+    rows = [f'{{"order": "B-{n}", "warehouse": "Hall {n}"}},' for n in range(40)]
+    given = ask("What is the warehouse of order B-17?", said("tool", "\n".join(rows), id="t"))
+
+    assert "Hall 17" in given
+    assert "Hall 18" not in given.split("Hall 17")[0]
