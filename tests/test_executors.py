@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,8 @@ def play(spec):
         os._exit(int(number))
     if what == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
+    if what == "interrupt":
+        os.kill(os.getpid(), signal.SIGINT)
     if what == "quit":
         sys.exit(3)
     if what == "refuse":
@@ -258,6 +261,23 @@ def _stat(path: Path) -> tuple[int, str, int]:
     except OSError:
         return 0, "Z", 0
     return int(path.parent.name), state, int(group)
+
+
+def test_a_worker_leaves_interrupts_to_the_one_that_keeps_the_records(play: PlayCase) -> None:
+    """A terminal sends Ctrl-C to every process; what a worker is playing is not lost by it."""
+    outcomes = dict(ProcessPool(1).run(specs("a-1", "interrupt-", "a-2"), play))
+
+    assert states(outcomes) == ["scored"] * 3
+
+
+def test_large_cases_are_handed_out_singly(play: PlayCase) -> None:
+    """With its process a case takes only small ones down the queue, and none of them is lost."""
+    cases = specs("a-1", "exit-1", *(f"a-{n}" for n in range(60)))
+    large = [replace(case, turns=500) for case in cases]
+
+    for tried in (cases, large):
+        outcomes = dict(ProcessPool(2).run(tried, play))
+        assert states(outcomes) == ["scored", "lost"] + ["scored"] * 60
 
 
 def test_few_small_cases_need_no_processes() -> None:

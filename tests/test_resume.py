@@ -222,6 +222,17 @@ def test_a_file_that_is_gone_is_played_again(
     assert contents(undisturbed) == contents(driver.run(tmp_path))
 
 
+def test_a_line_that_lacks_only_its_end_is_played_again(
+    driver: ModuleType, undisturbed: Path, tmp_path: Path
+) -> None:
+    """What follows must not be written onto it."""
+    damaged = unfinished(undisturbed, tmp_path)
+    lines = (damaged / "cases.jsonl").read_bytes().splitlines(keepends=True)
+    (damaged / "cases.jsonl").write_bytes(b"".join(lines[:20]).removesuffix(b"\n"))
+
+    assert contents(undisturbed) == contents(driver.run(tmp_path))
+
+
 def test_a_flipped_bit_in_the_records_is_played_again(
     driver: ModuleType, undisturbed: Path, tmp_path: Path
 ) -> None:

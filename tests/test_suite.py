@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -192,6 +193,15 @@ def test_paths_are_relative_to_the_project_wherever_one_stands(
     (ref,) = find_scenarios(["desk.yaml"], find_project())
 
     assert str(ref) == "scenarios/desk.yaml::desk"
+
+
+def test_without_a_selector_a_projects_own_are_meant(project: Project, tmp_path: Path) -> None:
+    """And memsim's where it has none."""
+    assert [ref.name for ref in find_scenarios([], project)] == ["trip", "desk"]
+    shutil.rmtree(tmp_path / "scenarios")
+    shipped = [str(ref) for ref in find_scenarios([], project)]
+    assert "builtin/support_desk.yaml::support_desk" in shipped
+    assert [str(ref) for name in shipped for ref in find_scenarios([name], project)] == shipped
 
 
 def test_a_scenario_named_twice_is_played_once(project: Project) -> None:

@@ -24,6 +24,7 @@ from memsim.suite.scenarios import (
     shown_as,
 )
 
+_BUILTIN = "builtin/"
 SUFFIXES = (".yaml", ".yml")
 _CASE = re.compile(
     r"^(?P<source>.*?)::(?P<name>[^\[\]]*?)(?:\[(?P<case>.*)\](?:#\d+)?)?(?:::(?P<probe>.*))?$"
@@ -127,8 +128,8 @@ class _Finder:
         for folder in (self.project.here, self.project.base):
             if (path := folder / selector).exists():
                 return path
-        if selector.startswith("builtin/scenarios/"):
-            path = builtin_folder("scenarios") / selector.removeprefix("builtin/scenarios/")
+        if selector.startswith(_BUILTIN):
+            path = builtin_folder("scenarios") / selector.removeprefix(_BUILTIN)
             return path if path.exists() else None
         return None
 
