@@ -35,7 +35,6 @@ Examples:
     "form",
     type=click.Choice(["table", "json"]),
     default="table",
-    envvar="MEMSIM_FORMAT",
     help="What standard output carries.",
 )
 @click.pass_context

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import click
 
@@ -21,7 +22,7 @@ def guarded(command: Callable[[], object]) -> int:
     Args:
         command: returns its exit code, or None for 0.
     """
-    _never_fail_to_encode()
+    _always_have_streams()
     try:
         code = _attempt(command)
         sys.stdout.flush()
@@ -81,8 +82,13 @@ def _usage_line(error: click.ClickException) -> str:
     return f"{command}: {text[:1].lower()}{text[1:]}"
 
 
-def _never_fail_to_encode() -> None:
-    # A name in a scenario may hold what the terminal cannot show; that must not end a run.
+def _always_have_streams() -> None:
+    # A service may have closed them; and a name in a scenario may hold what a terminal cannot
+    # show: neither may end a run.
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for good
+            setattr(sys, name, nowhere)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

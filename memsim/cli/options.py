@@ -44,17 +44,32 @@ class Flags(TypedDict):
 
 
 SELECT = (
-    click.option("-k", "expression", metavar="EXPR", help="Cases whose id matches: pytest's -k."),
+    click.option(
+        "-k",
+        "expression",
+        metavar="EXPR",
+        envvar="MEMSIM_K",
+        help="Cases whose id matches: pytest's -k.",
+    ),
     click.option(
         "-s",
         "--strategy",
         "strategies",
         metavar="REF",
         multiple=True,
+        envvar="MEMSIM_STRATEGY",
         help="name, name:param=value or my.py@Class; repeatable.",
     ),
-    click.option("--lf", is_flag=True, help="Only what failed in the latest run."),
-    click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first failed case."),
+    click.option(
+        "--lf", is_flag=True, envvar="MEMSIM_LF", help="Only what failed in the latest run."
+    ),
+    click.option(
+        "-x",
+        "stop_at_first",
+        is_flag=True,
+        envvar="MEMSIM_X",
+        help="Stop at the first failed case.",
+    ),
     click.option(
         "--max-errors",
         metavar="N|SHARE",
@@ -84,13 +99,16 @@ MODEL = (
     click.option("--embedder", metavar="ID", help="The embedder.  [default: wordllama]"),
     click.option("--tokenizer", metavar="ID", help="What counts tokens.  [default: o200k_base]"),
     click.option("-j", "--jobs", metavar="N|auto", help="Processes.  [default: auto]"),
-    click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
+    click.option(
+        "--dry-run", is_flag=True, envvar="MEMSIM_DRY_RUN", help="Print the plan and run nothing."
+    ),
 )
 GATE = (
     click.option(
         "--fail-under",
         metavar="METRIC=N",
         multiple=True,
+        envvar="MEMSIM_FAIL_UNDER",
         help="A bound for every case, such as recall=0.8; repeatable.",
     ),
 )

@@ -17,14 +17,20 @@ if TYPE_CHECKING:
 COMMAND_VARIABLES = (
     "color",
     "data",
+    "dry_run",
+    "fail_under",
     "format",
+    "k",
+    "lf",
     "mask_bad_gold",
     "no_report",
     "no_resume",
     "output",
     "progress",
     "quiet",
+    "strategy",
     "verbose",
+    "x",
 )
 """Flags whose MEMSIM_ variable the command reads itself."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from memsim.cli.terminal import Terminal
-from memsim.report.layout import TextLine
+from memsim.report.layout import TextLine, cells_wide
 from memsim.report.numbers import plural
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def table_lines(summary: Summary, terminal: Terminal) -> list[TextLine]:
     for board in summary.boards:
         lines += [*table.board_lines(board, marks, width), TextLine(text="")]
     lines += table.sweep_lines(summary.boards, width)
-    lines += failures.missed_lines(summary.missed, marks)
+    lines += failures.missed_lines(summary.missed, marks, width)
     lines += failures.unscored_lines(summary.unscored, marks)
     lines += failures.failure_lines(summary.failures, marks)
     return lines
@@ -65,7 +65,6 @@ def closing(summary: Summary, terminal: Terminal) -> TextLine:
 
 def opening(header: Header, terminal: Terminal, *, planned: str) -> Iterator[TextLine]:
     """What shapes the numbers, before they come."""
-    dot = terminal.marks.dot
     parts = [
         f"memsim {header.version}",
         f"model {header.model}",
@@ -75,6 +74,15 @@ def opening(header: Header, terminal: Terminal, *, planned: str) -> Iterator[Tex
     ]
     if header.repeat > 1:
         parts.append(plural(header.repeat, "repeat"))
-    yield TextLine(text=f" {dot} ".join(parts), tone="dim")
+    yield from (TextLine(text=line, tone="dim") for line in _joined(parts, terminal))
     yield TextLine(text=planned, tone="dim")
     yield TextLine(text="")
+
+
+def _joined(parts: list[str], terminal: Terminal) -> list[str]:
+    """The parts with dots between them, in as many lines as the terminal needs."""
+    lines = parts[:1]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} {terminal.marks.dot} {part}"
+        lines[-1:] = [longer] if cells_wide(longer) <= terminal.width else [lines[-1], f"  {part}"]
+    return lines

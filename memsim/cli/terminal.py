@@ -11,6 +11,7 @@ from typing import Literal, TextIO
 import click
 
 from memsim.cli.guard import close_stdout
+from memsim.errors import UsageError
 from memsim.report.layout import TextLine, Tone
 from memsim.report.marks import ASCII, UNICODE, Marks
 
@@ -55,11 +56,18 @@ class Terminal:
         )
 
     def say(self, text: str = "") -> None:
-        """Print a text and a newline; quiet when nobody reads any more."""
+        """Print a text and a newline; quiet when nobody reads any more.
+
+        Raises:
+            UsageError: it cannot be printed, as where a disk is full.
+        """
         try:
             click.echo(text, color=self.color)
         except BrokenPipeError:
             close_stdout()
+        except OSError as error:
+            close_stdout()
+            raise UsageError(f"standard output cannot be written: {error.strerror}") from error
 
     def say_lines(self, lines: tuple[TextLine, ...] | list[TextLine]) -> None:
         """Print lines in their tones."""

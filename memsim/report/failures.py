@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 
 from memsim.report import numbers
 from memsim.report.layout import TextLine, pad
@@ -101,18 +102,26 @@ def unscored_lines(cases: tuple[Unscored, ...], marks: Marks) -> list[TextLine]:
     return [*lines, TextLine(text="")] if lines else []
 
 
-def missed_lines(groups: tuple[MissedGroup, ...], marks: Marks) -> list[TextLine]:
-    """What each strategy missed, why, and up to three probes to look into."""
+def missed_lines(groups: tuple[MissedGroup, ...], marks: Marks, width: int) -> list[TextLine]:
+    """What each strategy missed, why, and up to three probes to look into.
+
+    Args:
+        groups: by strategy and budget.
+        marks: signs that can be shown.
+        width: cells in a line; commands are never broken.
+    """
     if not groups:
         return []
     lines = [TextLine(text="missed, and why", tone="head")]
     several = len({g.budget for g in groups}) > 1
     names = [g.strategy + (f"@{numbers.budget(g.budget)}" if several else "") for g in groups]
     wide = max(map(len, names))
-    lines += [
-        TextLine(text=f"  {pad(name, wide)}  {missed_text(group)}")
-        for name, group in zip(names, groups, strict=True)
-    ]
+    for name, group in zip(names, groups, strict=True):
+        hanging = " " * (wide + 4)
+        room = max(width, len(hanging) + 24)
+        text = textwrap.wrap(missed_text(group), room - len(hanging))
+        lines.append(TextLine(text=f"  {pad(name, wide)}  {text[0]}"))
+        lines += [TextLine(text=hanging + more) for more in text[1:]]
     if any(len(g.examples) > NAMED for g in groups):
         return [*lines, *_all_missed(groups), TextLine(text="")]
     lines.append(TextLine(text=f"  to see where one went {marks.dots}", tone="dim"))

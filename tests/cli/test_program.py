@@ -147,6 +147,34 @@ def test_a_closed_pipe_is_quiet(project: Path) -> None:
     assert (process.returncode, said) == (0, b"")
 
 
+def test_a_full_disk_is_one_line() -> None:
+    """What cannot be printed is no fault of ours, and no traceback."""
+    source = "from memsim.cli import main; main()"
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", source, "list", "metrics"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env={"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+            text=True,
+            check=False,
+        )
+
+    assert done.returncode == ExitCode.USAGE
+    assert done.stderr == "memsim: standard output cannot be written: No space left on device\n"
+
+
+def test_closed_streams_are_survived(tmp_path: Path) -> None:
+    """A service may start us without any."""
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" -m memsim list metrics >&- 2>&-', sys.executable],
+        env={"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        check=False,
+    )
+
+    assert done.returncode == ExitCode.PASSED
+
+
 @pytest.mark.parametrize(
     "environ",
     [

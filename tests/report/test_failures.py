@@ -125,18 +125,29 @@ missed, and why
     memsim explain '{CASE}::b'
 
 """
-    assert expected == shown(failures.missed_lines(groups, UNICODE))
+    assert expected == shown(failures.missed_lines(groups, UNICODE, 100))
+
+
+def test_reasons_are_wrapped_and_commands_are_not() -> None:
+    """What is to be pasted stays on one line."""
+    lines = failures.missed_lines((group("tiered", missed("a")),), UNICODE, 50)
+
+    assert [line.text for line in lines[1:3]] == [
+        "  tiered  15 of 40: 13 compacted-away, 2 not-read;",
+        "          1 of 4 invented",
+    ]
+    assert lines[4].text == f"    memsim explain '{CASE}::a'"
 
 
 def test_all_missed_probes_are_listed_where_all_are_given() -> None:
     """With -v there is no need to guess the other ids."""
     probes = [missed(f"p{n}", reason="not-read") for n in range(5)]
 
-    text = shown(failures.missed_lines((group("tiered", *probes),), UNICODE))
+    text = shown(failures.missed_lines((group("tiered", *probes),), UNICODE, 100))
 
     assert text.count("  MISS not-read  scenarios/") == 5
 
 
 def test_nothing_missed_prints_nothing() -> None:
     """No empty heading."""
-    assert failures.missed_lines((), UNICODE) == []
+    assert failures.missed_lines((), UNICODE, 100) == []

@@ -1,0 +1,137 @@
+"""Variables, interrupts, and the files that a CI service offers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import Result
+
+from memsim.cli.options import GROUPS, run_options
+from memsim.cli.saved import COMMAND_VARIABLES
+
+Call = Callable[..., Result]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SLOW = '''
+import time
+
+from memsim import Context, Query, Strategy
+
+
+class Slow(Strategy):
+    """Takes its time."""
+
+    def __init__(self, env, *, seconds: float = 0.0) -> None:
+        super().__init__(env)
+        time.sleep(seconds)
+
+    def context(self, query: Query) -> Context:
+        return self.env.build.context()
+'''
+
+
+def test_a_misspelt_variable_is_exit_four(
+    project: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A setting that silently does nothing is worse than none."""
+    monkeypatch.setenv("MEMSIM_BUGDET", "2k")
+
+    result = call("run")
+
+    assert result.exit_code == 4
+    assert result.stderr == (
+        "memsim: unknown variable MEMSIM_BUGDET (did you mean 'MEMSIM_BUDGET'?)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("MEMSIM_BUDGET", "1k", "budgets     1k\n"),
+        ("MEMSIM_STRATEGY", "mine:messages=3 no_memory", "mine:messages=3, no_memory, full"),
+        ("MEMSIM_K", "oracle", "strategies  oracle\n"),
+        ("MEMSIM_REPEAT", "3", "15 cases"),
+    ],
+)
+def test_a_variable_stands_in_for_a_flag(
+    project: Path, call: Call, monkeypatch: pytest.MonkeyPatch, name: str, value: str, shown: str
+) -> None:
+    """The same name, in capitals."""
+    monkeypatch.setenv(name, value)
+
+    assert shown in call("run", "--dry-run").stdout
+
+
+def test_a_flag_wins_over_its_variable(
+    project: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is typed was meant."""
+    monkeypatch.setenv("MEMSIM_BUDGET", "1k")
+
+    assert "budgets     2k\n" in call("run", "--dry-run", "--budget", "2k").stdout
+
+
+def test_every_variable_that_a_flag_reads_is_known() -> None:
+    """Otherwise setting it would be an error."""
+
+    @click.command()
+    @run_options
+    def carrier() -> None:
+        """Only to read its options."""
+
+    read = {str(p.envvar).removeprefix("MEMSIM_").lower() for p in carrier.params if p.envvar}
+
+    assert read == set(COMMAND_VARIABLES)
+    assert sum(len(group) for _, group in GROUPS) == len(carrier.params)
+
+
+def test_a_step_summary_gets_the_report(
+    project: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Appended, as the service asks for it."""
+    path = project / "summary.md"
+    path.write_text("before\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))
+
+    call("run", "-k", "mine")
+
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("before\n# memsim run ")
+    assert "| a | mine |" in text
+
+
+def test_an_interrupt_keeps_the_run_and_says_how_to_go_on(project: Path) -> None:
+    """Exit 2, no traceback; the same command then ends what was begun."""
+    (project / "strategies/slow.py").write_text(SLOW, encoding="utf-8")
+    arguments = ["run", "-s", "mine", "-s", "slow:seconds=30", "-k", "mine or slow", "-j", "1"]
+    environ = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
+    with subprocess.Popen(
+        [sys.executable, "-m", "memsim", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environ,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        first = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+        process.wait(timeout=30)
+
+    (folder,) = (project / "reports/runs").iterdir()
+    assert first.startswith("[1/2]")
+    assert process.returncode == 2
+    assert rest.splitlines() == [
+        f"interrupted: 1 of 2 cases are kept in reports/runs/{folder.name}",
+        "to go on: memsim run -s mine -s slow:seconds=30 -k 'mine or slow' -j 1",
+    ]
+    assert json.loads((folder / "run.json").read_text(encoding="utf-8"))["finished"] is False
