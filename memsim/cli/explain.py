@@ -67,7 +67,7 @@ def _tell(run: Run, case: CaseResult, name: str, form: str, terminal: Terminal) 
         terminal.say(json.dumps({"case": case.key, **asdict(story)}, indent=2, ensure_ascii=True))
         return
     terminal.say_lines([TextLine(text=case.key, tone="dim")])
-    terminal.say_lines(story_lines(story, terminal.marks))
+    terminal.say_lines(story_lines(story, terminal.marks, terminal.width))
 
 
 def pick(run: Run, name: str) -> tuple[CaseResult, str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -261,8 +262,14 @@ def _now(piece: Line, probe: Line) -> str:
 # Lines.
 
 
-def story_lines(story: Story, marks: Marks) -> list[TextLine]:
-    """A story as lines for a terminal."""
+def story_lines(story: Story, marks: Marks, width: int) -> list[TextLine]:
+    """A story as lines for a terminal.
+
+    Args:
+        story: what is told.
+        marks: signs that can be shown.
+        width: cells in a line; only what was answered is wrapped.
+    """
     asked = f"asked at turn {story.turn}" + (f" ({story.age})" if story.age else "")
     head = [story.probe, f'"{story.ask}"', f"ability: {story.ability}", asked]
     rows = [row for piece in story.pieces for row in _piece_rows(piece, story)]
@@ -276,7 +283,7 @@ def story_lines(story: Story, marks: Marks) -> list[TextLine]:
         lines.append(TextLine(text=text.rstrip(), tone=row[4]))
     if story.more:
         lines.append(TextLine(text=f"  {marks.dots} and {story.more:,} more pieces of evidence"))
-    return [*lines, *_answer_lines(story)]
+    return [*lines, *_answer_lines(story, width)]
 
 
 _Row = tuple[str, str, str, str, Tone]
@@ -292,13 +299,19 @@ def _piece_rows(piece: Piece, story: Story) -> Iterator[_Row]:
     yield "", "at the end", piece.now, "", "" if piece.found else "bad"
 
 
-def _answer_lines(story: Story) -> Iterator[TextLine]:
+def _answer_lines(story: Story, width: int) -> Iterator[TextLine]:
     if story.error:
         yield TextLine(text=f"  error     {story.error}", tone="bad")
         return
     answer = " ".join(story.answer.split())
-    yield TextLine(text=f'  answer    "{answer}"')
-    yield TextLine(text=f"  expected  {story.expected}")
+    yield from _hanging("  answer    ", f'"{answer}"', width)
+    yield from _hanging("  expected  ", story.expected, width)
     why = f", {story.reason}" if story.reason else ""
     tone: Tone = "good" if story.outcome in PASSED else "bad"
     yield TextLine(text=f"  outcome   {story.outcome}{why}", tone=tone)
+
+
+def _hanging(name: str, text: str, width: int) -> Iterator[TextLine]:
+    room = max(width, len(name) + 24)
+    lines = textwrap.wrap(text, room, initial_indent=name, subsequent_indent=" " * len(name))
+    yield from (TextLine(text=line) for line in lines)

@@ -14,7 +14,7 @@ Make = Callable[..., dict[str, Any]]
 
 def told(probe: Line, turns: Sequence[Line]) -> str:
     """The story as it is printed, with a newline before the first line."""
-    lines = story_lines(story_of(probe, turns, budget=4096), UNICODE)
+    lines = story_lines(story_of(probe, turns, budget=4096), UNICODE, 100)
     return "\n" + "\n".join(line.text for line in lines) + "\n"
 
 
@@ -148,6 +148,15 @@ def test_a_probe_that_failed_tells_the_error(probe_line: Make, turn_lines: list[
     assert "error     mine.py:3: KeyError: 'x'" in text
     assert "there was no context" in text
     assert "answer" not in text
+
+
+def test_a_long_answer_is_wrapped_under_itself(probe_line: Make, turn_lines: list[Line]) -> None:
+    """Some readers quote a whole log."""
+    text = told(probe_line(answer="row " * 60), turn_lines)
+
+    answer = [line for line in text.splitlines() if "row" in line]
+    assert len(answer) == 3
+    assert all(line.startswith("            row") for line in answer[1:])
 
 
 def test_all_of_several_answers_are_joined_by_and(probe_line: Make, turn_lines: list[Line]) -> None:
