@@ -28,7 +28,8 @@ MESSAGE_OVERHEAD = 4
 3, and 1 for the role).
 """
 
-_REMEMBERED = 1 << 16
+_REMEMBERED = 1 << 23
+"""Characters of texts whose counts are remembered: enough for any window, flat for any history."""
 
 
 @runtime_checkable
@@ -120,6 +121,7 @@ class TokenCounter:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         self._known: dict[str, int] = {}
+        self._room = _REMEMBERED
 
     @property
     def name(self) -> str:
@@ -130,8 +132,10 @@ class TokenCounter:
         """Tokens in a text."""
         known = self._known.get(text)
         if known is None:
-            if len(self._known) >= _REMEMBERED:
+            self._room -= len(text)
+            if self._room < 0:
                 self._known.clear()
+                self._room = _REMEMBERED
             known = self._known[text] = self.tokenizer.count(text)
         return known
 
