@@ -57,7 +57,8 @@ def command(ctx: click.Context, names: tuple[str, ...], form: str) -> None:
 
 
 def _tell(run: Run, case: CaseResult, name: str, form: str, terminal: Terminal) -> None:
-    from memsim.report.explain import story_lines, story_of
+    from memsim.report.explain import story_lines
+    from memsim.report.story import story_of
 
     record = next(p for p in run.probes(case.key) if p["probe"] == name)
     story = story_of(record, run.turns(case.key), case.budget)
@@ -100,14 +101,15 @@ def _search(run: Run, part: str) -> tuple[CaseResult, str | None]:
     cases = [case for case in run.cases if part in case.key]
     if len(cases) == 1:
         return cases[0], None
+    by_key = {(case.id, case.repeat): case for case in run.cases}
     ids: list[tuple[CaseResult, str]] = []
     names: set[str] = set()
-    for case in run.cases:
-        for record in run.probes(case.key):
-            probe = str(record["probe"])
-            names.add(probe)
-            if part in f"{case.key}::{probe}" and (not cases or part in probe):
-                ids.append((case, probe))
+    for record in run.probes():
+        case = by_key[record["case"], record["repeat"]]  # type: ignore[index]
+        probe = str(record["probe"])
+        names.add(probe)
+        if part in f"{case.key}::{probe}" and (not cases or part in probe):
+            ids.append((case, probe))
     exact = [(case, probe) for case, probe in ids if probe == part]
     found = exact or ids
     if len(found) == 1:

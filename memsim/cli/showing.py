@@ -42,13 +42,13 @@ def show(run: Run, summary: Summary, form: Format, terminal: Terminal, *, quiet:
 
 def table_lines(summary: Summary, terminal: Terminal) -> list[TextLine]:
     """The table, the failures and what was lost, in the order in which they should be read."""
-    from memsim.report import failures, table
+    from memsim.report import failures, matrix, table
 
     marks, width = terminal.marks, terminal.width
     lines: list[TextLine] = []
     for board in summary.boards:
         lines += [*table.board_lines(board, marks, width), TextLine(text="")]
-    lines += table.sweep_lines(summary.boards, width)
+    lines += matrix.sweep_lines(summary.boards, width)
     lines += failures.missed_lines(summary.missed, marks, width)
     lines += failures.unscored_lines(summary.unscored, marks)
     lines += failures.failure_lines(summary.failures, marks)

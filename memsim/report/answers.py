@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +90,9 @@ def answers_of(run: Run) -> tuple[Answer, ...]:
     Raises:
         RunFolderError: the records are damaged.
     """
-    return tuple(answer_of(case, line) for case in run.cases for line in run.probes(case.key))
+    cases: Mapping[tuple[object, object], CaseResult] = {(c.id, c.repeat): c for c in run.cases}
+    lines: Iterator[Mapping[str, Any]] = run.probes()
+    return tuple(answer_of(cases[line["case"], line["repeat"]], line) for line in lines)
 
 
 def answer_of(case: CaseResult, line: Mapping[str, Any]) -> Answer:

@@ -9,6 +9,7 @@ from memsim.report import numbers
 from memsim.report.failures import broken_text, explain_command, missed_text
 from memsim.report.layout import Column
 from memsim.report.marks import UNICODE
+from memsim.report.matrix import sweep_table
 from memsim.report.rows import Board, Failure, Matrix, MissedGroup, Summary, Unscored
 from memsim.report.table import (
     MASKED_TITLE,
@@ -16,7 +17,6 @@ from memsim.report.table import (
     legend,
     masked_table,
     ranking_table,
-    sweep_table,
     title,
 )
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memsim.report.explain import story_lines, story_of
+from memsim.report.explain import story_lines
 from memsim.report.marks import UNICODE
+from memsim.report.story import story_of
 
 Line = Mapping[str, Any]
 Make = Callable[..., dict[str, Any]]

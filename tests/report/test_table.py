@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from memsim.report import table
+from memsim.report import matrix, table
 from memsim.report.layout import TextLine
 from memsim.report.marks import ASCII, UNICODE
 from memsim.report.rows import Board, Estimate, Matrix, Row, Slice
@@ -112,15 +112,13 @@ def test_a_budget_sweep_ends_with_recall_by_budget(board: Board) -> None:
         board, budget=1000, rows=tuple(replace(r, recall=Estimate()) for r in board.rows[:2])
     )
 
-    assert shown(table.sweep_lines([board, small], 80)) == SWEEP
-    assert table.sweep_lines([board], 80) == []
+    assert shown(matrix.sweep_lines([board, small], 80)) == SWEEP
+    assert matrix.sweep_lines([board], 80) == []
 
 
 def test_a_matrix_names_its_columns_by_letter_where_names_find_no_room(board: Board) -> None:
     """Never a column less than there are strategies."""
-    matrix = board.matrices[0]
-
-    text = shown(table.matrix_lines(matrix, board, UNICODE, 60))
+    text = shown(matrix.matrix_lines(board.matrices[0], board, UNICODE, 60))
 
     assert text == NARROW_MATRIX
 
@@ -130,7 +128,7 @@ def test_of_many_slices_the_telling_ones_are_shown() -> None:
     slices = [Slice(name=f"s{n}", n=1, recall=(1.0, 1.0)) for n in range(30)]
     slices[29] = Slice(name="s29", n=1, recall=(1.0, 0.0))
 
-    kept, left_out = table.telling(slices, most=3)
+    kept, left_out = matrix.telling(slices, most=3)
 
     assert [s.name for s in kept] == ["s0", "s1", "s29"]
     assert left_out == 27
@@ -139,9 +137,9 @@ def test_of_many_slices_the_telling_ones_are_shown() -> None:
 def test_a_matrix_that_is_cut_says_so(board: Board) -> None:
     """The report has the rest."""
     slices = tuple(Slice(name=f"s{n}", n=1, recall=(None,) * 4) for n in range(30))
-    matrix = Matrix(by="scenario", slices=slices)
+    many = Matrix(by="scenario", slices=slices)
 
-    text = shown(table.matrix_lines(matrix, board, UNICODE, 60))
+    text = shown(matrix.matrix_lines(many, board, UNICODE, 60))
 
     assert "… 6 more, with less between the strategies, in report.md" in text
 

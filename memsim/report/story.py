@@ -1,0 +1,255 @@
+"""Follows one probe through a saved run: where its evidence was said and where it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from memsim.report import numbers
+
+Line = Mapping[str, Any]
+
+MANY_PIECES = 6
+"""Pieces of evidence whose way is told; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Something that happened to a piece of evidence.
+
+    Attributes:
+        turn: when.
+        what: in a word or two.
+        how: in a phrase.
+        tokens: what the context of that turn held; None when none was asked for.
+    """
+
+    turn: int
+    what: str
+    how: str
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """One piece of evidence.
+
+    Attributes:
+        name: the fact, or the message where no fact was planted.
+        steps: its way until the question.
+        now: where it was when the question was asked.
+        found: it stood in the context.
+    """
+
+    name: str
+    steps: tuple[Step, ...]
+    now: str
+    found: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """A probe and the way of all its evidence.
+
+    Attributes:
+        more: pieces of evidence that are not told.
+        context: what the context held at the question.
+        sent: its tokens; None when there was none.
+        expected: the right answers.
+        error: what failed, when something did.
+    """
+
+    probe: str
+    ask: str
+    ability: str
+    turn: int
+    age: str
+    budget: int
+    pieces: tuple[Piece, ...]
+    more: int
+    context: str
+    sent: int | None
+    answer: str
+    expected: str
+    outcome: str
+    reason: str
+    error: str
+
+
+def story_of(probe: Line, turns: Iterable[Line], budget: int) -> Story:
+    """The story of a probe.
+
+    Args:
+        probe: its line of `probes.jsonl`.
+        turns: the lines of its case in `turns.jsonl`.
+        budget: of its case.
+    """
+    evidence = probe["evidence"][:MANY_PIECES]
+    happened = _events({piece["source"] for piece in evidence}, turns, until=probe["turn"])
+    return Story(
+        probe=probe["probe"],
+        ask=probe["ask"],
+        ability=probe["ability"],
+        turn=probe["turn"],
+        age=_age(probe["age"]),
+        budget=budget,
+        pieces=tuple(_piece(piece, probe, happened) for piece in evidence),
+        more=len(probe["evidence"]) - len(evidence),
+        context=_context(probe),
+        sent=probe["context"] and probe["context"]["total"],
+        answer=probe["answer"] or "",
+        expected=_expected(probe),
+        outcome=probe["outcome"],
+        reason=probe["reason"] or "",
+        error=probe["error"] or "",
+    )
+
+
+def _expected(probe: Line) -> str:
+    if probe["unanswerable"]:
+        return "that it is not known"
+    joint = " and " if probe["match"] == "all" else " or "
+    return joint.join(f'"{text}"' for text in probe["expect"])
+
+
+def _age(age: Line | None) -> str:
+    if not age:
+        return ""
+    parts = [numbers.plural(age["turns"], "turn"), f"{numbers.tokens(age['tokens'])} tokens"]
+    if age["sessions"]:
+        parts.append(numbers.plural(age["sessions"], "session"))
+    if age["days"]:
+        parts.append(numbers.plural(age["days"], "day"))
+    return ", ".join(parts) + " later"
+
+
+def _context(probe: Line) -> str:
+    context = probe["context"]
+    if context is None:
+        return "there was no context"
+    held = f"{len(context['verbatim']):,} of {numbers.plural(probe['corpus'], 'message')}"
+    parts = [f"the context holds {held}"]
+    if made := len(context["composed"]):
+        parts.append(f"{numbers.plural(made, 'text')} made by the strategy")
+    if context["overflow"]:
+        parts.append(f"{context['overflow']:,} tokens were cut to fit")
+    return ", ".join(parts)
+
+
+# The way of one piece.
+
+
+@dataclass(frozen=True, slots=True)
+class _Happened:
+    """What the turns of a case tell about some messages."""
+
+    tokens: Mapping[int, int]
+    events: Mapping[str, Sequence[tuple[int, Line]]]
+
+
+def _events(sources: set[str], turns: Iterable[Line], *, until: int) -> _Happened:
+    tokens: dict[int, int] = {}
+    events: dict[str, list[tuple[int, Line]]] = {source: [] for source in sources}
+    for line in turns:
+        if line["turn"] > until:
+            break
+        if line.get("tokens") is not None:
+            tokens[line["turn"]] = sum(line["tokens"].values())
+        for event in line.get("events", ()):
+            for source in sources.intersection(event.get("sources", ())):
+                events[source].append((line["turn"], event))
+    return _Happened(tokens, events)
+
+
+def _piece(piece: Line, probe: Line, happened: _Happened) -> Piece:
+    events = happened.events[piece["source"]]
+    way = _way(piece)
+    steps = [_said(piece, way[0] if way else None, happened)]
+    steps += [_moved(before, after, events, happened) for before, after in pairwise(way)]
+    told = {stop[0] for stop in way[1:]}
+    steps += [_event(turn, event, happened) for turn, event in events if turn not in told]
+    return Piece(
+        name=piece["fact"] or f"message {piece['source']}",
+        steps=tuple(sorted(steps, key=lambda step: step.turn)),
+        now=_now(piece, probe),
+        found=piece["presence"] != "absent",
+    )
+
+
+def _way(piece: Line) -> list[Sequence[Any]]:
+    # A fact's path begins with its first value; only what happened to this one is told.
+    before = [stop for stop in piece["path"] if stop[0] < piece["turn"]]
+    since = [stop for stop in piece["path"] if stop[0] >= piece["turn"]]
+    if before and (not since or since[0][0] > piece["turn"]):
+        since.insert(0, [piece["turn"], before[-1][1], ""])
+    return since
+
+
+def _said(piece: Line, first: Sequence[Any] | None, happened: _Happened) -> Step:
+    turn = piece["turn"]
+    how = "" if first is None else _place(first[1])
+    what = "planted" if piece["fact"] else "said"
+    return Step(turn=turn, what=what, how=how, tokens=happened.tokens.get(turn))
+
+
+def _place(presence: str) -> str:
+    return "not in the context" if presence == "absent" else f"in the {_SECTION[presence]}"
+
+
+def _moved(
+    before: Sequence[Any], after: Sequence[Any], events: Sequence[tuple[int, Line]], h: _Happened
+) -> Step:
+    turn, presence, cause = after
+    details = next((_detail(e) for t, e in events if t == turn), "")
+    if presence == "absent":
+        what = cause or f"left the {_SECTION[before[1]]}"
+        how = details
+    else:
+        what = cause or "came back" if before[1] == "absent" else cause or "moved"
+        how = _place(presence) + (f" ({details})" if details else "")
+    return Step(turn=turn, what=what, how=how, tokens=h.tokens.get(turn))
+
+
+def _event(turn: int, event: Line, happened: _Happened) -> Step:
+    return Step(turn=turn, what=event["kind"], how=_detail(event), tokens=happened.tokens.get(turn))
+
+
+def _detail(event: Line) -> str:
+    parts = [event["detail"]] if event.get("detail") else []
+    parts.append(numbers.plural(len(event.get("sources", ())), "message"))
+    if event.get("before") is not None and event.get("after") is not None:
+        parts.append(f"{event['before']:,} to {event['after']:,} tokens")
+    return ", ".join(parts)
+
+
+_SECTION = {
+    "window": "window",
+    "summary": "summary",
+    "recalled": "recalled part",
+    "core": "core memory",
+    "working": "working memory",
+    "tools": "tool part",
+    "system": "system part",
+    "absent": "context",
+}
+
+
+def _now(piece: Line, probe: Line) -> str:
+    if piece["presence"] != "absent":
+        form = "in its own words" if piece["verbatim"] else "in other words"
+        return f"in the {_SECTION[piece['presence']]}, {form}"
+    if piece["trimmed"]:
+        return "was in the context and was cut to fit the budget"
+    location = piece["location"]
+    if location is None:
+        if not probe["inspectable"]:
+            return "not in the context; the strategy cannot be looked into"
+        return "nowhere: not in the context, not stored"
+    parts = [f"kept in the {location['tier']}, not in the context"]
+    if location["rank"] is not None:
+        parts.append(f"rank {location['rank']}")
+    if location["detail"]:
+        parts.append(location["detail"])
+    return "; ".join(dict.fromkeys(parts))
