@@ -50,7 +50,13 @@ def place_probes(plan: Plan, survey: Survey) -> tuple[Placed, ...]:
     placings = [_Placing(plan, survey, note) for note in plan.probes]
     holders = _Holders(survey)
     placed = [placing.place(holders) for placing in sorted(placings, key=lambda p: p.moment.tick)]
-    return tuple(sorted(placed, key=lambda p: (p.moment.turn, p.final, p.marked, p.moment.tick)))
+    steps = {name: number for number, name in enumerate(survey.marked)}
+    return tuple(
+        sorted(
+            placed,
+            key=lambda p: (p.moment.turn, p.final, p.marked, steps.get(p.probe.id, 0)),
+        )
+    )
 
 
 class _Holders:

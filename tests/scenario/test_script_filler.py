@@ -174,6 +174,17 @@ def test_user_and_assistant_speak_of_the_same_things() -> None:
     assert all(len(sights) <= 1 for sights in named)
 
 
+def test_a_seed_says_the_same_whatever_was_said_before() -> None:
+    """A filler does not depend on those before it."""
+    talker = Talker(patterns("office", frozenset()))
+    said = []
+    for seed in ("1", "2", "1"):
+        talker.begin(seed)
+        said.append(list(talker.turns(30)))
+
+    assert said[0] == said[2] != said[1]
+
+
 def test_messages_can_be_made_long(load: Load) -> None:
     """`words` is a least number for each message."""
     scenario = load("turns:\n  - filler: {turns: 20, words: 80}\n")
@@ -216,3 +227,22 @@ def test_it_does_not_depend_on_the_hash_seed() -> None:
     }
 
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("domain", [*DOMAINS, "tool"])
+def test_made_up_names_numbers_and_codes_are_avoided_too(domain: str) -> None:
+    """What one seed would make up, it does not when a script plants it."""
+    own = {word for text in said_words(domain) for word in words(text)}
+    made = frozenset(word for word in vocabulary(domain) if word not in own)
+
+    again = {word for line in lines(domain, made, turns=400) for word in words(line)}
+
+    assert len(made) > 100
+    assert not made & again
+
+
+def said_words(domain: str) -> list[str]:
+    """Everything that a domain says as it is written."""
+    found = load_domain(domain)
+    fixed = re.sub(r"\{\w+\}", " ", " ".join((*found.user, *found.assistant, *found.asides)))
+    return [fixed, *(filling for slot in found.slots.values() for filling in slot)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -134,8 +133,10 @@ HOSTILE: dict[str, tuple[Callable[[], str], str]] = {
     ),
 }
 
-LOAD = """
-import sys
+LOAD = f"""
+import resource, sys
+resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
+resource.setrlimit(resource.RLIMIT_AS, ({ADDRESS_SPACE}, {ADDRESS_SPACE}))
 from memsim.errors import ScenarioError
 from memsim.scenario import load_scenarios
 try:
@@ -145,12 +146,6 @@ except ScenarioError as error:
 else:
     print("fine")
 """
-
-
-def limited() -> None:
-    """Runs in the child before it starts."""
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
 
 
 @pytest.mark.parametrize("name", sorted(HOSTILE))

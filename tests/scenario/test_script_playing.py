@@ -117,6 +117,12 @@ class TestTools:
         assert ("call_1", "call_2") == call.calls
         assert [False, True] == [m.blocks[0].is_error for m in (first, second)]  # type: ignore[union-attr]
 
+    def test_calls_are_numbered_throughout(self, load: Load) -> None:
+        """No two calls of a script share an id."""
+        text = "turns:\n  - user: One.\n  - tool: {name: a}\n  - user: Two.\n  - tool: {name: b}\n"
+
+        assert [("call_1",), ("call_2",)] == [turn.reply[0].calls for turn in turns(load(text))]
+
     def test_json_arguments_are_read_as_json(self, load: Load) -> None:
         """Here alone plain words are values: a tool takes JSON."""
         (turn,) = turns(

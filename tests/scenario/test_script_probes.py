@@ -74,6 +74,22 @@ class TestWhen:
         assert [1, 2, "b", 3, "z", "a", 4, 5, 6, 7, 8, "e"] == events
         assert ["b", "z", "a", "e"] == [probe.id for probe in scenario.probes]
 
+    def test_ask_steps_come_where_they_stand(self, load: Load) -> None:
+        """After what is due at the same turn, and in the order of the steps, not of the probes."""
+        scenario = load(
+            "turns:\n  - user: Hello Oslo.\n  - ask: [c, d]\n  - gap: 1h\n  - ask: b\n"
+            "probes:\n"
+            "  b: {ask: Where?, expect: Oslo}\n"
+            "  d: {ask: Where?, expect: Oslo}\n"
+            "  c: {ask: Where?, expect: Oslo}\n"
+            "  end: {ask: Where?, expect: Oslo}\n"
+            "  a: {after: 1, ask: Where?, expect: Oslo}\n"
+        )
+
+        asked = [event.probe.id for event in scenario.events(0) if isinstance(event, Ask)]
+        assert ["a", "c", "d", "b", "end"] == asked
+        assert asked == [probe.id for probe in scenario.probes]
+
     def test_a_probe_knows_its_line(self, load: Load) -> None:
         """Failures point into the file."""
         assert 12 == only(load(f"{STORY}  city: {{ask: Where?, expect: Oslo}}\n")).line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsim.scenario.words import Sought, says, words
@@ -58,7 +58,15 @@ def slow(text: str, value: str) -> bool:
     )
 
 
-@given(WORDS, st.lists(WORDS.map(lambda w: " ".join(w[:4])), max_size=8))
+FEW = st.lists(st.sampled_from("ab"), max_size=30)
+"""Of two words alone, so that values overlap one another and themselves."""
+
+
+@settings(max_examples=500)
+@given(
+    WORDS | FEW,
+    st.lists((WORDS | FEW).map(lambda w: " ".join(w[:4])), max_size=8),
+)
 def test_many_values_are_found_as_each_alone(text: list[str], values: list[str]) -> None:
     """One pass for all values finds what a search for each would find."""
     joined = " - ".join(text)
