@@ -62,7 +62,11 @@ def parse_duration(text: str) -> timedelta:
         message = f"{text!r} is not a duration such as 90s, 5min, 36h, 3d or 2w"
         raise ValueError(message)
     seconds = sum(int(n) * _UNITS[unit] for n, unit in _PART.findall(compact))
-    return timedelta(seconds=seconds)
+    try:
+        return timedelta(seconds=seconds)
+    except OverflowError:
+        message = f"{text!r} is longer than any calendar"
+        raise ValueError(message) from None
 
 
 def stamp(moment: datetime) -> str:

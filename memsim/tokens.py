@@ -28,6 +28,9 @@ MESSAGE_OVERHEAD = 4
 3, and 1 for the role).
 """
 
+_PIECE = 1 << 15
+"""Characters that are counted at a time where a text is too much at once."""
+
 _REMEMBERED = 1 << 23
 """Characters of texts whose counts are remembered: enough for any window, flat for any history."""
 
@@ -69,7 +72,12 @@ class Encoding:
 
     def count(self, text: str) -> int:
         """Tokens in the text; text that looks like a control token is counted as plain text."""
-        return len(self._encode(text, disallowed_special=()))
+        try:
+            return len(self._encode(text, disallowed_special=()))
+        except ValueError:
+            # The pattern's stack has an end, which a megabyte of blanks reaches.
+            pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+            return sum(len(self._encode(piece, disallowed_special=())) for piece in pieces)
 
 
 class _Encode(Protocol):
