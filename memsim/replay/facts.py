@@ -5,11 +5,10 @@ Versions, owners, grants, and where each fact is in a context.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from memsim.scenario.words import Sought
 from memsim.trace import Age, Stop
 
 if TYPE_CHECKING:
@@ -98,6 +97,7 @@ class FactBook:
         self._forgotten: set[str] = set()
         self._sources: dict[str, list[Fact]] = {}
         self._paths: dict[str, list[Stop]] = {}
+        self._wanted = Wanted({})
 
     def plant(self, fact: Fact) -> None:
         """A fact was stated."""
@@ -106,6 +106,7 @@ class FactBook:
             self._replaced[fact.id] = fact.replaces
         self._sources.setdefault(fact.source, []).append(fact)
         self._forgotten.discard(fact.id)
+        self._wanted = Wanted({s: _values(facts) for s, facts in self._sources.items()})
 
     def grant(self, granted: Granted) -> None:
         """A principal lets another see facts, or takes that back."""
@@ -167,7 +168,7 @@ class FactBook:
         """Note where each fact is in the context just sent; the facts that moved, and where to."""
         if not self._sources:
             return {}
-        seen = sightings(context, self._values())
+        seen = self._wanted.sightings(context)
         moved: dict[str, Presence] = {}
         for name, versions in self._versions.items():
             sighting = seen.get(versions[-1].source)
@@ -182,57 +183,56 @@ class FactBook:
         """A fact's way through the turns."""
         return tuple(self._paths.get(fact, ())) if fact else ()
 
-    def _values(self) -> dict[str, tuple[str, ...]]:
-        return {s: tuple(f.value for f in facts) for s, facts in self._sources.items()}
+    def wanted(self, sources: Iterable[str]) -> Wanted:
+        """Look for these messages, by the values that they state."""
+        return Wanted({s: _values(self._sources.get(s, ())) for s in sources})
 
-    def values(self, sources: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Message ids to the values they state; empty for messages that plant nothing."""
-        return {s: tuple(f.value for f in self._sources.get(s, ())) for s in sources}
+
+def _values(facts: Iterable[Fact]) -> tuple[str, ...]:
+    return tuple(f.value for f in facts)
 
 
 def _cause(fact: Fact, events: tuple[Event, ...]) -> str:
     return next((e.kind for e in events if fact.source in e.sources), "")
 
 
-def sightings(context: Context, values: Mapping[str, tuple[str, ...]]) -> dict[str, Sighting]:
-    """The wanted messages that are in a context, and where.
+class Wanted:
+    """Messages to look for in contexts.
 
     Args:
-        context: what was sent.
-        values: wanted message ids, each with the values that it states. Something that was made
-            from a message holds it only if such a value stands in it; for a message without values
-            its provenance alone decides.
+        values: message ids, each with the values that it states. Something that was made from a
+            message holds it only if such a value stands in it; for a message without values its
+            provenance alone decides.
     """
-    seen: dict[str, Sighting] = {}
-    for section in context.sections:
-        layer = presence_of(section.layer)
-        for message in section.messages:
-            if not message.composed:
-                if message.id in values:
+
+    def __init__(self, values: Mapping[str, tuple[str, ...]]) -> None:
+        self._values = values
+        self._sought = Sought(v for stated in values.values() for v in stated)
+        self._found: tuple[str, frozenset[str]] = ("", frozenset())
+
+    def sightings(self, context: Context) -> dict[str, Sighting]:
+        """The messages that are in a context, and where."""
+        seen: dict[str, Sighting] = {}
+        for section in context.sections:
+            layer = presence_of(section.layer)
+            for message in section.messages:
+                if message.composed:
+                    self._look(message, layer, seen)
+                elif message.id in self._values:
                     seen[message.id] = Sighting(layer, verbatim=True)
-                continue
-            for source in message.quotes:
-                if source in values and not _seen_verbatim(seen, source):
-                    seen[source] = Sighting(layer, verbatim=True)
-            for source in message.derived_from:
-                if source in values and source not in seen and _states(message, values[source]):
-                    seen[source] = Sighting(layer, verbatim=False)
-    return seen
+        return seen
 
+    def _look(self, message: Message, layer: Presence, seen: dict[str, Sighting]) -> None:
+        for source in message.quotes:
+            if source in self._values and not _seen_verbatim(seen, source):
+                seen[source] = Sighting(layer, verbatim=True)
+        for source in message.derived_from:
+            if source in self._values and source not in seen and self._states(message, source):
+                seen[source] = Sighting(layer, verbatim=False)
 
-def _seen_verbatim(seen: Mapping[str, Sighting], source: str) -> bool:
+    def _seen_verbatim(seen: Mapping[str, Sighting], source: str) -> bool:
     sighting = seen.get(source)
     return sighting is not None and sighting.verbatim
-
-
-def _states(message: Message, values: tuple[str, ...]) -> bool:
-    return not values or any(_pattern(value).search(message.text) for value in values)
-
-
-@lru_cache(maxsize=4096)
-def _pattern(value: str) -> re.Pattern[str]:
-    words = r"\s+".join(re.escape(word) for word in value.split())
-    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
 def presence_of(layer: SectionName) -> Presence:

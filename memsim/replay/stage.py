@@ -13,7 +13,7 @@ from memsim.errors import MemsimError, StrategyError
 from memsim.models import Request
 from memsim.replay.account import Account, by_section, common_start
 from memsim.replay.blame import blame
-from memsim.replay.facts import Chronicle, FactBook, sightings
+from memsim.replay.facts import Chronicle, FactBook
 from memsim.replay.meter import MeteredModel
 from memsim.scenario.script import Ask, Elapsed, ForgetAsked, Granted, Restarted, Turn
 from memsim.strategy import Environment, Event, Query, Strategy
@@ -281,7 +281,7 @@ class Stage:
         context: Context,
         gone: frozenset[str],
     ) -> tuple[EvidenceTrace, ...]:
-        seen = sightings(context, self._facts.values(source for source, _ in evidence))
+        seen = self._facts.wanted(source for source, _ in evidence).sightings(context)
         found = []
         for source, fact in evidence:
             said = self._said.when(source)
