@@ -230,7 +230,18 @@ class Wanted:
             if source in self._values and source not in seen and self._states(message, source):
                 seen[source] = Sighting(layer, verbatim=False)
 
-    def _seen_verbatim(seen: Mapping[str, Sighting], source: str) -> bool:
+    def _states(self, message: Message, source: str) -> bool:
+        values = self._values[source]
+        return not values or not self._said(message.text).isdisjoint(values)
+
+    def _said(self, text: str) -> frozenset[str]:
+        # A summary stays the same for many turns, and is asked about for each of its sources.
+        if text != self._found[0]:
+            self._found = (text, frozenset(self._sought.found(text)))
+        return self._found[1]
+
+
+def _seen_verbatim(seen: Mapping[str, Sighting], source: str) -> bool:
     sighting = seen.get(source)
     return sighting is not None and sighting.verbatim
 
