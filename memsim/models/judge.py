@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from memsim.models import IDK
 from memsim.models.dates import Mention, mentions, resolve
-from memsim.models.lexicon import NEGATIVE, STOP
+from memsim.models.lexicon import NEGATIVE
 from memsim.models.numbers import Number, numbers
-from memsim.models.text import fold, sentences, stem, words
+from memsim.models.text import content, fold, sentences, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 ENOUGH = 0.6
 """Share of the expected content words that an answer must hold."""
 
+_VERDICT = re.compile(r"^\W*(yes|no)\b(?=\s*(?:[:,.;!]|$))", re.IGNORECASE)
 _NO_ANSWER = (
     "don't know",
     "do not know",
@@ -38,11 +40,11 @@ def states(given: str, expected: str) -> bool:
     """Whether an answer states what was expected: its words, numbers and dates, and no denial."""
     if abstains(expected) or abstains(given):
         return abstains(expected) == abstains(given)
-    if not _numbers(expected) <= _numbers(given) or not _dates(expected) <= _dates(given):
+    if not _exact(expected) <= _exact(given):
         return False
     wanted = _content(expected)
     if not wanted:
-        return fold(expected).strip(" .!") in fold(given)
+        return bool(_exact(expected)) or fold(expected).strip(" .!") in fold(given)
     held = wanted & _content(given)
     return len(held) >= ENOUGH * len(wanted) and _denied(given, wanted) == _denied(expected, wanted)
 
@@ -55,12 +57,14 @@ def abstains(answer: str) -> bool:
 
 def _content(text: str) -> frozenset[str]:
     bare = _without(_without(text, mentions(text)), numbers(_without(text, mentions(text))))
-    spoken = [w for w in words(bare) if w not in STOP or w in {"yes", "no"}]
-    return frozenset(map(stem, spoken))
+    return frozenset(content(bare))
 
 
-def _numbers(text: str) -> frozenset[float]:
-    return frozenset(n.value for n in numbers(_without(text, mentions(text))))
+def _exact(text: str) -> frozenset[object]:
+    # What is right or wrong and never nearly right: numbers, dates, and a yes or no.
+    verdict = {match[1].lower() for match in _VERDICT.finditer(text)}
+    found = {n.value for n in numbers(_without(text, mentions(text)))}
+    return frozenset(verdict | found | _dates(text))
 
 
 def _without(text: str, found: Sequence[Mention | Number]) -> str:
@@ -71,12 +75,12 @@ def _without(text: str, found: Sequence[Mention | Number]) -> str:
     return " ".join((*kept, text[start:]))
 
 
-def _dates(text: str) -> frozenset[tuple[date, date] | str]:
+def _dates(text: str) -> set[tuple[date, date] | str]:
     found: set[tuple[date, date] | str] = set()
     for mention in mentions(text):
         meant = resolve(mention, None)
         found.add((meant.first, meant.last) if meant else fold(mention.text))
-    return frozenset(found)
+    return found
 
 
 def _denied(text: str, wanted: frozenset[str]) -> bool:

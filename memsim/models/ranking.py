@@ -40,6 +40,9 @@ AMISS, AMISS_OF_FEW, ELSE = 0.7, 0.2, 0.1
 content words and in one of two at most; and what is left where it speaks of another code, or counts
 something else."""
 
+EXACT = 9
+"""Decimals that count: logarithms may differ between machines in the last ones."""
+
 _REACTIONS = frozenset(stem(word) for word in REACTION)
 
 
@@ -92,7 +95,8 @@ class Ranking:
         known = question.known - self._people
         self._hits = [known & s.entry.stems for s in found]
         self.weights = self._weigh()
-        self._total = sum(self.weights.values()) or 1.0
+        # Exactly rounded sums: the order in which sets give their members must not show.
+        self._total = math.fsum(self.weights.values()) or 1.0
         full = question.full & self.weights.keys()
         self.full = len(full)
         self._substance = full - question.owners - set(question.names)
@@ -108,7 +112,7 @@ class Ranking:
         worth: dict[int, float] = {}
         others = [c for c in self._of(best.statement.order) if c.place != best.place]
         for c in others:
-            added = sum(self.weights.get(root, 0.0) for root in c.matched - best.matched)
+            added = math.fsum(self.weights.get(root, 0.0) for root in c.matched - best.matched)
             next_to = {best.place + 1: 0.3, best.place - 1: 0.1}.get(c.place, 0.0)
             worth[c.place] = added + next_to
         telling = [c for c in others if self._tells(c.sentence)]
@@ -116,7 +120,7 @@ class Ranking:
 
     def own(self, candidate: Candidate) -> float:
         """How much of what the question says a sentence holds itself, 0 to 1."""
-        return sum(self.weights.get(root, 0.0) for root in candidate.matched) / self._total
+        return math.fsum(self.weights.get(root, 0.0) for root in candidate.matched) / self._total
 
     def touches(self, candidate: Candidate) -> bool:
         """Whether a sentence's entry, or the question that it answers, speaks of what is asked."""
@@ -144,7 +148,7 @@ class Ranking:
         before: frozenset[str] = frozenset()
         for index, hit in enumerate(hits):
             if hit or before:
-                mass = sum(self._around(index).values())
+                mass = math.fsum(self._around(index).values())
                 bounds.append((mass * self._person(self.found[index].who, None), index))
             before = hit
         return [index for _, index in heapq.nlargest(LOOKED_AT, bounds)]
@@ -191,14 +195,14 @@ class Ranking:
         self._raise(strength, own, 1.0)
         factor = self._person(statement.who, sentence) * self._timely(statement.day, sentence)
         factor *= self._aim(strength) * (1.0 if self._tells(sentence) else 0.4)
-        mass = sum(strength.values()) / self._total
+        mass = math.fsum(strength.values()) / self._total
         stands_for = self.question.stands_for
         return Candidate(
             statement=statement,
             place=place,
             matched=frozenset(stands_for.get(root, root) for root in own),
-            coverage=mass * min(factor, 1.0),
-            score=mass * factor,
+            coverage=round(mass * min(factor, 1.0), EXACT),
+            score=round(mass * factor, EXACT),
         )
 
     def _tells(self, sentence: Sentence) -> bool:

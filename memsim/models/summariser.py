@@ -33,6 +33,9 @@ REPEATED = 0.25
 FADING = 0.7
 """What the oldest line of the earlier summary counts; the newest counts 1."""
 
+EXACT = 9
+"""Decimals that count: logarithms may differ between machines in the last ones."""
+
 _REACTIONS = frozenset(stem(word) for word in REACTION)
 _DECIDING = frozenset(stem(word) for word in DECIDING)
 
@@ -91,12 +94,12 @@ def _telling(said: Told, idf: Mapping[str, float], most: float) -> float:
     stems = said.sentence.stems - _REACTIONS
     if said.sentence.question or len(stems) < 2:
         return 0.0
-    rarity: float = sum(idf[root] for root in stems) / (most * math.sqrt(len(stems)))
+    rarity = math.fsum(idf[root] for root in stems) / (most * math.sqrt(len(stems)))
     text = said.sentence.text
-    marks: float = 0.6 * any(c.isdigit() for c in text)
+    marks = 0.6 * any(c.isdigit() for c in text)
     marks += 0.4 * bool(mentions(text)) + 0.4 * bool(said.sentence.names)
     marks += 0.5 * (not stems.isdisjoint(_DECIDING)) + 0.3 * said.sentence.first
-    return rarity + marks
+    return round(rarity + marks, EXACT)
 
 
 def _chosen(

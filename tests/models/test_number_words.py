@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,4 +60,4 @@ def test_any_text_can_be_read(text: str) -> None:
     """Numbers stand in order and do not overlap."""
     found = numbers(text)
 
-    assert all(a.end <= b.start for a, b in zip(found, found[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(found))

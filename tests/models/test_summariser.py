@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from memsim.message import Message, composed, said
@@ -137,7 +139,7 @@ def test_a_rolling_summary_fades() -> None:
         previous = summarise(said("user", fact, id=f"m{turn}"), previous=previous, limit=120).text
         survivors.append({int(line.split()[3]) for line in previous.splitlines()})
 
-    lost = [len(before - after) for before, after in zip(survivors, survivors[1:], strict=False)]
+    lost = [len(before - after) for before, after in pairwise(survivors)]
     assert max(lost) <= 2
     assert 39 in survivors[-1]
     assert min(survivors[-1]) > 20

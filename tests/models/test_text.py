@@ -63,7 +63,7 @@ def test_content_leaves_stop_words_out() -> None:
         ("It costs 3.50 euros. Fine.", ["It costs 3.50 euros.", "Fine."]),
         ("J. Smith came. We left.", ["J. Smith came.", "We left."]),
         ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
-        ("今天下雨。我在家！", ["今天下雨。", "我在家！"]),
+        ("今天下雨。我在家\uff01", ["今天下雨。", "我在家\uff01"]),
         ("no end", ["no end"]),
         ("   ", []),
     ],

@@ -1,0 +1,101 @@
+"""Names of models and embedders."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from memsim.errors import RefError
+from memsim.models import check_embedder, check_model
+from memsim.models.refs import read_embedder, read_model
+
+
+@pytest.mark.parametrize(
+    ("ref", "expected"),
+    [
+        ("hash", ("hash", "hash", 256)),
+        ("hash:dim=128", ("hash", "hash:dim=128", 128)),
+        ("hash:dim=256", ("hash", "hash", 256)),
+        ("wordllama", ("wordllama", "wordllama", 256)),
+        ("wordllama:dim=64", ("wordllama", "wordllama:dim=64", 64)),
+        ("litellm/openai/any:thing", ("litellm", "openai/any:thing", 0)),
+    ],
+)
+def test_an_embedder_is_read_from_its_ref(ref: str, expected: tuple[str, str, int]) -> None:
+    """Defaults do not show in a name."""
+    assert read_embedder(ref) == expected
+
+
+@pytest.mark.parametrize(
+    ("ref", "said"),
+    [
+        ("wordlama", "did you mean 'wordllama'?"),
+        ("Hash", "did you mean 'hash'?"),
+        ("openai/text-embedding-3-small", "there are hash, wordllama, litellm/<model>"),
+        ("litellm/", "no embedder is called"),
+        ("", "no embedder is called"),
+        ("hash:", "not written name:param=value"),
+        ("hash:128", "not written name:param=value"),
+        ("hash:=128", "not written name:param=value"),
+        ("hash:dims=128", "did you mean 'dim'?"),
+        ("hash:dim=128,dim=64", "gives a parameter twice"),
+        ("hash:dim=0", "between 16 and 4096"),
+        ("hash:dim=-8", "between 16 and 4096"),
+        ("hash:dim=1e3", "between 16 and 4096"),
+        ("hash:dim=99999999999999999999", "between 16 and 4096"),
+        ("wordllama:dim=100", "dim is one of 64, 128, 256"),
+    ],
+)
+def test_a_wrong_embedder_is_refused_in_a_line(ref: str, said: str) -> None:
+    """It says what is wrong, and what may have been meant."""
+    with pytest.raises(RefError) as refused:
+        check_embedder(ref)
+
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("ref", "said"),
+    [
+        ("ofline", "did you mean 'offline'?"),
+        ("openai/gpt-4o", "live models, which are named provider/model, are not available"),
+        ("", "no model is called ''"),
+        ("offline:miss=2", "miss is a share between 0 and 1"),
+        ("offline:miss=nan", "miss is a share between 0 and 1"),
+        ("offline:miss=often", "miss is a share between 0 and 1"),
+        ("offline:mis=0.1", "did you mean 'miss'?"),
+        ("offline:miss", "not written name:param=value"),
+    ],
+)
+def test_a_wrong_model_is_refused_in_a_line(ref: str, said: str) -> None:
+    """A live model's name is told apart from a slip."""
+    with pytest.raises(RefError) as refused:
+        check_model(ref)
+
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_offline_model_has_a_share_of_misses() -> None:
+    """None by default."""
+    assert read_model("offline").miss == 0.0
+    assert read_model("offline: miss = 0.5").miss == 0.5
+
+
+def test_checking_a_ref_loads_nothing() -> None:
+    """Settings are checked before anything heavy is imported."""
+    code = (
+        "import sys\n"
+        "from memsim.models import check_embedder, check_model\n"
+        "check_embedder('wordllama:dim=64'); check_model('offline')\n"
+        "heavy = {'numpy', 'wordllama', 'litellm', 'Stemmer', 'tiktoken'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+
+    assert found.strip() == "[]"
