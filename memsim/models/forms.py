@@ -66,6 +66,8 @@ _WANTED: Final = re.compile(
     r"|\b(?:what(?:'s|\sis|\sare|\swas|\swere)|how\s(?:much|many|high|large)\s(?:is|are|was|were))\s"
     r"(?P<thing>(?:(?!(?:of|for|in|at|on|to|from|with)\b)[\w'-]+\s?){1,6})"
 )
+_BE: Final = frozenset({"is", "are", "was", "were"})
+_ONGOING: Final = re.compile(r"\b(?!during\b|morning\b|evening\b|thing\b)\w{2,}ing\b")
 _COUNTED: Final = re.compile(
     r"\bhow\smany\s(?:\w+\s(?=\w+\s(?:do|did|does|are|have|has)\b))?(?P<thing>\w+)"
 )
@@ -91,7 +93,7 @@ _PAST_WORDS: Final = frozenset(
 
 
 class Wanted(NamedTuple):
-    """The words that name what is wanted, and whether no other verb than `be` or `have` follows."""
+    """The words that name what is wanted, and whether no verb but `be` follows."""
 
     words: tuple[str, ...]
     bare: bool
@@ -113,7 +115,8 @@ def wanted(folded: str) -> Wanted:
     if match is None:
         return Wanted((), bare=False)
     spoken = words(match["noun"] or match["thing"])
-    return Wanted(tuple(spoken), bare=match["verb"] not in {"did", "does", "do"})
+    is_only = (match["verb"] or "is") in _BE and not _ONGOING.search(folded, match.end())
+    return Wanted(tuple(spoken), bare=is_only)
 
 
 def counted(folded: str) -> str:

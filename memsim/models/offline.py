@@ -86,7 +86,12 @@ class OfflineModel:
         if self._misses(request):
             return self._reply(request, IDK)
         said = answer(request)
-        return self._reply(request, said.text, said.sources)
+        return self._reply(request, self._short(said.text, request.max_tokens), said.sources)
+
+    def _short(self, text: str, limit: int | None) -> str:
+        while limit is not None and text and self._counter.text(text) > limit:
+            text = text.rpartition(" ")[0]
+        return text
 
     def _misses(self, request: Request) -> bool:
         if not self._miss:

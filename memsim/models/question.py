@@ -51,7 +51,7 @@ class Question:
         owners: stems of whom or what it asks about, and of the codes that it names.
         head: stem of the noun that names what is wanted, as `breed` in `what breed is my dog`; or
             nothing.
-        bare: whether no verb but a form of `be` or `have` ties what is wanted to the rest.
+        bare: whether no verb but a form of `be` ties what is wanted to the rest.
         counted: stem of what is counted, or nothing.
         mine, yours: whether it asks about the asker, or about the one asked.
         many: whether it asks for several things.

@@ -84,6 +84,15 @@ def test_usage_is_counted_with_the_tokenizer(model: Model) -> None:
     assert reply.cost == 0.0
 
 
+@pytest.mark.parametrize("limit", [0, 1, 4, 40])
+def test_an_answer_may_be_limited(model: Model, limit: int) -> None:
+    """In tokens, at whole words."""
+    reply = model.complete(request("answer", question="Where did I move?", max_tokens=limit))
+
+    assert reply.usage.output <= limit
+    assert "I moved to Oslo yesterday.".startswith(reply.text)
+
+
 def test_previous_summary_is_read_too(model: Model) -> None:
     """It is part of what the model is given."""
     with_it = model.complete(request("summarise", previous="The port is 8443."))
