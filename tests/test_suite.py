@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from memsim.config import Settings, load_settings
 from memsim.discovery import Project, StrategyRef, find_project
 from memsim.errors import (
     ConfigError,
+    ModelError,
     NothingCollected,
     RefError,
     ScenarioError,
@@ -60,7 +62,7 @@ STRATEGIES = '''
 """Memories good and bad."""
 from __future__ import annotations
 import os, sys
-from memsim import Context, Message, Query, Strategy
+from memsim import Context, Event, Message, Query, Strategy
 
 
 class Window(Strategy):
@@ -118,6 +120,16 @@ class Quitter(Window):
 class Killer(Window):
     def observe(self, message: Message) -> None:
         os._exit(0)
+
+
+class Chatty(Window):
+    def end_turn(self) -> None:
+        self.env.log(Event(kind="half \\ud83d", before=1, after=1))
+
+
+class Vague(Window):
+    def end_turn(self) -> None:
+        self.env.log(Event(kind="compaction", before=1, after=float("nan")))
 
 
 class Untidy(Window):
@@ -532,6 +544,7 @@ def test_a_case_is_played_and_scored(project: Project) -> None:
         ("deaf", f"kinds.py:{line_of('raise ZeroDivisionError')}: ZeroDivisionError"),
         ("mute", f"kinds.py:{line_of('raise LookupError')}: LookupError: nothing found at all"),
         ("odd", "context returned str, not a Context"),
+        ("vague", "the strategy logged what JSON cannot hold: Out of range float values are not"),
         ("untidy", f"kinds.py:{line_of('raise OSError')}: OSError: left open"),
     ],
 )
@@ -542,7 +555,30 @@ def test_what_a_strategy_raises_is_an_error_of_its_case(
     result = played(project, ref).result
 
     assert result.state == "error"
-    assert result.error.endswith(error)
+    assert error in result.error
+    assert "\n" not in result.error
+
+
+def test_half_an_emoji_is_recorded_as_it_is(project: Project) -> None:
+    """What no text encoding can hold, JSON can."""
+    (first, *_) = map(json.loads, played(project, "chatty").turn_lines.splitlines())
+
+    assert first["events"][0]["kind"] == "half \ud83d"
+
+
+def test_a_model_that_cannot_be_loaded_is_an_error_of_its_cases(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was measured, and nothing is said of the strategy."""
+
+    def fail(*_arguments: object) -> None:
+        raise ModelError("the model is not there")
+
+    monkeypatch.setattr("memsim.suite.play._model", fail)
+    result = played(project, "window").result
+
+    assert (result.state, result.error) == ("error", "the model is not there")
+    assert result.counts["errors"] == 2
 
 
 def test_a_strategy_that_raises_at_import_is_an_error_of_its_cases(project: Project) -> None:

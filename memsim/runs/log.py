@@ -67,7 +67,7 @@ def encode_entry(result: CaseResult, turns: Span, probes: Span) -> bytes:
         "ends": [turns.end, probes.end],
         "crc": [turns.crc, probes.crc],
     }
-    return json_line(record).encode()
+    return json_line(record).encode(errors="backslashreplace")
 
 
 def outcome_entry(outcome: CaseOutcome, turns: int, probes: int) -> tuple[bytes, Span, Span]:

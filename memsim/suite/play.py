@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.discovery import StrategyRef, pin, prepare
+from memsim.errors import ModelError
 from memsim.replay import replay
 from memsim.scoring import (
     OUTCOMES,
@@ -74,14 +75,19 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
         seen.append(strategy)
         return strategy
 
-    with _private_folder() as folder:
-        try:
+    try:
+        with _private_folder() as folder:
             trace = _replay(scenario, remembering, spec, folder)
-        except SystemExit as error:
-            said = f"the strategy called exit({error.code!r})"
-            return CaseOutcome(result=blank_result(spec, state="error", error=said))
+    except SystemExit as error:
+        return _failed(spec, f"the strategy called exit({error.code!r})")
+    except ModelError as error:
+        return _failed(spec, str(error))
     control = (seen[0].control if seen else None) or spec.strategy.control
     return _scored(spec, trace, control, began)
+
+
+def _failed(spec: CaseSpec, said: str) -> CaseOutcome:
+    return CaseOutcome(result=blank_result(spec, state="error", error=" ".join(said.split())))
 
 
 def _replay(scenario: Scenario, make: MakeStrategy, spec: CaseSpec, folder: PathMaker) -> Trace:
@@ -139,7 +145,10 @@ def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOut
     probes = [record(seen, score, spec.id, spec.repeat) for seen, score in pairs]
     turns = [turn_record(turn, spec.id, spec.repeat) for turn in trace.turns]
     metrics = {name: measure.value for name, measure in summarise(probes, turns).items()}
-    turn_lines, probe_lines = _lines(turns), _lines(probes)
+    try:
+        turn_lines, probe_lines = _lines(turns), _lines(probes)
+    except (TypeError, ValueError) as error:
+        return _failed(spec, f"the strategy logged what JSON cannot hold: {error}")
     result = CaseResult(
         id=spec.id,
         scenario=spec.scenario.name,
@@ -149,7 +158,7 @@ def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOut
         dataset=spec.scenario.dataset,
         control=control,
         state="error" if trace.error else "scored",
-        error=trace.error,
+        error=" ".join(trace.error.split()),
         metrics=metrics,
         counts=_counts(trace, scores),
         outcomes=_outcomes(scores),
@@ -177,4 +186,5 @@ def _outcomes(scores: Sequence[ProbeScore]) -> dict[str, int]:
 
 
 def _lines(records: Sequence[Mapping[str, object]]) -> bytes:
-    return "".join(map(json_line, records)).encode()
+    # A model may end in half an emoji; escaped, it is the JSON of just that.
+    return "".join(map(json_line, records)).encode(errors="backslashreplace")
