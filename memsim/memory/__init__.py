@@ -1,0 +1,3 @@
+"""Parts that memories are built from: windows, compaction, retrieval."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Turning history into less history."""
+
+from __future__ import annotations

@@ -1,0 +1,141 @@
+"""The latest messages verbatim and a summary of what was before them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memsim.context import Section
+from memsim.memory.compaction.summary import Line, Outcome, Summary, compact
+from memsim.memory.state import JSON, reading
+from memsim.memory.window import Window
+from memsim.message import composed
+from memsim.tokens import MESSAGE_OVERHEAD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memsim.models import Model
+    from memsim.tokens import TokenCounter
+
+HEADER = "Summary of the conversation so far:"
+
+SHARE = 0.5
+"""Share of a budget beyond which an older part of the summary is left out."""
+
+
+class SummaryBuffer:
+    """A window that grows into a summary.
+
+    Args:
+        counter: token counts.
+        keep: tokens that stay verbatim.
+        limit: tokens that the summary's section may have.
+    """
+
+    def __init__(self, counter: TokenCounter, *, keep: int, limit: int) -> None:
+        self._counter = counter
+        self._keep = keep
+        self._limit = limit
+        self.window = Window(counter)
+        self.summary = Summary()
+        self._section: tuple[Summary, int, Section] | None = None
+
+    def compact(self, model: Model, now: datetime) -> Outcome | None:
+        """Merge what is beyond `keep` into the summary; None when nothing is.
+
+        Raises:
+            ModelError: the model failed; nothing has changed.
+        """
+        if self.window.tokens <= self._keep:
+            return None
+        history = tuple(self.window)
+        done = compact(
+            history,
+            self.summary,
+            model=model,
+            counter=self._counter,
+            keep=self._keep,
+            limit=max(1, self._limit - self._heading()),
+            now=now,
+        )
+        self.window.drop(len(history) - len(done.history))
+        self.summary = done.state
+        return done.outcome
+
+    def sections(self, budget: int) -> tuple[Section, ...]:
+        """The summary and the latest messages that fit into a budget.
+
+        Where the summary is more than its share of the budget, its newest lines are given.
+        """
+        summary = self._summary_section(int(budget * SHARE))
+        window = self.window.section(budget - summary.tokens)
+        return tuple(s for s in (summary, window) if s.messages)
+
+    def remove(self, ids: Iterable[str], principal: str) -> tuple[str, ...]:
+        """Take out a principal's messages, and the lines that were made from them."""
+        wanted = tuple(ids)
+        gone = {m.id: None for m in self.window.remove(wanted)}
+        owned = [i for i in wanted if self.summary.owners.get(i) == principal]
+        gone.update(dict.fromkeys(owned))
+        self.summary = self.summary.without(gone)
+        return tuple(gone)
+
+    def own(self, principal: str) -> dict[str, str]:
+        """What stands here of what a principal said, by message id, oldest first."""
+        owners = self.summary.owners
+        lines = {
+            i: line.text
+            for line in self.summary.lines
+            for i in line.sources
+            if owners.get(i) == principal
+        }
+        return lines | self.window.own(principal)
+
+    def save(self) -> JSON:
+        """The whole state as JSON values."""
+        return {
+            "window": self.window.save(),
+            "lines": [[line.text, list(line.sources)] for line in self.summary.lines],
+            "owners": dict(self.summary.owners),
+            "compactions": self.summary.compactions,
+            "time": self.summary.time.isoformat(),
+        }
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
+        """Take over a saved state; called on an empty buffer.
+
+        Raises:
+            StateError: it is no such state.
+        """
+        with reading("its summary is damaged"):
+            self.summary = Summary(
+                lines=tuple(Line(text, tuple(sources)) for text, sources in saved["lines"]),
+                owners=dict(saved["owners"]),
+                compactions=saved["compactions"],
+                time=datetime.fromisoformat(saved["time"]),
+            )
+            self.window.load(saved["window"])
+
+    def _heading(self) -> int:
+        return self._counter.text(HEADER + "\n") + MESSAGE_OVERHEAD
+
+    def _summary_section(self, room: int) -> Section:
+        known = self._section
+        if known and known[0] is self.summary and known[1] == room:
+            return known[2]
+        lines = self.summary.lines
+        while lines:
+            text = "\n".join((HEADER, *(line.text for line in lines)))
+            tokens = self._counter.text(text) + MESSAGE_OVERHEAD
+            if tokens <= room:
+                break
+            lines = lines[1:]
+        section = Section(layer="summary", messages=(), tokens=0)
+        if lines:
+            sources = Summary(lines=lines).sources
+            id = f"summary:{self.summary.compactions}"
+            message = composed("system", text, id=id, derived_from=sources, time=self.summary.time)
+            section = Section(layer="summary", messages=(message,), tokens=tokens)
+        self._section = (self.summary, room, section)
+        return section

@@ -1,0 +1,49 @@
+"""Finding earlier messages again: rankers, and what is done with their rankings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+
+class Hit(NamedTuple):
+    """A document that a ranker brought up.
+
+    Attributes:
+        id: the document's id.
+        score: how well it speaks to the query; larger is better, comparable within one ranking.
+    """
+
+    id: str
+    score: float
+
+
+class Ranker(Protocol):
+    """An index of texts that answers queries with rankings; ties go to the earlier document."""
+
+    def add(self, source: str, text: str) -> None:
+        """Take a document in.
+
+        Raises:
+            ValueError: the id is there already.
+        """
+        ...
+
+    def remove(self, source: str) -> bool:
+        """Take a document out; false when it was not there."""
+        ...
+
+    def search(self, query: str, k: int) -> list[Hit]:
+        """The best `k` documents that speak to the query at all, best first."""
+        ...
+
+    def ranking(self, query: str) -> list[Hit]:
+        """Every document, best first; those that do not speak to the query score zero or less and come last."""
+        ...
+
+    def rank_of(self, source: str, query: str) -> int | None:
+        """A document's place in the full ranking, from 1; None where `search` would never show it."""
+        ...
+
+    def close(self) -> None:
+        """Release what the index holds open."""
+        ...

@@ -1,0 +1,153 @@
+"""The best of an index for a query, exactly, without reading what cannot matter.
+
+MaxScore (Turtle and Flood, 1995): terms are read rarest first, and as soon as the frequent ones
+that are left could not lift what was not found yet among the best, they are only looked up for what
+was found.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memsim.memory.retrieval.postings import QueryTerm
+
+if TYPE_CHECKING:
+    from memsim.memory.retrieval.forms import Numbers, Scores
+
+FIRST_READ = 32_768
+"""Postings that are read at once before the first look at whether more need be read."""
+
+TRIED = 3
+"""Times as many candidates as are wanted are counted to the end, to learn what the best score."""
+
+SAMPLE = 2048
+"""Scores of which a sample's best are near enough to the best of all."""
+
+_SLACK = 1 + 1e-9
+"""Bounds are rounded up by this, so that rounding never costs anything its place."""
+
+
+class Tally:
+    """Sums of scores by number; only what is touched is ever cleared, whatever else there is."""
+
+    def __init__(self) -> None:
+        self._sums = np.zeros(1024)
+        self._marks = np.zeros(1024, np.int64)
+
+    def reserve(self, count: int) -> None:
+        """Make room for numbers below this."""
+        if count > len(self._sums):
+            self._sums = np.zeros(2 * count)
+            self._marks = np.zeros(2 * count, np.int64)
+
+    def add(self, numbers: Numbers, scores: Scores) -> None:
+        """Add scores, in this order; a number may come more than once."""
+        np.add.at(self._sums, numbers, scores)
+
+    def distinct(self, numbers: Numbers) -> Numbers:
+        """The numbers, each once."""
+        order = np.arange(len(numbers))
+        self._marks[numbers] = order
+        return numbers[self._marks[numbers] == order]
+
+    def sums(self, numbers: Numbers) -> Scores:
+        """The sums of these numbers."""
+        return self._sums[numbers]
+
+    def clear(self, numbers: Numbers) -> None:
+        """Forget the sums of these numbers."""
+        self._sums[numbers] = 0.0
+
+
+def best_numbers(
+    terms: list[QueryTerm], k: int, tally: Tally, wanted: Numbers
+) -> tuple[Numbers, Scores, Scores]:
+    """Numbers with their scores, the best `k` and all that tie with these among them.
+
+    Args:
+        terms: the query's terms, rarest first.
+        k: how many are looked for, at least one.
+        tally: has room for every number.
+        wanted: numbers whose scores are asked for, whatever they are.
+
+    Returns:
+        The numbers, their scores, and the scores of the wanted ones.
+    """
+    rest = [*accumulate((t.most for t in reversed(terms)), initial=0.0)][::-1]
+    rest = [bound * _SLACK for bound in rest]
+    seen, read, least = _collect(terms, rest, k, tally)
+    sums = tally.sums(seen)
+    least = max(least, _some_kth(sums, k * read))
+    found = tally.distinct(seen[sums >= (least - rest[read]) / _SLACK])
+    numbers = np.concatenate((found, wanted))
+    scores = tally.sums(numbers)
+    tally.clear(seen)
+    for term in terms[read:]:
+        term.lift(numbers, scores)
+    return found, scores[: len(found)], scores[len(found) :]
+
+
+def all_sums(terms: list[QueryTerm], tally: Tally) -> tuple[Numbers, Scores]:
+    """Everything that holds one of the terms, with its score."""
+    if not terms:
+        return np.empty(0, np.int64), np.empty(0)
+    numbers, scores = QueryTerm.read(terms)
+    tally.add(numbers, scores)
+    found = tally.distinct(numbers)
+    sums = tally.sums(found)
+    tally.clear(found)
+    return found, sums
+
+
+def _collect(
+    terms: list[QueryTerm], rest: list[float], k: int, tally: Tally
+) -> tuple[Numbers, int, float]:
+    """Sum up the rarer terms: what holds one, once for each; how many; and a score k have."""
+    seen: Numbers = np.empty(0, np.int64)
+    read, ahead, least = 0, FIRST_READ, -math.inf
+    while read < len(terms) and rest[read] >= least:
+        stop = _as_far_as(terms, read, ahead)
+        while stop - read > 1 and rest[stop - 1] < least:
+            stop -= 1
+        numbers, scores = QueryTerm.read(terms[read:stop])
+        tally.add(numbers, scores)
+        seen = np.concatenate((seen, numbers)) if read else numbers
+        read, ahead = stop, 2 * ahead
+        if read < len(terms):
+            least = max(least, _least(seen, terms, read, k, tally))
+    return seen, read, least
+
+
+def _as_far_as(terms: list[QueryTerm], start: int, limit: int) -> int:
+    stop, read = start + 1, len(terms[start])
+    while stop < len(terms) and read + len(terms[stop]) <= limit:
+        read += len(terms[stop])
+        stop += 1
+    return stop
+
+
+def _least(seen: Numbers, terms: list[QueryTerm], read: int, k: int, tally: Tally) -> float:
+    """A score that at least k have, known from counting the most promising ones to the end."""
+    sums = tally.sums(seen)
+    found = tally.distinct(seen[sums >= _some_kth(sums, TRIED * k * read)])[: TRIED * k]
+    scores = tally.sums(found)
+    for term in terms[read:]:
+        term.lift(found, scores)
+    return _kth(scores, k)
+
+
+def _kth(scores: Scores, k: int) -> float:
+    """The k-th best score; minus infinity where there are fewer."""
+    if len(scores) < k or not k:
+        return -math.inf
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
+
+
+def _some_kth(scores: Scores, k: int) -> float:
+    """A score that at least k have, nearly the best there is: from a sample where there are many."""
+    step = len(scores) // (SAMPLE + k)
+    return _kth(scores[:: step + 1], k)

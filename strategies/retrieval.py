@@ -1,0 +1,241 @@
+"""The latest messages, and earlier ones that are found for each question."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from memsim import (
+    Context,
+    Environment,
+    Forget,
+    ForgetOutcome,
+    Location,
+    Message,
+    Query,
+    Strategy,
+    Surface,
+)
+from memsim.memory.erasure import meant
+from memsim.memory.retrieval import Hit, Ranker
+from memsim.memory.retrieval.archive import Archive
+from memsim.memory.retrieval.bm25 import Bm25 as WordIndex
+from memsim.memory.retrieval.chroma import ChromaStore
+from memsim.memory.retrieval.fusion import reciprocal_ranks, weighted_scores, with_neighbours
+from memsim.memory.retrieval.recollection import Recollection
+from memsim.memory.retrieval.terms import ANALYSERS
+from memsim.memory.retrieval.vectors import VectorIndex
+from memsim.memory.scope import Scoped
+
+if TYPE_CHECKING:
+    from memsim.strategy import State
+
+Scope = Literal["shared", "principal"]
+Store = Literal["numpy", "chroma"]
+
+
+class _Retrieval(Strategy):
+    """A log of everything, the latest of it, and what a ranking finds in the rest."""
+
+    def __init__(self, env: Environment, *, k: int, window: int, depth: int, scope: Scope) -> None:
+        super().__init__(env)
+        for name, value in (("k", k), ("window", window), ("depth", depth)):
+            if value < 1:
+                raise ValueError(f"{name} is {value}: at least 1")
+        self._k, self._window, self._depth = k, window, max(depth, k + window)
+        self._archives = Scoped(scope, lambda: Archive(env.counter, *self._rankers()))
+        self._lines = Recollection(env.counter)
+
+    @abstractmethod
+    def _rankers(self) -> Sequence[Ranker]:
+        """Empty indexes for one archive."""
+
+    def _ranking(self, archive: Archive, text: str, depth: int) -> list[Hit]:
+        return archive.rankers[0].search(text, depth)
+
+    def observe(self, message: Message) -> None:
+        self._archives.of(message.principal).add(message)
+
+    def context(self, query: Query) -> Context:
+        archive = self._archives.seen_by(query.principal)
+        window = archive.log.section(query.budget, last=self._window)
+        ranking = tuple(h.id for h in self._ranking(archive, query.text, self._depth))
+        shown = {m.id for m in window.messages}
+        best = [i for i in ranking if i not in shown][: self._k]
+        recalled = self._lines.section(
+            map(archive.log.get, best),
+            question=query.text,
+            budget=query.budget - window.tokens,
+            order=archive.log.place,
+            id=f"recalled:{query.turn}",
+            time=query.time,
+        )
+        sections = tuple(s for s in (recalled, window) if s.messages)
+        return Context(sections=sections, ranking=ranking[: self._depth])
+
+    def forget(self, request: Forget) -> ForgetOutcome:
+        archive = self._archives.of(request.principal)
+        ids = meant(request.text, request.sources, archive.log.own(request.principal))
+        return ForgetOutcome(supported=True, removed=tuple(m.id for m in archive.remove(ids)))
+
+    def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
+        for archive in self._archives.visible(viewer):
+            for message in archive.log:
+                yield Surface(tier="index", sources=(message.id,), text=message.text)
+
+    def locate(self, source: str, query: Query) -> Location | None:
+        archive = self._archives.seen_by(query.principal)
+        if source not in archive.log:
+            return None
+        latest = archive.log.section(archive.log.tokens, last=self._window)
+        if source in latest.verbatim:
+            shown = source in self.context(query).verbatim
+            return Location(tier="window", detail="" if shown else "over budget")
+        ids = [h.id for h in self._ranking(archive, query.text, len(archive.log))]
+        if source not in ids:
+            return Location(tier="index", detail="nothing in common with the question")
+        rank = ids.index(source) + 1
+        return Location(tier="index", rank=rank, detail=f"rank {rank}, k {self._k}")
+
+    def save(self) -> State:
+        return {"archives": self._archives.save()}
+
+    def load(self, state: State) -> None:
+        self.close()
+        self._archives.load(state.get("archives"))
+
+    def close(self) -> None:
+        for archive in self._archives:
+            archive.close()
+
+
+class Bm25(_Retrieval):
+    """Finds earlier messages by their words: Okapi BM25 over every message as it is said.
+
+    Args:
+        k: earlier messages that are quoted, as far as they fit.
+        window: latest messages that are always there.
+        depth: messages that are ranked.
+        words: `stem` finds other forms of a word and leaves out stop words; `lower` does neither.
+        scope: `shared`: one memory for everybody; `principal`: one for each.
+
+    Raises:
+        ValueError: a number is below 1, or a word means nothing here.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        *,
+        k: int = 10,
+        window: int = 8,
+        depth: int = 50,
+        words: Literal["stem", "lower"] = "stem",
+        scope: Scope = "shared",
+    ) -> None:
+        super().__init__(env, k=k, window=window, depth=depth, scope=scope)
+        if words not in ANALYSERS:
+            raise ValueError(f"words is {words!r}: it is {' or '.join(map(repr, ANALYSERS))}")
+        self._words = words
+
+    def _rankers(self) -> Sequence[Ranker]:
+        return (WordIndex(ANALYSERS[self._words]),)
+
+
+class Vector(_Retrieval):
+    """Finds earlier messages by their meaning: the nearest embeddings.
+
+    Args:
+        k: earlier messages that are quoted, as far as they fit.
+        window: latest messages that are always there.
+        depth: messages that are ranked.
+        store: `numpy` is exact up to 8,192 different messages, and the same in every process;
+            `chroma` searches a Chroma collection, whose graph is a little different each time.
+        scope: `shared`: one memory for everybody; `principal`: one for each.
+
+    Raises:
+        ValueError: a number is below 1, or a word means nothing here.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        *,
+        k: int = 10,
+        window: int = 8,
+        depth: int = 50,
+        store: Store = "numpy",
+        scope: Scope = "shared",
+    ) -> None:
+        super().__init__(env, k=k, window=window, depth=depth, scope=scope)
+        _check_store(store)
+        self._store = store
+
+    def _rankers(self) -> Sequence[Ranker]:
+        store = ChromaStore() if self._store == "chroma" else None
+        return (VectorIndex(self.env.embed, store),)
+
+
+class Hybrid(_Retrieval):
+    """Finds earlier messages by their words and by their meaning, and makes one ranking of both.
+
+    Args:
+        k: earlier messages that are quoted, as far as they fit.
+        window: latest messages that are always there.
+        depth: messages that are ranked, by each and in the end.
+        fusion: `rrf` adds reciprocal ranks; `weights` adds scores scaled to 0..1; `zscore` adds
+            scores in standard deviations.
+        lexical: what the words count, 0 to 1; the meaning counts the rest.
+        neighbours: share of its score that each message lends to those just before and after it.
+        store: where vectors are kept, as for `vector`.
+        scope: `shared`: one memory for everybody; `principal`: one for each.
+
+    Raises:
+        ValueError: a number is out of its range, or a word means nothing here.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        *,
+        k: int = 10,
+        window: int = 8,
+        depth: int = 50,
+        fusion: Literal["rrf", "weights", "zscore"] = "rrf",
+        lexical: float = 0.5,
+        neighbours: float = 0.0,
+        store: Store = "numpy",
+        scope: Scope = "shared",
+    ) -> None:
+        super().__init__(env, k=k, window=window, depth=depth, scope=scope)
+        _check_store(store)
+        if fusion not in {"rrf", "weights", "zscore"}:
+            raise ValueError(f"fusion is {fusion!r}: it is 'rrf', 'weights' or 'zscore'")
+        for name, value in (("lexical", lexical), ("neighbours", neighbours)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name} is {value}: 0 to 1")
+        self._store, self._fusion = store, fusion
+        self._weights, self._neighbours = (lexical, 1 - lexical), neighbours
+
+    def _rankers(self) -> Sequence[Ranker]:
+        store = ChromaStore() if self._store == "chroma" else None
+        return (WordIndex(), VectorIndex(self.env.embed, store))
+
+    def _ranking(self, archive: Archive, text: str, depth: int) -> list[Hit]:
+        order = archive.log.place
+        found = [ranker.search(text, depth) for ranker in archive.rankers]
+        if self._neighbours:
+            found = [
+                with_neighbours(hits, archive.log.beside, order, share=self._neighbours)
+                for hits in found
+            ]
+        if self._fusion == "rrf":
+            return reciprocal_ranks(found, order, weights=self._weights)
+        scaling: Literal["zscore", "minmax"] = "zscore" if self._fusion == "zscore" else "minmax"
+        return weighted_scores(found, order, weights=self._weights, scaling=scaling)
+
+
+def _check_store(store: str) -> None:
+    if store not in {"numpy", "chroma"}:
+        raise ValueError(f"store is {store!r}: it is 'numpy' or 'chroma'")

@@ -1,0 +1,106 @@
+"""A summary of what was said, and the latest messages verbatim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from memsim import (
+    Context,
+    Environment,
+    Event,
+    Forget,
+    ForgetOutcome,
+    Location,
+    Message,
+    Query,
+    Strategy,
+    Surface,
+)
+from memsim.memory.compaction.buffer import SummaryBuffer
+from memsim.memory.erasure import meant
+from memsim.memory.scope import Scoped
+
+if TYPE_CHECKING:
+    from memsim.strategy import State
+
+
+class RollingSummary(Strategy):
+    """A summary that takes in the oldest messages whenever the verbatim ones grow too long.
+
+    After each turn, as LangChain's summary buffer memory does it. A summary that is empty, no text,
+    or longer than what it replaces is refused; the messages then stay, and are tried again.
+
+    Args:
+        keep: tokens that stay verbatim; 60 % of the budget by default.
+        summary: tokens that the summary may have; 25 % of the budget by default.
+        scope: `shared`: one summary for everybody; `principal`: one for each.
+
+    Raises:
+        ValueError: a limit is below 1, or the scope is neither.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        *,
+        keep: int | None = None,
+        summary: int | None = None,
+        scope: Literal["shared", "principal"] = "shared",
+    ) -> None:
+        super().__init__(env)
+        kept = env.budget * 3 // 5 if keep is None else keep
+        limit = env.budget // 4 if summary is None else summary
+        for name, value in (("keep", keep), ("summary", summary)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is {value}: at least 1")
+        self._buffers = Scoped(scope, lambda: SummaryBuffer(env.counter, keep=kept, limit=limit))
+
+    def observe(self, message: Message) -> None:
+        self._buffers.of(message.principal).window.add(message)
+
+    def context(self, query: Query) -> Context:
+        buffer = self._buffers.seen_by(query.principal)
+        return Context(sections=buffer.sections(query.budget))
+
+    def end_turn(self) -> None:
+        for buffer in self._buffers:
+            done = buffer.compact(self.env.model, self.env.clock.now())
+            if done is not None:
+                self.env.log(
+                    Event(
+                        kind="compaction" if done.kind == "compaction" else "compaction-refused",
+                        sources=done.sources,
+                        before=done.before,
+                        after=done.after,
+                        detail=done.detail,
+                    )
+                )
+
+    def forget(self, request: Forget) -> ForgetOutcome:
+        buffer = self._buffers.of(request.principal)
+        ids = meant(request.text, request.sources, buffer.own(request.principal))
+        return ForgetOutcome(supported=True, removed=buffer.remove(ids, request.principal))
+
+    def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
+        for buffer in self._buffers.visible(viewer):
+            for line in buffer.summary.lines:
+                yield Surface(tier="summary", sources=line.sources, text=line.text)
+            for message in buffer.window:
+                yield Surface(tier="window", sources=(message.id,), text=message.text)
+
+    def locate(self, source: str, query: Query) -> Location | None:
+        buffer, shown = self._buffers.seen_by(query.principal), self.context(query)
+        if source in buffer.window:
+            detail = "" if source in shown.verbatim else "over budget"
+            return Location(tier="window", detail=detail)
+        if source in buffer.summary.sources:
+            detail = "" if source in shown.derived else "over budget"
+            return Location(tier="summary", detail=detail)
+        return None
+
+    def save(self) -> State:
+        return {"buffers": self._buffers.save()}
+
+    def load(self, state: State) -> None:
+        self._buffers.load(state.get("buffers"))
