@@ -31,7 +31,7 @@ Outcomes = Generator[tuple[int, CaseOutcome], None, None]
 _BATCH = 16
 _BATCH_TURNS = 100
 _PATIENCE = 5.0
-_FEW_TURNS = 2000
+_FEW_TURNS = 5000
 """Below so many turns in all, starting processes takes longer than it saves."""
 
 

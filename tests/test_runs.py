@@ -143,6 +143,35 @@ def test_records_lie_in_the_order_of_the_plan(reports: Path) -> None:
         assert (forwards / name).read_bytes() == (writer.folder / name).read_bytes()
 
 
+@pytest.mark.parametrize(("seconds", "played"), [(0.5, [0, 1, 2, 3]), (2.0, [0, 2])])
+def test_costly_cases_that_finished_early_are_not_played_again(
+    reports: Path, seconds: float, played: list[int]
+) -> None:
+    """A kill before their turn has come does not lose them; cheap ones are played again."""
+    made = plan(cases=4)
+    expected = record(made, reports)
+
+    def costly(spec: CaseSpec) -> CaseOutcome:
+        outcome = play(spec)
+        return replace(outcome, result=replace(outcome.result, seconds=seconds))
+
+    with open_run(made, reports) as writer:
+        for place in (3, 1):
+            writer.keep(place, costly(made.cases[place]))
+        with (writer.folder / "ahead.jsonl").open("ab") as file:
+            file.write(b'\n12345678 {"place": 0, "res')
+    again: list[int] = []
+    with open_run(made, reports) as writer:
+        assert writer.lacking == tuple(played)
+        perform(made, writer, InProcess(), play=play, watch=lambda r: again.append(int(r.id[9])))
+        writer.finish(ExitCode.PASSED)
+
+    assert again == played
+    for name in ("turns.jsonl", "probes.jsonl"):
+        assert (writer.folder / name).read_bytes() == (expected / name).read_bytes()
+    assert not (writer.folder / "ahead.jsonl").exists()
+
+
 def test_runs_are_ignored_by_git_and_named_by_time(reports: Path) -> None:
     """Newest last by name, also within one second."""
     folders = [record(plan(), reports) for _ in range(4)]

@@ -9,6 +9,7 @@
         ├── turns.jsonl         one line per turn and case
         ├── probes.jsonl        one line per probe and case
         ├── cases.jsonl         one line per case, and where its records end in the two above
+        ├── ahead.jsonl         while it runs: costly cases whose turn has not come
         └── report.md
 
 `cases.jsonl` is the log of what is complete: a case's records are written and flushed before its

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from memsim.errors import RunFolderError
 from memsim.suite.cases import CaseOutcome, CaseResult
@@ -44,9 +45,9 @@ def span_after(start: int, data: bytes) -> Span:
     return Span(start, start + len(data), zlib.crc32(data))
 
 
-def encode_entry(result: CaseResult, turns: Span, probes: Span) -> bytes:
-    """The line of a case."""
-    record = {
+def result_record(result: CaseResult) -> dict[str, object]:
+    """A result as JSON values."""
+    return {
         "id": result.id,
         "repeat": result.repeat,
         "scenario": result.scenario,
@@ -64,9 +65,23 @@ def encode_entry(result: CaseResult, turns: Span, probes: Span) -> bytes:
             for f in result.expect_failures
         ],
         "seconds": result.seconds,
-        "ends": [turns.end, probes.end],
-        "crc": [turns.crc, probes.crc],
     }
+
+
+def read_result(record: dict[str, Any]) -> CaseResult:
+    """The result that `result_record` wrote.
+
+    Raises:
+        KeyError, TypeError: it is of another version.
+    """
+    failures = tuple(ExpectFailure(**f) for f in record.pop("expect_failures"))
+    return CaseResult(**record, expect_failures=failures)
+
+
+def encode_entry(result: CaseResult, turns: Span, probes: Span) -> bytes:
+    """The line of a case."""
+    record = result_record(result)
+    record |= {"ends": [turns.end, probes.end], "crc": [turns.crc, probes.crc]}
     return json_line(record).encode(errors="backslashreplace")
 
 
@@ -102,8 +117,7 @@ def _decode(line: bytes, turns: int, probes: int) -> Entry | None:
         record = json.loads(line)
         turn_end, probe_end = record.pop("ends")
         turn_crc, probe_crc = record.pop("crc")
-        failures = tuple(ExpectFailure(**f) for f in record.pop("expect_failures"))
-        result = CaseResult(**record, expect_failures=failures)
+        result = read_result(record)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
     if not (turns <= turn_end and probes <= probe_end):

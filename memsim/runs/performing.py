@@ -42,11 +42,12 @@ def perform(
     """
     if writer.finished:
         return writer.results
-    first = len(writer.resumed)
+    places = writer.lacking
+    specs = [plan.cases[place] for place in places]
     # Closed whatever happens here, so that no process goes on playing for nobody.
-    with closing(executor.run(plan.cases[first:], play or _run_case())) as outcomes:
-        for place, outcome in outcomes:
-            writer.keep(first + place, outcome)
+    with closing(executor.run(specs, play or _run_case())) as outcomes:
+        for number, outcome in outcomes:
+            writer.keep(places[number], outcome)
             if watch is not None and watch(outcome.result):
                 break
     return writer.results

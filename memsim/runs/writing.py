@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
 from memsim.errors import ExitCode
+from memsim.runs.ahead import AHEAD, WORTH_KEEPING, encode_ahead, read_ahead
 from memsim.runs.folder import (
     Lock,
     unwritable,
@@ -59,6 +60,12 @@ class RunWriter:
         self.close()
 
     @property
+    def lacking(self) -> tuple[int, ...]:
+        """Places in the plan of the cases that are still to be played."""
+        places = range(len(self._kept), len(self._plan.cases))
+        return tuple(place for place in places if place not in self._waiting)
+
+    @property
     def results(self) -> tuple[CaseResult, ...]:
         """The cases kept so far, in the plan's order."""
         return tuple(self._kept)
@@ -77,6 +84,16 @@ class RunWriter:
             self.finished = False
         if not self.finished:
             self._open([*self._ends, log])
+            self._waiting = {
+                place: outcome
+                for place, outcome in read_ahead(self.folder)
+                if self._lacks(place, outcome)
+            }
+            self._drain()
+
+    def _lacks(self, place: int, outcome: CaseOutcome) -> bool:
+        inside = len(self._kept) <= place < len(self._plan.cases)
+        return inside and self._plan.cases[place].key == outcome.result.key
 
     def _sound(self, entry: Entry) -> bool:
         records = ((TURNS, entry.turns), (PROBES, entry.probes))
@@ -98,12 +115,22 @@ class RunWriter:
         Raises:
             RunFolderError: the folder cannot be written.
         """
+        early = place > len(self._kept)
         self._waiting[place] = outcome
         try:
-            while (ready := self._waiting.pop(len(self._kept), None)) is not None:
-                self._write(ready)
+            if early and outcome.result.seconds >= WORTH_KEEPING:
+                self._put_ahead(place, outcome)
+            self._drain()
         except OSError as error:
             raise unwritable(self.folder, error) from error
+
+    def _put_ahead(self, place: int, outcome: CaseOutcome) -> None:
+        with (self.folder / AHEAD).open("ab") as file:
+            file.write(encode_ahead(place, outcome))
+
+    def _drain(self) -> None:
+        while (ready := self._waiting.pop(len(self._kept), None)) is not None:
+            self._write(ready)
 
     def _write(self, outcome: CaseOutcome) -> None:
         line, turns, probes = outcome_entry(outcome, *self._ends)
@@ -138,6 +165,7 @@ class RunWriter:
                 "verdict": verdict,
             }
             write_info(self.folder, self._info)
+            (self.folder / AHEAD).unlink(missing_ok=True)
         except OSError as error:
             raise unwritable(self.folder, error) from error
 
