@@ -601,12 +601,24 @@ def test_a_strategy_that_raises_at_import_is_an_error_of_its_cases(project: Proj
     assert run_case(window).result.state == "scored"
 
 
-def test_parameters_that_the_strategy_refuses_are_an_error_of_its_case(project: Project) -> None:
-    """The strategy's own words."""
-    result = played(project, "window:messages=0").result
+def test_parameters_that_the_strategy_refuses_are_told_before_anything_is_played(
+    project: Project,
+) -> None:
+    """In the strategy's own words; exit 4, as any other wrong flag."""
+    with pytest.raises(RefError) as raised:
+        planned(project, "window:messages=0")
+    assert str(raised.value) == "window:messages=0: messages must be at least 1"
+    with pytest.raises(RefError, match="messages must be at least 1"):
+        memsim.run("desk", "window:messages=0")
 
-    assert result.state == "error"
-    assert result.error == "window:messages=0: messages must be at least 1"
+
+def test_a_strategy_that_cannot_be_tried_is_left_to_its_case(project: Project) -> None:
+    """What is not about its parameters is the strategy's fault, and an error of its case."""
+    path = project.base / "strategies" / "kinds.py"
+    text = STRATEGIES.replace("raise KeyError", "self.x = k; raise KeyError")
+    path.write_text(text.replace("def __init__(self, env) ->", "def __init__(self, env, k=1) ->"))
+
+    assert "KeyError: 'not made'" in played(project, "unmade:k=2").result.error
 
 
 def test_a_strategy_that_exits_is_an_error_of_its_case(project: Project) -> None:

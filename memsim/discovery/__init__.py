@@ -15,6 +15,7 @@ from memsim.discovery.loading import (
 from memsim.discovery.project import Project, builtin_folder, find_project
 from memsim.discovery.refs import StrategyRef, parse_ref
 from memsim.discovery.source import Found, Param
+from memsim.discovery.trial import try_parameters
 
 __all__ = [
     "Found",
@@ -33,4 +34,5 @@ __all__ = [
     "reload_changed",
     "resolve",
     "source_digest",
+    "try_parameters",
 ]

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.config import Settings
-from memsim.discovery import Project, StrategyRef, reload_changed, resolve, source_digest
+from memsim.discovery import (
+    Project,
+    StrategyRef,
+    reload_changed,
+    resolve,
+    source_digest,
+    try_parameters,
+)
 from memsim.discovery.project import PYPROJECT
 from memsim.errors import NothingCollected
 from memsim.scoring import METRICS, SCORING_VERSION
@@ -51,11 +58,16 @@ def resolve_strategies(
 ) -> tuple[StrategyRef, ...]:
     """The strategies that refs name, each once, with the controls after them.
 
+    A strategy with parameters is made once for a trial; others are not even loaded.
+
     Raises:
         RefError: a ref means nothing, or its parameters are wrong.
     """
     wanted = [*refs, *(CONTROLS if controls else ())]
-    return tuple(dict.fromkeys(resolve(ref, project) for ref in wanted))
+    resolved = tuple(dict.fromkeys(resolve(ref, project) for ref in wanted))
+    for ref in resolved:
+        try_parameters(ref, project)
+    return resolved
 
 
 def plan(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memsim.config import load_settings, parse_budget
-from memsim.discovery import StrategyRef, find_project, reload_changed, resolve
+from memsim.discovery import StrategyRef, find_project, reload_changed, resolve, try_parameters
 from memsim.discovery.refs import snake_case
 from memsim.errors import RefError, Unmeasurable
 from memsim.scenario.script import Scenario
@@ -121,6 +121,7 @@ def _strategy(
 ) -> tuple[StrategyRef, MakeStrategy]:
     if isinstance(strategy, str | StrategyRef):
         ref = resolve(strategy)
+        try_parameters(ref)
         return ref, partial(make_strategy, ref)
     return StrategyRef(name=_name(strategy)), strategy
 
