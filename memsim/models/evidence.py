@@ -13,7 +13,7 @@ from memsim.models.sides import corrects, other_side, without_passing
 from memsim.models.text import fold, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import date
 
     from memsim.models.forms import Kind
@@ -44,6 +44,7 @@ _PLACE: Final = re.compile(
     r"\b(?:in|at|to|from|near|on|inside|under|behind|by|outside)\s", re.IGNORECASE
 )
 _CLOCK: Final = re.compile(r"\b(?:what|which)\s(?:time|hour)\b")
+_WHEN: Final = re.compile(r"\bwhen\b")
 _JOIN: Final = re.compile(r"[\s,]*(?:at|on|the|of|-|\u2013)?\s*")
 _TAIL: Final = re.compile(r"\s?(?:%|[A-Z]{3}\b|[^\W\d_]+(?:-[^\W\d_]+)?)")
 _CURRENCY: Final = re.compile(r"(?:[$\u20ac\u00a3\u00a5]|\b(?:EUR|USD|GBP|NOK|CHF|CAD|AUD|INR)\s)$")
@@ -110,16 +111,20 @@ def _is_named(question: Question, sentence: Sentence) -> bool:
 
 
 def _is_dated(question: Question, sentence: Sentence) -> bool:
-    return any(_asked_for(question, m) for m in mentions(sentence.text))
+    return bool(_asked_for(question, mentions(sentence.text)))
 
 
-def _asked_for(question: Question, mention: Mention) -> bool:
-    return (mention.kind == "clock") == bool(_CLOCK.search(question.folded))
+def _asked_for(question: Question, found: Sequence[Mention]) -> list[Mention]:
+    times = [m for m in found if m.kind == "clock"]
+    if _CLOCK.search(question.folded):
+        return times
+    days = [m for m in found if m.kind != "clock"]
+    return days or (times if _WHEN.search(question.folded) else [])
 
 
 def _dates(question: Question, text: str, said: date | None) -> str | None:
     found = mentions(text)
-    wanted = [m for m in found if _asked_for(question, m)]
+    wanted = _asked_for(question, found)
     if len(wanted) == 2 and not RESCHEDULING.isdisjoint(words(text)):
         wanted = wanted[:1] if question.past else wanted[1:]
     if not wanted or not all(_near(text, a, b) for a, b in pairwise(wanted)):

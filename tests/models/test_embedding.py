@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
 import sys
@@ -142,12 +141,15 @@ def test_hashing_is_the_same_for_ever() -> None:
 
 def test_loading_leaves_logging_alone() -> None:
     """The package configures the root logger when it is imported; that does not last."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
+    code = (
+        "import logging\n"
+        "from memsim.models.embedding import WordLlamaEmbedder\n"
+        "WordLlamaEmbedder(64)\n"
+        "print(logging.getLogger().handlers, logging.getLogger().level == logging.WARNING)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    WordLlamaEmbedder(64)
-
-    assert (root.handlers, root.level) == (handlers, level)
+    assert run.stdout.strip() == "[] True"
 
 
 def test_a_package_that_is_absent_is_a_model_error(monkeypatch: pytest.MonkeyPatch) -> None:

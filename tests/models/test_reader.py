@@ -200,7 +200,7 @@ def test_several_things_come_from_several_messages() -> None:
 def test_a_list_that_has_changed_is_the_new_list() -> None:
     """What was changed is not gathered with what it was changed to."""
     given = ask(
-        "Which are my running days?",
+        "Which ones are my running days?",
         *told(
             [
                 "My running days are Tuesday and Saturday.",

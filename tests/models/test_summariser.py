@@ -57,6 +57,28 @@ def test_the_limit_holds(limit: int, tokenizer: Tokenizer) -> None:
     assert reply.usage.output == tokenizer.count(reply.text)
 
 
+class Superadditive:
+    """A tokenizer for which lines cost more together than apart."""
+
+    name = "superadditive"
+
+    def count(self, text: str) -> int:
+        """Words, and one for each pair of lines."""
+        lines = text.rstrip("\n").count("\n") + 1
+        return len(text.split()) + lines * (lines - 1)
+
+
+@pytest.mark.parametrize("limit", range(0, 40, 3))
+def test_the_limit_holds_for_the_text_as_a_whole(limit: int) -> None:
+    """Though every line was measured alone."""
+    tokenizer = Superadditive()
+    reply = OfflineModel(tokenizer).complete(
+        Request(task="summarise", messages=CHAT, max_tokens=limit)
+    )
+
+    assert tokenizer.count(reply.text) <= limit
+
+
 def test_the_most_telling_is_kept_last() -> None:
     """Under pressure the decision outlives the rest."""
     assert summarise(*CHAT, limit=10).text == "user: We decided to ship on 3 June."
@@ -91,6 +113,18 @@ def test_repetition_is_kept_once() -> None:
 
     assert reply.text == "The port is 8443."
     assert reply.line_sources == (("m1", "m2"),)
+
+
+def test_what_is_said_in_other_words_makes_room() -> None:
+    """A second sentence of the same words is not worth its tokens."""
+    said_so = ("The port of the gateway is 8443.", "So the gateway has port 8443 then.")
+    other = "The budget is 800 euros."
+    messages = [said("user", text, id=f"m{n}") for n, text in enumerate((*said_so, other))]
+
+    lines = summarise(*messages, limit=40).text.splitlines()
+
+    assert len(lines) == 2
+    assert other in lines
 
 
 def test_sources_are_those_of_the_lines() -> None:
