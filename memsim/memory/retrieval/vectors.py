@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from memsim.memory.retrieval.cells import CellStore, exact
 from memsim.memory.retrieval.forms import Forms
 
@@ -72,7 +74,7 @@ class VectorIndex:
         Raises:
             ValueError: the id is there already.
         """
-        form, new = self._forms.add(source, text)
+        form, _, new = self._forms.add(source, text)
         if new and text.strip():
             self._waiting[form] = text
             if len(self._waiting) >= BATCH:
@@ -80,10 +82,9 @@ class VectorIndex:
 
     def remove(self, source: str) -> bool:
         """Take a document out; false when it was not there."""
-        removed = self._forms.remove(source)
-        if removed is None:
+        if source not in self._forms:
             return False
-        form, text, gone = removed
+        form, text, gone = self._forms.remove(source)
         if gone and text.strip() and self._waiting.pop(form, None) is None:
             self._store.remove(form)
         return True
@@ -100,10 +101,10 @@ class VectorIndex:
         """Every document, best first, ties to the earlier; those never found score 0."""
         self._embed_waiting()
         forms, vectors = self._store.all()
-        if not query.strip() or not len(forms):
-            return self._forms.all((), ())
-        scores = exact(self._query(query), vectors)
-        return self._forms.all(forms.tolist(), scores.tolist())
+        scores = np.zeros(self._forms.numbered)
+        if query.strip() and len(forms):
+            scores[forms] = exact(self._query(query), vectors)
+        return self._forms.all(scores)
 
     def rank_of(self, source: str, query: str) -> int | None:
         """A document's place in the ranking, from 1; None where it is never found."""
