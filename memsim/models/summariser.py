@@ -8,10 +8,12 @@ earlier one or a sentence of a message, led by its speaker and day where it need
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memsim.models.dates import mentions
 from memsim.models.lexicon import DECIDING, REACTION
+from memsim.models.statements import sentence
 from memsim.models.telling import Told, carried, once, told
 from memsim.models.text import stem, whole
 
@@ -91,15 +93,24 @@ def _fade(place: int, carried_on: int) -> float:
 
 
 def _telling(said: Told, idf: Mapping[str, float], most: float) -> float:
-    stems = said.sentence.stems - _REACTIONS
-    if said.sentence.question or len(stems) < 2:
+    if said.sentence.question:
         return 0.0
-    rarity = math.fsum(idf[root] for root in stems) / (most * math.sqrt(len(stems)))
-    text = said.sentence.text
-    marks = 0.6 * any(c.isdigit() for c in text)
-    marks += 0.4 * bool(mentions(text)) + 0.4 * bool(said.sentence.names)
-    marks += 0.5 * (not stems.isdisjoint(_DECIDING)) + 0.3 * said.sentence.first
+    stems, marks = _marked(said.sentence.text)
+    if len(stems) < 2:
+        return 0.0
+    rarity = math.fsum([idf[root] for root in stems]) / (most * math.sqrt(len(stems)))
     return round(rarity + marks, EXACT)
+
+
+@lru_cache(maxsize=1 << 13)
+def _marked(text: str) -> tuple[frozenset[str], float]:
+    # A line stands for election at every compaction until it loses: it is looked at once.
+    said = sentence(text)
+    stems = said.stems - _REACTIONS
+    marks = 0.6 * any(map(str.isdigit, text))
+    marks += 0.4 * bool(mentions(text)) + 0.4 * bool(said.names)
+    marks += 0.5 * (not stems.isdisjoint(_DECIDING)) + 0.3 * said.first
+    return stems, marks
 
 
 def _chosen(

@@ -134,8 +134,10 @@ class SummaryBuffer:
         section = Section(layer="summary", messages=(), tokens=0)
         if lines:
             sources = Summary(lines=lines).sources
-            id = f"summary:{self.summary.compactions}"
-            message = composed("system", text, id=id, derived_from=sources, time=self.summary.time)
+            name = f"summary:{self.summary.compactions}"
+            message = composed(
+                "system", text, id=name, derived_from=sources, time=self.summary.time
+            )
             section = Section(layer="summary", messages=(message,), tokens=tokens)
         self._section = (self.summary, room, section)
         return section

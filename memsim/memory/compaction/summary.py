@@ -150,11 +150,18 @@ def unfit(text: str, tokens: int, replaced: int) -> str:
     """
     if not text.strip():
         return "the summary is empty"
-    if any(_is_garbage(c) for c in text) or not any(c.isalnum() for c in text):
+    if _garbled(text) or not any(map(str.isalnum, text)):
         return "the summary is not text"
     if tokens > replaced:
         return f"the summary has {tokens} tokens, and what it replaces has {replaced}"
     return ""
+
+
+def _garbled(text: str) -> bool:
+    # Most lines are printable throughout, and then need no look at each character.
+    return "\ufffd" in text or any(
+        not line.isprintable() and any(map(_is_garbage, line)) for line in text.split("\n")
+    )
 
 
 def _is_garbage(character: str) -> bool:
