@@ -54,11 +54,14 @@ _CALLED: Final = re.compile(
     r"\b(?:called|named|nicknamed|nickname|name\sis|name's|names\sare|call\s(?:it|him|her|them))\b",
     re.IGNORECASE,
 )
+_CODE: Final = re.compile(r"\d|\b[A-Z]{3,}\b")
 _LEADING: Final = re.compile(r"\W*([A-Z][\w'-]*)")
 
 
 def fits(question: Question, sentence: Sentence) -> bool:
     """Whether a sentence holds something of the kind that is asked for."""
+    if question.coded and question.kind == "open" and not _CODE.search(sentence.text):
+        return False
     test = _TESTS.get(question.kind)
     return test is None or test(question, sentence)
 

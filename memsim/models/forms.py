@@ -34,6 +34,10 @@ _NUMBER = (
     rf"|{_OF_WHAT}(?:number\sof|amount|price|cost|total|percentage|percent|age|count"
     r"|quantity|sum|limit|budget|score|rate)\b"
 )
+_CODED = re.compile(
+    rf"\b{_OF_WHAT}(?:number|id|reference|pin|iban|isbn|sku)\b(?!\sof\b)"
+    rf"|\bwhich\s(?:[\w']+\s){{0,2}}?(?:number|id|reference)\b(?!\sof\b)"
+)
 _WHEN = (
     rf"^(?:\w+,?\s){{0,3}}when\b|when\s(?:{_AUXILIARY}|am)\s|what\stime\b"
     rf"|{_OF_WHAT}(?:date|day|month|year|deadline)\b"
@@ -107,6 +111,11 @@ def kind_of(folded: str) -> tuple[Kind, frozenset[str]]:
     spoken = words(folded)
     asked = bool(spoken) and spoken[0] in ASKING and " or " not in folded
     return ("yesno", frozenset()) if asked else ("open", _OPEN_TYPES)
+
+
+def wants_code(folded: str) -> bool:
+    """Whether a folded question asks for what something is numbered by, not for how many."""
+    return bool(_CODED.search(folded))
 
 
 def wanted(folded: str) -> Wanted:

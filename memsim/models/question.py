@@ -55,6 +55,7 @@ class Question:
         counted: stem of what is counted, or nothing.
         mine, yours: whether it asks about the asker, or about the one asked.
         many: whether it asks for several things.
+        coded: whether it asks for what something is numbered by.
         past: whether it asks for an earlier state rather than the present one.
         asked: the dates that it names itself.
         folded: its words in comparable form.
@@ -72,6 +73,7 @@ class Question:
     mine: bool
     yours: bool
     many: bool
+    coded: bool
     past: bool
     asked: tuple[Mention, ...]
     folded: str
@@ -117,6 +119,7 @@ def parse(text: str) -> Question:
         mine=not FIRST_PERSON.isdisjoint(said),
         yours=not SECOND_PERSON.isdisjoint(said),
         many=kind in {"open", "who", "where"} and forms.wants_several(folded, noun),
+        coded=forms.wants_code(folded),
         past=past,
         asked=asked,
         folded=folded,
