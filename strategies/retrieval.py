@@ -184,8 +184,8 @@ class Hybrid(_Retrieval):
         k: earlier messages that are quoted, as far as they fit.
         window: latest messages that are always there.
         depth: messages that are ranked, by each and in the end.
-        fusion: `rrf` adds reciprocal ranks; `weights` adds scores scaled to 0..1; `zscore` adds
-            scores in standard deviations.
+        fusion: `zscore` adds scores in standard deviations; `weights` adds scores scaled to 0..1;
+            `rrf` adds reciprocal ranks.
         lexical: what the words count, 0 to 1; the meaning counts the rest.
         neighbours: share of its score that each message lends to those just before and after it.
         store: where vectors are kept, as for `vector`.
@@ -202,7 +202,7 @@ class Hybrid(_Retrieval):
         k: int = 10,
         window: int = 8,
         depth: int = 50,
-        fusion: Literal["rrf", "weights", "zscore"] = "rrf",
+        fusion: Literal["zscore", "weights", "rrf"] = "zscore",
         lexical: float = 0.5,
         neighbours: float = 0.0,
         store: Store = "numpy",
@@ -210,8 +210,8 @@ class Hybrid(_Retrieval):
     ) -> None:
         super().__init__(env, k=k, window=window, depth=depth, scope=scope)
         _check_store(store)
-        if fusion not in {"rrf", "weights", "zscore"}:
-            raise ValueError(f"fusion is {fusion!r}: it is 'rrf', 'weights' or 'zscore'")
+        if fusion not in {"zscore", "weights", "rrf"}:
+            raise ValueError(f"fusion is {fusion!r}: it is 'zscore', 'weights' or 'rrf'")
         for name, value in (("lexical", lexical), ("neighbours", neighbours)):
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} is {value}: 0 to 1")

@@ -37,11 +37,11 @@ class Ranker(Protocol):
         ...
 
     def ranking(self, query: str) -> list[Hit]:
-        """Every document, best first; those that do not speak to the query score zero or less and come last."""
+        """Every document, best first, whether it speaks to the query or not."""
         ...
 
     def rank_of(self, source: str, query: str) -> int | None:
-        """A document's place in the full ranking, from 1; None where `search` would never show it."""
+        """A document's place in the ranking, from 1; None where `search` never shows it."""
         ...
 
     def close(self) -> None:

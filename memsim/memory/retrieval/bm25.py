@@ -24,7 +24,7 @@ import numpy as np
 
 from memsim.memory.retrieval.forms import Forms
 from memsim.memory.retrieval.maxscore import Tally, all_sums, best_numbers
-from memsim.memory.retrieval.postings import Postings, QueryTerm
+from memsim.memory.retrieval.postings import Postings, QueryTerm, query_terms
 from memsim.memory.retrieval.terms import stem
 
 if TYPE_CHECKING:
@@ -183,12 +183,15 @@ class Bm25:
         self._document_sums.reserve(self._forms.placed)
         self._form_sums.reserve(self._forms.numbered)
         counts = Counter(self._analyse(query))
-        norm = (self._k1 * (1 - self._b), self._k1 * self._b * len(self._forms) / (self._total or 1))
+        norm = (
+            self._k1 * (1 - self._b),
+            self._k1 * self._b * len(self._forms) / (self._total or 1),
+        )
         found = []
         for lists in (self._common, self._rare):
             known = [(held, n) for term, n in counts.items() if (held := lists.get(term))]
             known.sort(key=lambda pair: (pair[0].documents, pair[0].term))
-            found.append([QueryTerm(held, n * self._weight(held), norm) for held, n in known])
+            found.append(query_terms([(held, n * self._weight(held)) for held, n in known], norm))
         return found[0], found[1]
 
     def _weight(self, held: Postings) -> float:

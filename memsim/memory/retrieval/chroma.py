@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memsim.memory.retrieval.cells import Cell, closest, exact
+from memsim.memory.retrieval.nearest import closest, products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ class ChromaStore:
 
     def search(self, query: Vectors, k: int) -> tuple[Numbers, Scores]:
         """Candidates for the best `k`, with their scores."""
-        near = closest(query, self._waiting(len(query)), k)
+        near = closest(query, *self._waiting(len(query)), k)
         if not self._written:
             return near
         wanted = min(len(self._written), WIDER * k)
@@ -65,7 +65,7 @@ class ChromaStore:
             query_embeddings=[query], n_results=wanted, include=["embeddings"]
         )
         forms = np.array([int(i) for i in found["ids"][0]], np.int64)
-        scores = exact(query, np.asarray(found["embeddings"][0], np.float32))
+        scores = products(query, np.asarray(found["embeddings"][0], np.float32))
         return np.concatenate((near[0], forms)), np.concatenate((near[1], scores))
 
     def all(self) -> tuple[Numbers, Vectors]:
@@ -86,11 +86,10 @@ class ChromaStore:
         self._written.clear()
         self._tail.clear()
 
-    def _waiting(self, dimension: int) -> list[Cell]:
-        cell = Cell(dimension)
-        for form, vector in self._tail.items():
-            cell.append(form, vector)
-        return [cell] if self._tail else []
+    def _waiting(self, dimension: int) -> tuple[Numbers, Vectors]:
+        rows = list(self._tail.values())
+        vectors = np.stack(rows) if rows else np.empty((0, dimension), np.float32)
+        return np.array(list(self._tail), np.int64), vectors
 
     def _flush(self) -> None:
         if self._collection is None:

@@ -167,7 +167,9 @@ class Forms(Generic[K]):
         found = by_place[places]
         order = np.argsort(-found, kind="stable")
         ids = [self._ids[place] for place in places[order].tolist()]
-        return [Hit(source, score) for source, score in zip(ids, found[order].tolist(), strict=True)]
+        return [
+            Hit(source, score) for source, score in zip(ids, found[order].tolist(), strict=True)
+        ]
 
     def _join(self, place: int, key: K) -> Change[K]:
         form = self._number.get(key)

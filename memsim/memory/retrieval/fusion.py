@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Scaling = Callable[[Sequence[float]], list[float]]
 
 K = 60
-"""The constant of reciprocal rank fusion that its authors found to do (Cormack and others, 2009)."""
+"""The constant of reciprocal rank fusion, as its authors have it (Cormack and others, 2009)."""
 
 
 def reciprocal_ranks(

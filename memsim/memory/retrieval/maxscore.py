@@ -52,7 +52,8 @@ class Tally:
         """The numbers, each once."""
         order = np.arange(len(numbers))
         self._marks[numbers] = order
-        return numbers[self._marks[numbers] == order]
+        once: Numbers = numbers[self._marks[numbers] == order]
+        return once
 
     def sums(self, numbers: Numbers) -> Scores:
         """The sums of these numbers."""
@@ -77,6 +78,8 @@ def best_numbers(
     Returns:
         The numbers, their scores, and the scores of the wanted ones.
     """
+    if not terms:
+        return np.empty(0, np.int64), np.empty(0), np.zeros(len(wanted))
     rest = [*accumulate((t.most for t in reversed(terms)), initial=0.0)][::-1]
     rest = [bound * _SLACK for bound in rest]
     seen, read, least = _collect(terms, rest, k, tally)
@@ -148,6 +151,6 @@ def _kth(scores: Scores, k: int) -> float:
 
 
 def _some_kth(scores: Scores, k: int) -> float:
-    """A score that at least k have, nearly the best there is: from a sample where there are many."""
+    """A score that at least k have, and nearly the best such; of many only a sample is read."""
     step = len(scores) // (SAMPLE + k)
     return _kth(scores[:: step + 1], k)

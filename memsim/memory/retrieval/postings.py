@@ -83,6 +83,14 @@ class Postings:
         """Whether the term stands no more than once anywhere."""
         return self._least.keys() == _ONCE
 
+    def alike(self, other: Postings) -> bool:
+        """Whether both terms stand in the same texts, each as often as the other."""
+        return (
+            self.documents == other.documents
+            and self._numbers == other._numbers
+            and self._times == other._times
+        )
+
     def most(self, norm: Norm) -> float:
         """The largest value that `times / (times + norm)` has anywhere."""
         floor, slope = norm
@@ -138,9 +146,24 @@ class QueryTerm:
         return numbers, saturated(weights, times, lengths, norm)
 
 
-def saturated(
-    weight: float | Scores, times: Counts | int, lengths: Counts, norm: Norm
-) -> Scores:
+def query_terms(weighted: list[tuple[Postings, float]], norm: Norm) -> list[QueryTerm]:
+    """A query's terms; those that always stand together, as words of one phrase, are read as one.
+
+    Args:
+        weighted: where each stands and what it weighs, the rarest first.
+        norm: how lengths hold texts back.
+    """
+    joined: list[tuple[Postings, float]] = []
+    for held, weight in weighted:
+        if joined and joined[-1][0].alike(held):
+            joined[-1] = (held, joined[-1][1] + weight)
+        else:
+            joined.append((held, weight))
+    return [QueryTerm(held, weight, norm) for held, weight in joined]
+
+
+def saturated(weight: float | Scores, times: Counts | int, lengths: Counts, norm: Norm) -> Scores:
     """What a term adds to each score: its weight, less for long texts, never all of it."""
     floor, slope = norm
-    return weight * times / (floor + slope * lengths + times)
+    found: Scores = weight * times / (floor + slope * lengths + times)
+    return found

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from memsim.memory.retrieval.cells import CellStore, exact
 from memsim.memory.retrieval.forms import Forms
+from memsim.memory.retrieval.nearest import MemoryStore, products
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +57,7 @@ class VectorIndex:
     def __init__(self, embed: Callable[[], Embedder], store: VectorStore | None = None) -> None:
         self._embed = embed
         self._embedder: Embedder | None = None
-        self._store = CellStore() if store is None else store
+        self._store = MemoryStore() if store is None else store
         self._forms: Forms[str] = Forms()
         self._waiting: dict[int, str] = {}
         self._asked: tuple[str, Vectors] | None = None
@@ -103,7 +103,7 @@ class VectorIndex:
         forms, vectors = self._store.all()
         scores = np.zeros(self._forms.numbered)
         if query.strip() and len(forms):
-            scores[forms] = exact(self._query(query), vectors)
+            scores[forms] = products(self._query(query), vectors)
         return self._forms.all(scores)
 
     def rank_of(self, source: str, query: str) -> int | None:
