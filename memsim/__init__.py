@@ -14,6 +14,7 @@ from memsim.strategy import (
     ForgetOutcome,
     Location,
     Query,
+    State,
     Strategy,
     Surface,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "Scenario",
     "ScenarioBuilder",
     "Section",
+    "State",
     "Strategy",
     "Surface",
     "composed",

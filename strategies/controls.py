@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import Literal
 
 from memsim import (
     Context,
@@ -14,6 +14,7 @@ from memsim import (
     Message,
     Query,
     Section,
+    State,
     Strategy,
     Surface,
 )
@@ -22,9 +23,6 @@ from memsim.memory.retrieval.recollection import Recollection
 from memsim.memory.scope import Scoped
 from memsim.memory.state import pack, unpack
 from memsim.memory.window import Window
-
-if TYPE_CHECKING:
-    from memsim.strategy import Control, State
 
 
 class FullContext(Strategy):
@@ -36,7 +34,7 @@ class FullContext(Strategy):
         scope: `shared`: everybody sees everything; `principal`: each sees what was theirs.
     """
 
-    control: ClassVar[Control | None] = "ceiling"
+    control = "ceiling"
 
     def __init__(
         self, env: Environment, *, scope: Literal["shared", "principal"] = "shared"
@@ -78,7 +76,7 @@ class FullContext(Strategy):
 class NoMemory(Strategy):
     """Nothing but what was said in the turn itself: what any memory must beat."""
 
-    control: ClassVar[Control | None] = "floor"
+    control = "floor"
 
     def __init__(self, env: Environment) -> None:
         super().__init__(env)
@@ -123,7 +121,7 @@ class Oracle(Strategy):
     It is told which they are, by nothing but their ids. Tool calls stay with their results.
     """
 
-    control: ClassVar[Control | None] = "evidence"
+    control = "evidence"
 
     def __init__(self, env: Environment) -> None:
         super().__init__(env)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from memsim import (
     Context,
@@ -14,6 +14,7 @@ from memsim import (
     Location,
     Message,
     Query,
+    State,
     Strategy,
     Surface,
 )
@@ -27,9 +28,6 @@ from memsim.memory.retrieval.recollection import Recollection
 from memsim.memory.retrieval.terms import ANALYSERS
 from memsim.memory.retrieval.vectors import VectorIndex
 from memsim.memory.scope import Scoped
-
-if TYPE_CHECKING:
-    from memsim.strategy import State
 
 Scope = Literal["shared", "principal"]
 Store = Literal["numpy", "chroma"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from memsim import (
     Context,
@@ -14,15 +14,13 @@ from memsim import (
     Location,
     Message,
     Query,
+    State,
     Strategy,
     Surface,
 )
 from memsim.memory.erasure import meant
 from memsim.memory.scope import Scoped
 from memsim.memory.window import Window
-
-if TYPE_CHECKING:
-    from memsim.strategy import State
 
 
 class SlidingWindow(Strategy):

@@ -45,7 +45,18 @@ ORDER = (
 HEAVY = frozenset({"chromadb", "litellm", "matplotlib", "pandas", "tiktoken", "wordllama"})
 
 # Only these may import numpy at their top, and only each other may import them at theirs.
-LATE: frozenset[str] = frozenset()
+LATE = frozenset(
+    {
+        "memsim.memory.erasure",
+        "memsim.memory.retrieval.bm25",
+        "memsim.memory.retrieval.chroma",
+        "memsim.memory.retrieval.forms",
+        "memsim.memory.retrieval.maxscore",
+        "memsim.memory.retrieval.nearest",
+        "memsim.memory.retrieval.postings",
+        "memsim.memory.retrieval.vectors",
+    }
+)
 
 FOR_STRATEGIES = frozenset({"memsim", "numpy"}) | sys.stdlib_module_names
 VAGUE_NAMES = frozenset({"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"})

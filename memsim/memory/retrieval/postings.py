@@ -165,5 +165,5 @@ def query_terms(weighted: list[tuple[Postings, float]], norm: Norm) -> list[Quer
 def saturated(weight: float | Scores, times: Counts | int, lengths: Counts, norm: Norm) -> Scores:
     """What a term adds to each score: its weight, less for long texts, never all of it."""
     floor, slope = norm
-    found: Scores = weight * times / (floor + slope * lengths + times)
+    found: Scores = np.multiply(weight, times) / (floor + slope * lengths + times)
     return found
