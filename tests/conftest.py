@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["pytester"]
+
 ROOT = Path(__file__).resolve().parents[1]
 DATA_MISSING = (
     "needs_data: the published datasets are not here; set MEMSIM_DATA to the folder that holds"

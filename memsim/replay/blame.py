@@ -8,7 +8,7 @@ from pathlib import Path
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
 
 
-def blame(error: Exception) -> str:
+def blame(error: BaseException) -> str:
     """An exception in one line.
 
     The innermost place in the strategy's own file, the kind and the text.

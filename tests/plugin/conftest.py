@@ -8,8 +8,6 @@ import pytest
 
 from memsim.scaffold import scaffold
 
-pytest_plugins = ["pytester"]
-
 ROOT = Path(__file__).resolve().parents[2]
 
 

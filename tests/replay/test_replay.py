@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -353,6 +354,18 @@ def test_what_a_strategy_raises_is_an_error_of_the_probe_with_its_place(
     assert probe.error.endswith("RuntimeError: the attic is full")
     assert probe.answer is None
     assert bool(trace.error) == (where == "observe")
+
+
+def test_a_strategy_that_exits_is_an_error_too() -> None:
+    """`sys.exit` in a strategy ends neither memsim nor the account of what was asked."""
+
+    class Quitter(Everything):
+        def context(self, query: Query) -> Context:
+            sys.exit(f"no answer to {query.text}")
+
+    probe = the_probe(run(script(ask(ORDER, 0)), Quitter))
+
+    assert probe.error.endswith("SystemExit: no answer to What is my order?")
 
 
 def test_a_failing_probe_does_not_end_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
