@@ -327,7 +327,7 @@ class Stage:
             yield
         except MemsimError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise StrategyError(blame(error)) from error
 
 
