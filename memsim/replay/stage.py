@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from memsim.message import Message
     from memsim.models import Embedder, Model
     from memsim.scenario.script import Probe, Scenario, ScriptEvent
+    from memsim.strategy import Location
     from memsim.tokens import TokenCounter
-    from memsim.trace import Phase
+    from memsim.trace import Age, Phase
 
     MakeStrategy = Callable[[Environment], Strategy]
+    Evidence = tuple[tuple[str, str | None], ...]
 
 
 class Stage:
@@ -228,35 +230,42 @@ class Stage:
             session=ask.session,
             time=ask.time,
             turn=ask.turn,
-            budget=self._budget - self._query_tokens(probe),
+            budget=max(0, self._budget - self._query_tokens(probe)),
             evidence=sources if self.strategy.control == "evidence" else (),
         )
-        trace = self._blank(probe, ask)
-        trace = replace(trace, age=self._said.age(sources, ask.turn, ask.time))
+        look = _Look()
         try:
-            context, overflow, gone = self._context(query)
-            found = self._evidence(evidence, query, context, gone)
-            trace = replace(trace, context=context, overflow=overflow, evidence=found)
-            trace = replace(trace, answer=self._answer(context, query))
+            self._look(query, evidence, look)
         except MemsimError as error:
-            trace = replace(trace, error=str(error))
-        return replace(trace, calls=self._model.take())
+            look.error = str(error)
+        return self._seen(ask, look, self._said.age(sources, ask.turn, ask.time))
 
-    def _blank(self, probe: Probe, ask: Ask) -> ProbeTrace:
+    def _look(self, query: Query, evidence: Evidence, look: _Look) -> None:
+        look.context, look.overflow, gone = self._context(query)
+        look.evidence = self._evidence(evidence, query, look.context, gone)
+        look.answer = self._answer(look.context, query)
+
+    def _seen(self, ask: Ask, look: _Look, age: Age | None) -> ProbeTrace:
+        probe = ask.probe
         return ProbeTrace(
             probe=probe,
             turn=ask.turn,
             session=ask.session,
             time=ask.time,
             query_tokens=self._query_tokens(probe),
-            context=None,
-            answer=None,
+            context=look.context,
+            answer=look.answer,
+            error=look.error,
+            overflow=look.overflow,
             inspectable=self.strategy.inspectable,
+            evidence=look.evidence,
+            age=age,
             superseded=self._facts.superseded(probe),
             hidden=self._facts.hidden(probe.principal),
             corpus=self._said.messages,
             sessions=self._said.session_of,
             compactions=self._compactions,
+            calls=self._model.take(),
         )
 
     def _query_tokens(self, probe: Probe) -> int:
@@ -276,7 +285,7 @@ class Stage:
 
     def _evidence(
         self,
-        evidence: tuple[tuple[str, str | None], ...],
+        evidence: Evidence,
         query: Query,
         context: Context,
         gone: frozenset[str],
@@ -286,20 +295,25 @@ class Stage:
         for source, fact in evidence:
             said = self._said.when(source)
             sighting = seen.get(source)
-            piece = EvidenceTrace(
-                source=source,
-                turn=said.turn if said else 0,
-                fact=fact,
-                trimmed=sighting is None and source in gone,
-                path=self._facts.path(fact),
+            found.append(
+                EvidenceTrace(
+                    source=source,
+                    turn=said.turn if said else 0,
+                    fact=fact,
+                    presence=sighting.presence if sighting else "absent",
+                    verbatim=bool(sighting and sighting.verbatim),
+                    trimmed=sighting is None and source in gone,
+                    location=None if sighting else self._locate(source, query),
+                    path=self._facts.path(fact),
+                )
             )
-            if sighting:
-                piece = replace(piece, presence=sighting.presence, verbatim=sighting.verbatim)
-            elif self.strategy.inspectable:
-                with self._foreign("search"):
-                    piece = replace(piece, location=self.strategy.locate(source, query))
-            found.append(piece)
         return tuple(found)
+
+    def _locate(self, source: str, query: Query) -> Location | None:
+        if not self.strategy.inspectable:
+            return None
+        with self._foreign("search"):
+            return self.strategy.locate(source, query)
 
     def abandon(self, probes: Iterable[Probe]) -> None:
         """The case could not be played to its end.
@@ -328,7 +342,21 @@ class Stage:
         except MemsimError:
             raise
         except (Exception, SystemExit) as error:
+            # A strategy is a stranger's code: whatever it raises is a finding.
             raise StrategyError(blame(error)) from error
+
+
+class _Look:
+    """What came of one question, as far as it came."""
+
+    __slots__ = ("answer", "context", "error", "evidence", "overflow")
+
+    def __init__(self) -> None:
+        self.context: Context | None = None
+        self.answer: str | None = None
+        self.evidence: tuple[EvidenceTrace, ...] = ()
+        self.error = ""
+        self.overflow = 0
 
 
 def question(probe: Probe) -> str:

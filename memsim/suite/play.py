@@ -78,8 +78,6 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
     try:
         with _private_folder() as folder:
             trace = _replay(scenario, remembering, spec, folder)
-    except SystemExit as error:
-        return _failed(spec, f"the strategy called exit({error.code!r})")
     except ModelError as error:
         return _failed(spec, str(error))
     control = (seen[0].control if seen else None) or spec.strategy.control
