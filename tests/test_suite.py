@@ -626,7 +626,7 @@ def test_a_strategy_that_exits_is_an_error_of_its_case(project: Project) -> None
     result = played(project, "quitter").result
 
     assert result.state == "error"
-    assert "exit" in result.error
+    assert "SystemExit" in result.error
     assert result.counts["errors"] == 2
 
 
