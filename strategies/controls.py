@@ -21,7 +21,7 @@ from memsim import (
 from memsim.memory.erasure import meant
 from memsim.memory.retrieval.recollection import Recollection
 from memsim.memory.scope import Scoped
-from memsim.memory.state import pack, unpack
+from memsim.memory.state import reading
 from memsim.memory.window import Window
 
 
@@ -110,9 +110,13 @@ class NoMemory(Strategy):
         return {"turn": self._number, "said": self._turn.save()}
 
     def load(self, state: State) -> None:
-        self._turn = Window(self.env.counter)
-        self._turn.load(state.get("said"))
-        self._number = max((m.turn for m in self._turn), default=0)
+        said = Window(self.env.counter)
+        with reading("its turn is damaged"):
+            said.load(state.get("said"))
+            number = state["turn"]
+            if not isinstance(number, int):
+                raise TypeError(number)
+        self._turn, self._number = said, number
 
 
 class Oracle(Strategy):
@@ -163,9 +167,10 @@ class Oracle(Strategy):
             yield Surface(tier="store", sources=(message.id,), text=message.text)
 
     def save(self) -> State:
-        return {"said": pack(self._said)}
+        return {"said": self._said.save()}
 
     def load(self, state: State) -> None:
-        self._said = Window(self.env.counter)
-        for message in unpack(state.get("said")):
-            self._said.add(message)
+        said = Window(self.env.counter)
+        with reading("its messages are damaged"):
+            said.load(state.get("said"))
+        self._said = said

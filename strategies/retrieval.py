@@ -100,8 +100,10 @@ class _Retrieval(Strategy):
         return {"archives": self._archives.save()}
 
     def load(self, state: State) -> None:
-        self.close()
+        before = tuple(self._archives)
         self._archives.load(state.get("archives"))
+        for archive in before:
+            archive.close()
 
     def close(self) -> None:
         for archive in self._archives:

@@ -1,0 +1,314 @@
+"""Conversations at random, and what it takes to hold one with a built-in strategy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from hypothesis import strategies as st
+
+from memsim.clock import Clock
+from memsim.context import Context
+from memsim.discovery.loading import prepare
+from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse
+from memsim.models import Embedder, Model
+from memsim.models.embedding import load_embedder
+from memsim.models.loading import load_model
+from memsim.scenario.script import Turn
+from memsim.strategy import Environment, Event, Query, Strategy
+from memsim.tokens import TokenCounter, load_tokenizer
+
+SHARED = (
+    "full_context",
+    "oracle",
+    "sliding_window",
+    "sliding_window:messages=5",
+    "sliding_window:tokens=300",
+    "rolling_summary",
+    "rolling_summary:keep=120,summary=80",
+    "bm25:k=4,window=3",
+    "bm25:words=lower,window=2",
+    "vector:k=4,window=3",
+    "hybrid:k=4,window=3",
+    "hybrid:fusion=weights,neighbours=0.5,k=3,window=2",
+    "hybrid:fusion=zscore,neighbours=0.5,k=3,window=2",
+)
+SCOPED = (
+    "full_context:scope=principal",
+    "sliding_window:messages=4,scope=principal",
+    "rolling_summary:keep=90,summary=60,scope=principal",
+    "bm25:k=4,window=2,scope=principal",
+    "vector:k=4,window=2,scope=principal",
+    "hybrid:fusion=zscore,neighbours=0.5,k=3,window=2,scope=principal",
+)
+CHROMA = "vector:store=chroma,k=3,window=2"
+EVERY = (*SHARED, *SCOPED, "no_memory", CHROMA)
+"""Every built-in strategy, and those of its parameters that change how it works."""
+
+TRACKING = tuple(ref for ref in EVERY if ref.partition(":")[0] in {"bm25", "vector", "hybrid"})
+"""Those that rank."""
+
+PRINCIPALS = ("ana", "ben", "cleo")
+QUESTIONS = ("What is ana's order?", "Where does ben live now?", "Bergen", "")
+TEXTS = (
+    "My order is A-17, please ship it to Oslo.",
+    "I moved to Bergen last week. The new address is Strandgaten 4.",
+    "The card ends in 4411; forget the old one.",
+    "Ben's dentist is Dr. Lindqvist, every second Tuesday at 09:30.",
+    "Lovely weather.",
+    "order order ORDER",
+    "Ærlig talt, jeg bor i Tromsø nå. 北京 is next. 👩‍👩‍👧",
+    "line one\nline two \n\n\tline three",
+    "",
+    " ",
+    "\n",
+)
+Kind = Literal["talk", "silence", "tools", "answers", "late"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one turn is made of.
+
+    Attributes:
+        gap: minutes since the turn before.
+        kind: talk; silence: no reply; tools: one message for each result; answers: all results in
+            one message; late: the result comes in the next turn.
+        calls: tool calls that stand side by side.
+        long: times that the result is repeated.
+    """
+
+    who: str
+    gap: int
+    kind: Kind
+    text: str
+    calls: int
+    long: int
+
+
+_texts = st.one_of(st.sampled_from(TEXTS), st.sampled_from(TEXTS), st.text(max_size=24))
+_turns = st.builds(
+    Said,
+    who=st.sampled_from(PRINCIPALS),
+    gap=st.sampled_from((0, 3, 60 * 26, 60 * 24 * 40)),
+    kind=st.sampled_from(("talk", "talk", "silence", "tools", "answers", "late")),
+    text=_texts,
+    calls=st.integers(1, 3),
+    long=st.sampled_from((1, 1, 12, 150)),
+)
+
+
+def conversations(least: int = 1, most: int = 12) -> st.SearchStrategy[tuple[Turn, ...]]:
+    """Conversations of so many turns."""
+    return st.lists(_turns, min_size=least, max_size=most).map(scripted)
+
+
+def scripted(plan: Sequence[Said]) -> tuple[Turn, ...]:
+    """The turns of a conversation, their messages numbered m1, m2 and so on."""
+    writer = _Writer()
+    return tuple(writer.turn(number, said) for number, said in enumerate(plan, 1))
+
+
+def talk(*texts: str, who: str = "ana") -> tuple[Turn, ...]:
+    """A conversation in which one principal says these texts, and is answered each time."""
+    return scripted([Said(who, 3, "talk", text, 1, 1) for text in texts])
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self._count = 0
+        self._time: datetime = EPOCH
+        self._late: tuple[str, str] | None = None
+        self._number = 0
+
+    def turn(self, number: int, said: Said) -> Turn:
+        self._number = number
+        self._time += timedelta(minutes=said.gap)
+        heard = [*self._overdue(), self._message("user", said.who, Text(said.text))]
+        return Turn(
+            number=number,
+            session=f"s{number // 4}",
+            principal=said.who,
+            time=self._time,
+            heard=tuple(heard),
+            reply=tuple(self._reply(said)),
+        )
+
+    def _overdue(self) -> Iterator[Message]:
+        if self._late:
+            who, call = self._late
+            self._late = None
+            yield self._message("tool", who, ToolResult(id=call, text="It took a while: 42."))
+
+    def _reply(self, said: Said) -> Iterator[Message]:
+        done = Text(f"Noted, {said.who}: {said.text}")
+        if said.kind == "talk":
+            yield self._message("assistant", said.who, done)
+        if said.kind in {"talk", "silence"}:
+            return
+        count = 1 if said.kind == "late" else said.calls
+        ids = [f"call-{self._number}-{n}" for n in range(count)]
+        uses = [ToolUse(id=i, name="look_up", arguments='{"key": "A-17"}') for i in ids]
+        yield self._message("assistant", said.who, Text("Let me see."), *uses)
+        if said.kind == "late":
+            self._late = (said.who, ids[0])
+            return
+        found = [ToolResult(id=i, text=f"Parcel {i} is in Oslo. " * said.long) for i in ids]
+        for group in [found] if said.kind == "answers" else [[result] for result in found]:
+            yield self._message("tool", said.who, *group)
+        yield self._message("assistant", said.who, done)
+
+    def _message(self, role: Role, who: str, *blocks: Block) -> Message:
+        self._count += 1
+        return Message(
+            id=f"m{self._count}",
+            role=role,
+            blocks=blocks,
+            principal=who,
+            session=f"s{self._number // 4}",
+            turn=self._number,
+            time=self._time,
+        )
+
+
+def messages_of(turns: Sequence[Turn]) -> tuple[Message, ...]:
+    """All that is said, in its order."""
+    return tuple(m for turn in turns for m in (*turn.heard, *turn.reply))
+
+
+def without_others(turns: Sequence[Turn], who: str) -> tuple[Turn, ...]:
+    """The same turns in which nobody else says anything."""
+    return tuple(
+        replace(
+            turn,
+            heard=tuple(m for m in turn.heard if m.principal == who),
+            reply=tuple(m for m in turn.reply if m.principal == who),
+        )
+        for turn in turns
+    )
+
+
+@lru_cache(maxsize=1)
+def embedder() -> Embedder:
+    """One embedder for all tests, which remembers what it embedded."""
+    return load_embedder("hash")
+
+
+@lru_cache(maxsize=64)
+def _maker(ref: str) -> Callable[[Environment], Strategy]:
+    return prepare(ref)
+
+
+def no_folder() -> Path:
+    """No built-in strategy asks for a folder."""
+    raise AssertionError("nobody needs a folder")
+
+
+def strategy(
+    ref: str,
+    *,
+    budget: int = 1024,
+    tokenizer: str = "chars/4",
+    model: Model | None = None,
+    log: Callable[[Event], None] = lambda _event: None,
+) -> Strategy:
+    """A strategy in an environment of its own."""
+    counter = TokenCounter(load_tokenizer(tokenizer))
+    env = Environment(
+        clock=Clock(),
+        model=load_model("offline", counter) if model is None else model,
+        counter=counter,
+        embed=embedder,
+        folder=no_folder,
+        budget=budget,
+        log=log,
+    )
+    return _maker(ref)(env)
+
+
+def ask(
+    memory: Strategy,
+    text: str = QUESTIONS[0],
+    *,
+    who: str = "ana",
+    turn: int = 0,
+    budget: int | None = None,
+    evidence: tuple[str, ...] = (),
+) -> Query:
+    """A query as a probe puts it."""
+    return Query(
+        text=text,
+        principal=who,
+        session="s1",
+        time=memory.env.clock.now(),
+        turn=turn,
+        budget=memory.env.budget if budget is None else budget,
+        evidence=evidence,
+    )
+
+
+def evidence_of(turns: Sequence[Turn]) -> tuple[str, ...]:
+    """Some messages, the ones that an oracle is told of."""
+    return tuple(m.id for m in messages_of(turns))[::3]
+
+
+Between = Callable[[Strategy, int], None]
+"""What is done before each step, by the step's number."""
+
+
+def play(
+    memory: Strategy,
+    turns: Sequence[Turn],
+    *,
+    evidence: tuple[str, ...] = (),
+    between: Between = lambda _memory, _step: None,
+) -> list[tuple[str, Context]]:
+    """Hold a conversation as a replay does; who was sent which context."""
+    sent: list[tuple[str, Context]] = []
+    step = 0
+    for turn in turns:
+        memory.env.clock.set(turn.time)
+        for message in (*turn.heard, *turn.reply):
+            between(memory, step := step + 1)
+            if message.role == "assistant":
+                query = ask(memory, turn.heard[-1].text if turn.heard else "", who=turn.principal)
+                query = replace(query, turn=turn.number, evidence=evidence)
+                context = memory.context(query)
+                memory.delivered(context)
+                sent.append((turn.principal, context))
+            memory.observe(message)
+        memory.end_turn()
+        between(memory, step := step + 1)
+    return sent
+
+
+def probes(
+    memory: Strategy, turns: Sequence[Turn], *, whose: Sequence[str] = PRINCIPALS
+) -> list[Context]:
+    """What all questions would be answered from after a conversation."""
+    last, evidence = turns[-1].number, evidence_of(turns)
+    return [
+        memory.context(ask(memory, text, who=who, turn=last, evidence=evidence))
+        for who in whose
+        for text in QUESTIONS
+    ]
+
+
+def saved(memory: Strategy) -> str:
+    """The saved state as the bytes that a file would hold."""
+    return json.dumps(memory.save(), allow_nan=False, sort_keys=True)
+
+
+def shown(context: Context) -> set[str]:
+    """Ids of all that a context holds, verbatim or in other words."""
+    return set(context.verbatim | context.derived)
+
+
+def held(memory: Strategy, viewer: str | None = None) -> set[str]:
+    """Ids of all that stands on any surface."""
+    return {source for surface in memory.surfaces(viewer) for source in surface.sources}

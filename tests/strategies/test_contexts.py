@@ -1,0 +1,178 @@
+"""What every built-in strategy's contexts keep to, whatever is said."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memsim.context import Context
+from memsim.errors import BudgetUnsatisfiable
+from memsim.message import Message
+from memsim.scenario.script import Turn
+from memsim.strategy import Strategy
+from tests.strategies.conversations import (
+    EVERY,
+    PRINCIPALS,
+    QUESTIONS,
+    ask,
+    conversations,
+    evidence_of,
+    messages_of,
+    play,
+    probes,
+    saved,
+    shown,
+    strategy,
+)
+
+each = pytest.mark.parametrize("ref", EVERY)
+few = settings(max_examples=15)
+Turns = tuple[Turn, ...]
+interruptions = st.dictionaries(
+    st.integers(1, 40),
+    st.tuples(
+        st.one_of(st.sampled_from(QUESTIONS), st.text(max_size=12)),
+        st.sampled_from((*PRINCIPALS, "nobody")),
+        st.integers(1, 8192),
+    ),
+    max_size=12,
+)
+
+
+def everything_asked(memory: Strategy, turns: Turns) -> list[Context]:
+    """The contexts sent on the way, and those of all questions at the end."""
+    sent = play(memory, turns, evidence=evidence_of(turns))
+    return [context for _, context in sent] + probes(memory, turns)
+
+
+@each
+@few
+@given(turns=conversations(), asked=interruptions)
+def test_asking_leaves_no_trace(
+    ref: str, turns: Turns, asked: dict[int, tuple[str, str, int]]
+) -> None:
+    """Whatever is asked at any time, all later contexts and the saved state stay the same."""
+
+    def interrupt(memory: Strategy, step: int) -> None:
+        if step in asked:
+            text, who, budget = asked[step]
+            query = ask(memory, text, who=who, turn=step, budget=budget)
+            memory.context(query)
+            memory.locate("m1", query)
+
+    plain, asked_often = strategy(ref), strategy(ref)
+
+    expected = play(plain, turns), probes(plain, turns), saved(plain)
+    actual = play(asked_often, turns, between=interrupt), probes(asked_often, turns)
+
+    assert repr(expected[:2]) == repr(actual)
+    assert expected[2] == saved(asked_often)
+
+
+@each
+@few
+@given(turns=conversations())
+def test_two_instances_give_the_same_bytes(ref: str, turns: Turns) -> None:
+    """Nothing but what was said decides what a context holds."""
+    expected = everything_asked(strategy(ref), turns)
+
+    assert repr(expected) == repr(everything_asked(strategy(ref), turns))
+
+
+@each
+@pytest.mark.parametrize("tokenizer", ["chars/4", "o200k_base"])
+@settings(max_examples=8)
+@given(turns=conversations(), budget=st.integers(256, 8192), tighter=st.integers(0, 400))
+def test_contexts_keep_to_the_budget_and_tell_their_tokens(
+    ref: str, tokenizer: str, turns: Turns, budget: int, tighter: int
+) -> None:
+    """No context is over its budget, and each section's tokens are what its messages count."""
+    memory = strategy(ref, budget=budget, tokenizer=tokenizer)
+    contexts = [(budget, c) for _, c in play(memory, turns, evidence=evidence_of(turns))]
+    for room in (budget, budget - tighter):
+        query = ask(memory, turn=turns[-1].number, budget=room, evidence=evidence_of(turns))
+        try:
+            contexts.append((room, memory.context(query)))
+        except BudgetUnsatisfiable:
+            continue
+
+    for room, context in contexts:
+        assert context.tokens <= max(0, room)
+        for section in context.sections:
+            assert memory.env.build.tokens(section.messages) == section.tokens
+
+
+@each
+@few
+@given(turns=conversations())
+def test_contexts_tell_the_truth_about_where_they_are_from(ref: str, turns: Turns) -> None:
+    """Ids are of messages that were said, none stands there twice, and quotes are to the letter."""
+    said = {m.id: m for m in messages_of(turns)}
+
+    for context in everything_asked(strategy(ref), turns):
+        whole = [m for s in context.sections for m in s.messages]
+        assert len(whole) == len({m.id for m in whole})
+        assert len(context.verbatim) == sum(len(m.verbatim) for m in whole)
+        assert shown(context) | set(context.ranking) <= set(said)
+        assert len(context.ranking) == len(set(context.ranking))
+        for message in whole:
+            if message.composed:
+                assert all(said[source].text in message.text for source in message.quotes)
+            else:
+                assert said[message.id] == message
+
+
+def torn(messages: tuple[Message, ...]) -> set[str]:
+    """Ids of the calls without result, or of results without call."""
+    called = {c for m in messages for c in m.calls}
+    return called ^ {r for m in messages for r in m.results}
+
+
+@each
+@few
+@given(turns=conversations())
+def test_tool_calls_stay_with_their_results(ref: str, turns: Turns) -> None:
+    """A provider is never sent half a pair, but for a call whose results are still to come."""
+    for context in everything_asked(strategy(ref), turns):
+        sent = context.messages()
+        pending = set(sent[-1].calls) if sent else set()
+        assert torn(sent) <= pending
+
+
+@pytest.mark.parametrize("ref", [ref for ref in EVERY if ref != "no_memory"])
+@few
+@given(turns=conversations())
+def test_no_result_is_kept_without_its_call(ref: str, turns: Turns) -> None:
+    """Sections themselves hold whole pairs: nothing is left for the provider's rules to cut."""
+    said = messages_of(turns)
+
+    for context in everything_asked(strategy(ref), turns):
+        whole = tuple(m for s in context.sections for m in s.messages)
+        calls = {c for m in whole for c in m.calls}
+        assert {r for m in whole for r in m.results} <= calls
+        if torn(whole):
+            open_calls = torn(whole)
+            later = [m for m in said if open_calls & set(m.results)]
+            shown_last = max(int(m.id[1:]) for m in whole if not m.composed)
+            assert all(int(m.id[1:]) > shown_last for m in later)
+
+
+WINDOWED = [ref for ref in EVERY if ref not in {"oracle", "no_memory"}]
+
+
+@pytest.mark.parametrize("ref", WINDOWED)
+@few
+@given(turns=conversations(), budget=st.integers(256, 8192))
+def test_what_was_said_last_is_always_there(ref: str, turns: Turns, budget: int) -> None:
+    """The newest message is in the context, unless it alone is over the budget."""
+    memory = strategy(ref, budget=budget)
+
+    play(memory, turns)
+
+    for who in PRINCIPALS:
+        own = [m for m in messages_of(turns) if "scope" not in ref or m.principal == who]
+        room = min(budget, 300) if "tokens=" in ref else budget
+        if own and not own[-1].results and memory.env.build.tokens(own[-1:]) <= room // 2:
+            context = memory.context(ask(memory, who=who, turn=turns[-1].number))
+            assert own[-1].id in context.verbatim
