@@ -90,7 +90,10 @@ class _Retrieval(Strategy):
         if source in latest.verbatim:
             shown = source in self.context(query).verbatim
             return Location(tier="window", detail="" if shown else "over budget")
-        ids = [h.id for h in self._ranking(archive, query.text, len(archive.log))]
+        # Scores are scaled by all that was looked at: a rank within the depth is told as it was.
+        depths = (self._depth, len(archive.log))
+        hits = (h for depth in depths for h in self._ranking(archive, query.text, depth))
+        ids = list(dict.fromkeys(h.id for h in hits))
         if source not in ids:
             return Location(tier="index", detail="nothing in common with the question")
         rank = ids.index(source) + 1

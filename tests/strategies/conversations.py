@@ -152,7 +152,8 @@ class _Writer:
         if said.kind in {"talk", "silence"}:
             return
         count = 1 if said.kind == "late" else said.calls
-        ids = [f"call-{self._number}-{n}" for n in range(count)]
+        # As some frameworks do, ids are used again after a while.
+        ids = [f"call-{self._number % 3}-{n}" for n in range(count)]
         uses = [ToolUse(id=i, name="look_up", arguments='{"key": "A-17"}') for i in ids]
         yield self._message("assistant", said.who, Text("Let me see."), *uses)
         if said.kind == "late":

@@ -33,8 +33,7 @@ from tests.strategies.conversations import (
 
 Turns = tuple[Turn, ...]
 each = pytest.mark.parametrize("ref", EVERY)
-few = settings(max_examples=12)
-halves = st.tuples(conversations(), conversations())
+few = settings(max_examples=8)
 KEEPS_ALL = [
     ref
     for ref in EVERY
