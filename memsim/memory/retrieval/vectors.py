@@ -23,6 +23,10 @@ BATCH = 64
 class VectorStore(Protocol):
     """Where vectors are kept and searched; forms are numbers that only grow."""
 
+    def __len__(self) -> int:
+        """How many there are."""
+        ...
+
     def add(self, forms: Sequence[int], vectors: Vectors) -> None:
         """Take unit vectors in, one for each form, shape (len(forms), dimension)."""
         ...
@@ -92,7 +96,7 @@ class VectorIndex:
     def search(self, query: str, k: int) -> list[Hit]:
         """The best `k` documents, best first, ties to the earlier."""
         self._embed_waiting()
-        if k <= 0 or not query.strip() or not len(self._forms):
+        if k <= 0 or not query.strip() or not len(self._store):
             return []
         forms, scores = self._store.search(self._query(query), k)
         return self._forms.best(forms, scores, k)
