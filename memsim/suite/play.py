@@ -106,7 +106,7 @@ def _replay(scenario: Scenario, make: MakeStrategy, spec: CaseSpec, folder: Path
 def _model(ref: str, tokenizer: str, seed: int) -> Model:
     from memsim.models.loading import load_model
 
-    return load_model(ref, tokenizer, seed)
+    return load_model(ref, _counter(tokenizer), seed)
 
 
 @lru_cache(maxsize=8)

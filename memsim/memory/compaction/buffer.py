@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memsim.context import Section
-from memsim.memory.compaction.summary import Line, Outcome, Summary, compact
+from memsim.memory.compaction.summary import Line, Outcome, Summary, merge
 from memsim.memory.state import JSON, reading
 from memsim.memory.window import Window
 from memsim.message import composed
@@ -47,21 +47,20 @@ class SummaryBuffer:
         Raises:
             ModelError: the model failed; nothing has changed.
         """
-        if self.window.tokens <= self._keep:
+        taken = self.window.older(self._keep)
+        if not taken:
             return None
-        history = tuple(self.window)
-        done = compact(
-            history,
+        self.summary, outcome = merge(
+            taken,
             self.summary,
             model=model,
             counter=self._counter,
-            keep=self._keep,
             limit=max(1, self._limit - self._heading()),
             now=now,
         )
-        self.window.drop(len(history) - len(done.history))
-        self.summary = done.state
-        return done.outcome
+        if outcome.kind != "refused":
+            self.window.drop(len(taken))
+        return outcome
 
     def sections(self, budget: int) -> tuple[Section, ...]:
         """The summary and the latest messages that fit into a budget.

@@ -124,6 +124,28 @@ def compact(
     taken = window.older(keep)
     if not taken:
         return Compaction(history=history, state=state)
+    merged, outcome = merge(taken, state, model=model, counter=counter, limit=limit, now=now)
+    left = history if outcome.kind == "refused" else history[len(taken) :]
+    return Compaction(history=left, state=merged, outcome=outcome)
+
+
+def merge(
+    taken: tuple[Message, ...],
+    state: Summary,
+    *,
+    model: Model,
+    counter: TokenCounter,
+    limit: int,
+    now: datetime,
+) -> tuple[Summary, Outcome]:
+    """Merge messages into the summary; the arguments are those of `compact`.
+
+    Returns:
+        The new summary and what came of it; the old one where the model's was not fit to use.
+
+    Raises:
+        ModelError: the model failed.
+    """
     reply = model.complete(
         Request(task="summarise", messages=taken, previous=state.text, max_tokens=limit, now=now)
     )
@@ -131,13 +153,12 @@ def compact(
     before = counter.messages(taken) + counter.text(state.text)
     fault = unfit(reply.text, counter.text(reply.text), before)
     if fault:
-        outcome = Outcome(kind="refused", sources=ids, before=before, after=before, detail=fault)
-        return Compaction(history=history, state=state, outcome=outcome)
+        return state, Outcome(
+            kind="refused", sources=ids, before=before, after=before, detail=fault
+        )
     merged = _merged(reply, taken, state, now)
-    outcome = Outcome(
-        kind="compaction", sources=ids, before=before, after=counter.text(merged.text)
-    )
-    return Compaction(history=history[len(taken) :], state=merged, outcome=outcome)
+    after = counter.text(merged.text)
+    return merged, Outcome(kind="compaction", sources=ids, before=before, after=after)
 
 
 def unfit(text: str, tokens: int, replaced: int) -> str:
