@@ -60,8 +60,10 @@ def test_asking_leaves_no_trace(
         if step in asked:
             text, who, budget = asked[step]
             query = ask(memory, text, who=who, turn=step, budget=budget)
+            before = saved(memory)
             memory.context(query)
             memory.locate("m1", query)
+            assert before == saved(memory)
 
     plain, asked_often = strategy(ref), strategy(ref)
 

@@ -209,6 +209,19 @@ def test_probes_cost_no_summary() -> None:
     assert calls(0)[0] > 1
 
 
+def test_asking_does_not_sum_up() -> None:
+    """What a turn's end is to merge is still verbatim when a question comes before it."""
+    model = Recorder()
+    memory = strategy(SMALL, model=model)
+    for message in messages_of(TALK):
+        memory.observe(message)
+
+    memory.context(ask(memory))
+
+    assert not model.requests
+    assert [m.id for m in messages_of(TALK)] == window_of(memory)
+
+
 def test_the_summary_keeps_to_its_limit() -> None:
     """With the offline model, header included, and of at most half a context."""
     memory = strategy("rolling_summary:keep=60,summary=50")
