@@ -197,3 +197,51 @@ def test_nothing_is_found_when_nothing_is_wanted(k: int) -> None:
     assert [] == Bm25().search("kayak", 3)
     assert [] == Bm25().ranking("kayak")
     assert index.rank_of("m2", "kayak") is None
+
+
+@pytest.mark.parametrize("padding", range(0, 200, 10))
+def test_a_rare_word_of_long_texts_does_not_end_the_search(
+    monkeypatch: pytest.MonkeyPatch, padding: int
+) -> None:
+    """However well the texts with the rare word do, better ones without it are still found."""
+    monkeypatch.setattr(maxscore, "FIRST_READ", 10)
+    index, plain = Bm25(str.split, common=2), Plain()
+    for place in range(300):
+        if place % 10 == 0:
+            text = "rare" + f" pad{place % 9}" * padding
+        else:
+            text = ("often" if place % 2 else "else") + f" pad{place % 3}" * (place % 30)
+        plain.documents[f"m{place}"] = text.split()
+        index.add(f"m{place}", text)
+    for k in (1, 5, 20, 40):
+        check(index.search("rare often", k), plain, "rare often")
+
+
+def test_ties_between_forms_go_to_the_earliest_members() -> None:
+    """Documents of two kinds that score the same are told apart by nothing but their order."""
+    index = Bm25(str.split, common=1)
+    for place in range(12):
+        index.add(f"m{place}", "red kayak" if place % 2 else "red canoe")
+
+    assert [f"m{n}" for n in range(5)] == [hit.id for hit in index.search("red", 5)]
+    index.remove("m0")
+    index.remove("m1")
+    index.add("m12", "red tent")
+    assert ["m2", "m3"] == [hit.id for hit in index.search("red", 2)]
+    index.remove("m2")
+    assert ["m3"] == [hit.id for hit in index.search("red", 1)]
+
+
+def test_a_form_whose_first_member_left_counts_from_its_next() -> None:
+    """A form does not keep the precedence of a document that is gone."""
+    index = Bm25(str.split, common=1)
+    for name, text in (
+        ("a", "red kayak"),
+        ("b", "red canoe"),
+        ("c", "red tent"),
+        ("d", "red kayak"),
+    ):
+        index.add(name, text)
+    index.remove("a")
+
+    assert ["b", "c"] == [hit.id for hit in index.search("red", 2)]

@@ -71,6 +71,13 @@ def test_what_a_ranking_does_not_hold_counts_as_its_worst() -> None:
     assert [Hit("a", 1.0), Hit("c", 1.0), Hit("b", 0.0)] == fused
 
 
+def test_what_a_ranking_does_not_hold_is_not_taken_for_its_mean() -> None:
+    """In standard deviations the worst is below zero, and so is what is absent."""
+    words, meaning = [Hit("a", 3.0), Hit("b", 1.0)], [Hit("c", 3.0), Hit("b", 2.9), Hit("a", 1.0)]
+
+    assert "acb" == ids(weighted_scores([words, meaning], ORDER, scaling="zscore", weights=(2, 1)))
+
+
 def test_scores_are_scaled() -> None:
     """Smallest and largest become 0 and 1; the mean becomes 0 and the deviation 1."""
     assert [1.0, 0.5, 0.0] == minmax([3.0, 2.0, 1.0])

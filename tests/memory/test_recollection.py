@@ -86,9 +86,12 @@ def test_a_message_that_does_not_fit_is_clipped_to_what_matters() -> None:
     """A clipped quote is not verbatim, but made from the message; others still find room."""
     rows = [f"row {n}: nothing of note" for n in range(800)]
     rows[500] = "row 500: the red kayak lies behind the boat house"
-    section = recalled([message(1, "\n".join(rows)), message(2, "The red kayak is mine.")], 300)
+    others = [
+        message(n, f"The red kayak number {n} is mine, and so it has been.") for n in (2, 3, 4)
+    ]
+    section = recalled([message(1, "\n".join(rows)), *others], 300)
 
-    assert ("m2",) == section.verbatim
+    assert ("m2", "m3", "m4") == section.verbatim
     assert ("m1",) == section.derived
     assert "the red kayak lies behind the boat house" in section.messages[0].text
     assert section.tokens > 150
@@ -129,3 +132,24 @@ def test_a_snippet_splits_no_character() -> None:
         part = snippet(text, "", size, lambda _part: True)
 
         assert "" == part.strip(MARK).replace(family, "")
+
+
+class Growing:
+    """A tokenizer that counts more for lines together than for each alone."""
+
+    name = "growing"
+
+    def count(self, text: str) -> int:
+        """The square of the lines, and the characters."""
+        return len(text) + text.count("\n") ** 2
+
+
+def test_a_section_never_exceeds_its_budget_however_tokens_are_counted() -> None:
+    """Where parts are more together, as many as fit together stay, the best of them."""
+    best = [message(n, "The red kayak.") for n in range(8)]
+    section = Recollection(TokenCounter(Growing())).section(
+        best, question="", budget=250, order=lambda s: int(s[1:]), id="recalled:1", time=EPOCH
+    )
+
+    assert 0 < section.tokens <= 250
+    assert tuple(f"m{n}" for n in range(len(section.verbatim))) == section.verbatim
