@@ -83,6 +83,8 @@ class Scoped(Generic[P]):
         loaded: dict[str, P] = {}
         with reading("it is not a memory by principal"):
             for who, part in saved.items():
+                if self._shared != (who == EVERYBODY):
+                    raise ValueError(who)
                 loaded[who] = self._make()
                 loaded[who].load(part)
         self._parts = loaded

@@ -121,16 +121,15 @@ class Window:
     def section(
         self, budget: int, layer: SectionName = "window", *, last: int | None = None
     ) -> Section:
-        """The latest whole groups that fit into a budget and the window's own limit of tokens.
+        """The latest whole groups that fit into a budget.
 
         Args:
             budget: in tokens.
             layer: what the section is.
             last: at most so many messages, or the newest group where that alone has more.
         """
-        limit = budget if self._tokens_limit is None else min(budget, self._tokens_limit)
         start = self._start if last is None else self._start_of_last(last)
-        start = self._first_fitting(limit, start)
+        start = self._first_fitting(budget, start)
         messages = tuple(self._slice(start, self._end))
         return Section(layer=layer, messages=messages, tokens=self._tokens_from(start))
 

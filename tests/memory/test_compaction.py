@@ -173,19 +173,20 @@ def test_a_summary_may_be_as_long_as_what_it_replaces(tokens: int, fit: bool) ->
 
 
 def test_a_model_that_cannot_tell_its_lines_apart_is_taken_at_its_word() -> None:
-    """New lines come from all that it names, and old lines from what they came from."""
+    """New lines come from all that it names, and perhaps from what the old summary came from."""
     reply = Reply(text="It rained.\n\nThe box is in Oslo.", sources=("m0", "m1"))
     state = Summary(lines=(Line("It rained.", ("m99",)),))
     done = compact(
         talk(8), state, model=Fixed(reply), counter=counter, keep=90, limit=99, now=EPOCH
     )
 
-    expected = (Line("It rained.", ("m99",)), Line("The box is in Oslo.", ("m0", "m1")))
+    told = Line("The box is in Oslo.", ("m0", "m1"), perhaps=("m99",))
+    expected = (Line("It rained.", ("m99",)), told)
     assert expected == done.state.lines
 
 
 def test_a_model_that_names_nothing_gives_lines_of_unknown_origin() -> None:
-    """What nobody vouches for is not credited to anybody."""
+    """What nobody vouches for is credited to nobody, and still forgotten with any of it."""
     done = compact(
         talk(8),
         Summary(),
@@ -196,7 +197,8 @@ def test_a_model_that_names_nothing_gives_lines_of_unknown_origin() -> None:
         now=EPOCH,
     )
 
-    assert (Line("It rained.", ()),) == done.state.lines
+    assert (Line("It rained.", (), perhaps=("m0", "m1", "m2", "m3", "m4")),) == done.state.lines
+    assert () == done.state.without(["m2"]).lines
 
 
 @given(st.integers(0, 700))

@@ -272,7 +272,6 @@ def rewriting(request: Request) -> str:
     return f"They told of {pin}{len(request.messages)} more things up to {request.messages[-1].id}."
 
 
-@pytest.mark.xfail(reason="a line that a model reworded loses what it once came from")
 @pytest.mark.parametrize("tells", ["messages", "nothing"])
 def test_a_reworded_line_is_forgotten_with_what_it_once_came_from(
     tells: Literal["messages", "nothing"],
@@ -294,7 +293,6 @@ def renumbered(turns: Turns) -> Turns:
     return talk("", *texts)[1:]
 
 
-@pytest.mark.xfail(reason="of a message in several lines only the last is searched")
 def test_each_line_of_a_message_tells_what_to_forget() -> None:
     """A request in words finds a message that the summary tells of in two lines, by either."""
     memory = strategy("rolling_summary:keep=40,summary=200")

@@ -182,7 +182,6 @@ def test_what_is_held_but_over_the_budget_is_told(ref: str) -> None:
     assert ("window", "") == (last.tier, last.detail)
 
 
-@pytest.mark.xfail(reason="a window's own limit hides its newest group where that is larger")
 def test_a_group_larger_than_a_window_of_tokens_is_shown_where_the_budget_has_room() -> None:
     """The newest message is never kept from the model by the window's own limit."""
     memory = strategy("sliding_window:tokens=20")

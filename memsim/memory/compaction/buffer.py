@@ -83,19 +83,22 @@ class SummaryBuffer:
     def own(self, principal: str) -> dict[str, str]:
         """What stands here of what a principal said, by message id, oldest first."""
         owners = self.summary.owners
-        lines = {
-            i: line.text
-            for line in self.summary.lines
-            for i in line.sources
-            if owners.get(i) == principal
-        }
+        lines: dict[str, str] = {}
+        for line in self.summary.lines:
+            for source in line.origins:
+                if owners.get(source) == principal:
+                    lines[source] = (
+                        f"{lines[source]}\n{line.text}" if source in lines else line.text
+                    )
         return lines | self.window.own(principal)
 
     def save(self) -> JSON:
         """The whole state as JSON values."""
         return {
             "window": self.window.save(),
-            "lines": [[line.text, list(line.sources)] for line in self.summary.lines],
+            "lines": [
+                [line.text, list(line.sources), list(line.perhaps)] for line in self.summary.lines
+            ],
             "owners": dict(self.summary.owners),
             "compactions": self.summary.compactions,
             "time": self.summary.time.isoformat(),
@@ -109,9 +112,12 @@ class SummaryBuffer:
         """
         with reading("its summary is damaged"):
             self.summary = Summary(
-                lines=tuple(Line(text, tuple(sources)) for text, sources in saved["lines"]),
+                lines=tuple(
+                    Line("" + text, tuple(sources), tuple(perhaps))
+                    for text, sources, perhaps in saved["lines"]
+                ),
                 owners=dict(saved["owners"]),
-                compactions=saved["compactions"],
+                compactions=0 + saved["compactions"],
                 time=datetime.fromisoformat(saved["time"]),
             )
             self.window.load(saved["window"])

@@ -25,10 +25,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a summary, with the ids of the messages that it was made from."""
+    """One line of a summary.
+
+    Attributes:
+        text: what it says.
+        sources: ids of the messages that it was made from, as far as the model can tell.
+        perhaps: ids of others that it may have been made from, where the model cannot tell its
+            lines apart. Nothing is credited to them, but forgetting one of them takes the line.
+    """
 
     text: str
     sources: tuple[str, ...] = ()
+    perhaps: tuple[str, ...] = ()
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Ids of every message that may stand behind it."""
+        return self.sources + self.perhaps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +73,7 @@ class Summary:
     def without(self, sources: Iterable[str]) -> Summary:
         """The summary without the lines that were made from any of these messages."""
         gone = set(sources)
-        kept = tuple(line for line in self.lines if gone.isdisjoint(line.sources))
+        kept = tuple(line for line in self.lines if gone.isdisjoint(line.origins))
         return replace(self, lines=kept, owners=_owners(kept, self.owners))
 
 
@@ -192,20 +205,28 @@ def _is_garbage(character: str) -> bool:
 
 
 def _merged(reply: Reply, taken: tuple[Message, ...], state: Summary, now: datetime) -> Summary:
-    known = {line.text: line.sources for line in state.lines}
-    origins = provenance(reply, known)
-    lines = [line for line in reply.text.splitlines() if line.strip()]
+    known = {line.text: line for line in state.lines}
+    texts = [text for text in reply.text.splitlines() if text.strip()]
+    origins = provenance(reply, {text: line.sources for text, line in known.items()})
     if origins is None:
-        # The model cannot tell its lines apart: all that is new may come from all that it names.
-        named = reply.sources or ()
-        origins = {line: known.get(line, named) for line in lines}
-    made = tuple(Line(line, origins.get(line, ())) for line in lines)
+        unsure = Line("", reply.sources or (), _unnamed(reply, taken, state))
+        made = tuple(replace(known.get(text, unsure), text=text) for text in texts)
+    else:
+        made = tuple(Line(text, origins.get(text, ())) for text in texts)
     owners = {**state.owners, **{m.id: m.principal for m in taken}}
     return Summary(
         lines=made, owners=_owners(made, owners), compactions=state.compactions + 1, time=now
     )
 
 
+def _unnamed(reply: Reply, taken: tuple[Message, ...], state: Summary) -> tuple[str, ...]:
+    # What a model reworded may come from anything that it read, in this round or an earlier one.
+    read = dict.fromkeys(i for line in state.lines for i in line.origins)
+    if reply.sources is None:
+        read.update(dict.fromkeys(m.id for m in taken))
+    return tuple(i for i in read if i not in (reply.sources or ()))
+
+
 def _owners(lines: tuple[Line, ...], owners: Mapping[str, str]) -> dict[str, str]:
-    live = dict.fromkeys(i for line in lines for i in line.sources)
+    live = dict.fromkeys(i for line in lines for i in line.origins)
     return {i: owners[i] for i in live if i in owners}
