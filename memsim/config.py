@@ -282,7 +282,13 @@ def _read_expect(value: object, place: _Place) -> dict[str, str]:
     if isinstance(value, str):
         value = value.split(",")
     if isinstance(value, list | tuple):
-        return dict(parse_threshold(str(part), place.name) for part in value)
+        bounds: dict[str, str] = {}
+        for part in value:
+            metric, bound = parse_threshold(str(part), place.name)
+            if metric in bounds:
+                raise place.error(f"bounds {metric} twice")
+            bounds[metric] = bound
+        return bounds
     raise place.error('must be a table of bounds such as recall = ">= 0.8"')
 
 
@@ -296,7 +302,7 @@ def parse_threshold(text: str, source: str = "--fail-under") -> tuple[str, str]:
     if not found:
         raise ConfigError(f"{source} must be METRIC=NUMBER such as recall=0.8, not {text!r}")
     metric, sign, number = found.groups()
-    return metric, f"{'>=' if sign == '=' else sign} {number}"
+    return metric, number if sign == "=" else f"{sign} {number}"
 
 
 def _read_gate(value: object, place: _Place, project: Project) -> GateSettings:

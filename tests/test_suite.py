@@ -26,6 +26,7 @@ from memsim.errors import (
     UsageError,
 )
 from memsim.executors import InProcess, ProcessPool
+from memsim.scoring import METRICS
 from memsim.suite import (
     Bound,
     CaseOutcome,
@@ -448,9 +449,15 @@ def test_what_is_no_expression_is_told_with_its_column(expression: str, message:
 )
 def test_a_bound_is_kept_or_not(text: str, value: float | None, kept: bool) -> None:
     """What was not measured keeps no bound."""
-    bound = parse_bound("recall", text, ["recall"])
+    bound = parse_bound("recall", text, METRICS)
 
     assert (check_expectations({"recall": value}, [bound]) == ()) is kept
+
+
+@pytest.mark.parametrize(("metric", "sign"), [("recall", ">="), ("context_peak", "<=")])
+def test_a_bare_number_bounds_on_the_side_that_is_worse(metric: str, sign: str) -> None:
+    """At least so much recall, at most so many tokens."""
+    assert sign == parse_bound(metric, "7", METRICS).sign
 
 
 def test_a_metric_that_is_missing_fails_closed() -> None:
@@ -470,7 +477,7 @@ def test_a_metric_that_is_missing_fails_closed() -> None:
 def test_what_is_no_bound_is_refused(text: str) -> None:
     """With the file and line that said it."""
     with pytest.raises(ConfigError, match=r"^a\.yaml:4: recall: a bound is written like"):
-        parse_bound("recall", text, ["recall"], path="a.yaml", line=4)
+        parse_bound("recall", text, METRICS, path="a.yaml", line=4)
 
 
 def test_an_unknown_metric_suggests_the_nearest(project: Project) -> None:
@@ -628,6 +635,17 @@ def test_a_strategy_that_exits_is_an_error_of_its_case(project: Project) -> None
     assert result.state == "error"
     assert "SystemExit" in result.error
     assert result.counts["errors"] == 2
+
+
+def test_a_strategy_cannot_end_memsim_as_if_it_had_passed(project: Project) -> None:
+    """Played in this very process, its exit is an error of its case."""
+    cases = planned(project, "window", "killer").cases
+
+    outcomes = dict(InProcess().run(cases, run_case))
+
+    states = {o.result.strategy: o.result.state for o in outcomes.values()}
+    assert states == {"window": "scored", "killer": "error"}
+    assert all("os._exit(0)" in o.result.error for o in outcomes.values() if o.result.error)
 
 
 def test_a_strategy_that_ends_its_process_is_lost_alone(project: Project) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -24,7 +25,8 @@ def guarded(command: Callable[[], object]) -> int:
     """
     _always_have_streams()
     try:
-        code = _attempt(command)
+        with _ended_like_interrupted():
+            code = _attempt(command)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has seen enough, as `| head` has: that is no failure of ours.
@@ -43,6 +45,19 @@ def complain(text: str) -> None:
     """One line on standard error."""
     with suppress(BrokenPipeError):
         click.echo(" ".join(text.split()), err=True)
+
+
+@contextmanager
+def _ended_like_interrupted() -> Iterator[None]:
+    # A CI system that cancels a job sends SIGTERM: what was played is then kept as after Ctrl-C.
+    before = None
+    with suppress(ValueError):  # only the main thread may
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _attempt(command: Callable[[], object]) -> int:

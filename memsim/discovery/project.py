@@ -83,9 +83,16 @@ def _present() -> Path:
 
 def _read(path: Path) -> tuple[Mapping[str, object], str] | None:
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        raw = path.read_bytes()
+    except OSError:
         return None  # not a project of ours as far as anyone can tell
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if b"[tool.memsim" not in raw:
+            return None
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ConfigError("not UTF-8", path=PYPROJECT, line=line) from error
     if "tool" not in text or "memsim" not in text:
         return None
     try:

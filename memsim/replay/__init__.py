@@ -72,6 +72,7 @@ def replay(
             stage.play(event)
             if isinstance(event, Ask):
                 asked.add(event.probe.id)
+        stage.ask_again()
     except MemsimError as error:
         stage.trace.error = str(error)
         stage.abandon([p for p in scenario.probes if p.id not in asked])

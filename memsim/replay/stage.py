@@ -65,6 +65,7 @@ class Stage:
         self._compactions = 0
         self._before: tuple[Message, ...] = ()
         self._turn = 0
+        self._first: tuple[Query, Context] | None = None
         self._strategy: Strategy | None = None
         self._env = Environment(
             clock=Clock(),
@@ -102,10 +103,12 @@ class Stage:
 
     def play(self, event: ScriptEvent) -> None:
         """Play one event."""
+        if isinstance(event, Ask):
+            self.trace.probes.append(self._ask(event))
+            return
+        self.ask_again()
         if isinstance(event, Turn):
             self._play_turn(event)
-        elif isinstance(event, Ask):
-            self.trace.probes.append(self._ask(event))
         elif isinstance(event, Elapsed):
             self._elapse(event)
         elif isinstance(event, Granted):
@@ -114,6 +117,29 @@ class Stage:
             self._forget(event)
         elif isinstance(event, Restarted):
             self._restart()
+
+    def ask_again(self) -> None:
+        """Hold the strategy to its contract: what was asked since must have changed nothing.
+
+        The first question of a point in the script is put once more after the last one.
+
+        Raises:
+            StrategyError: the same question gets another context.
+        """
+        first, self._first = self._first, None
+        if first is None:
+            return
+        query, context = first
+        logged = len(self._events)
+        with self._foreign("search"):
+            again = self.strategy.context(query)
+        self._model.take()
+        del self._events[logged:]
+        if again != context:
+            raise StrategyError(
+                f"context is not pure: asked again after turn {query.turn},"
+                f" {query.text!r} got another context"
+            )
 
     def _elapse(self, event: Elapsed) -> None:
         self._env.clock.set(event.now)
@@ -186,11 +212,13 @@ class Stage:
         self._before = prompt
         return context, overflow, cached
 
-    def _context(self, query: Query) -> tuple[Context, int, frozenset[str]]:
+    def _context(self, query: Query, *, asked: bool = False) -> tuple[Context, int, frozenset[str]]:
         with self._foreign("search"):
             context = self.strategy.context(query)
             if not isinstance(context, Context):
                 raise StrategyError(f"context returned {type(context).__name__}, not a Context")
+        if asked and self._first is None:
+            self._first = (query, context)
         fitted, cut = self._build.fit(context, query.budget)
         gone = frozenset(i for m in cut for i in (*m.verbatim, *m.derived_from))
         return fitted, context.tokens - fitted.tokens, gone
@@ -241,7 +269,7 @@ class Stage:
         return self._seen(ask, look, self._said.age(sources, ask.turn, ask.time))
 
     def _look(self, query: Query, evidence: Evidence, look: _Look) -> None:
-        look.context, look.overflow, gone = self._context(query)
+        look.context, look.overflow, gone = self._context(query, asked=True)
         look.evidence = self._evidence(evidence, query, look.context, gone)
         look.answer = self._answer(look.context, query)
 

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 class Usage:
     """Usage of the turns and probes added so far, from their lines in the run's files.
 
-    Contexts are those of the turns; where no turn asked for one, as in a recorded conversation,
-    those of the probes.
+    Means and sums are of the contexts of the turns; where none was sent in a turn, as in a recorded
+    conversation or by a strategy that only answers questions, of those of the probes. The peak is
+    of all contexts.
     """
 
     def __init__(self) -> None:
@@ -56,7 +57,8 @@ class Usage:
 
     def measures(self) -> dict[str, Measure]:
         """Every metric of `metrics.USAGE`."""
-        sizes = self._sizes if self._sizes.n else self._asked
+        sizes = self._sizes if self._sizes.total else self._asked
+        sizes.peak = max(self._sizes.peak, self._asked.peak)
         return {
             **sizes.measures(),
             **self._caching(),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from memsim.errors import ConfigError, nearest
+from memsim.scoring.metrics import Metric
 
 _BOUND = re.compile(r"^\s*(>=|<=|==|>|<)?\s*(\S+)\s*$")
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
@@ -60,12 +61,12 @@ class ExpectFailure:
 def parse_bound(
     metric: str,
     text: str,
-    known: Iterable[str],
+    known: Mapping[str, Metric],
     *,
     path: str | None = None,
     line: int | None = None,
 ) -> Bound:
-    """A bound such as `>= 0.80`; a bare number means `>=`.
+    """A bound such as `>= 0.80`; a bare number is the least, or the most where lower is better.
 
     Args:
         metric: which metric.
@@ -87,7 +88,8 @@ def parse_bound(
         message = f"{metric}: a bound is written like '>= 0.8' or '<= 4096', not {text!r}"
         raise ConfigError(message, path=path, line=line)
     place = f"{path}:{line}" if path and line else path or ""
-    return Bound(metric=metric, sign=found[1] or ">=", value=value, place=place)
+    bare = "<=" if known[metric].better == "lower" else ">="
+    return Bound(metric=metric, sign=found[1] or bare, value=value, place=place)
 
 
 def _finite(text: str) -> float | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,7 +77,8 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
         return strategy
 
     try:
-        with _private_folder() as folder:
+        # What a strategy prints must not end up among the results.
+        with redirect_stdout(sys.stderr), _private_folder() as folder:
             trace = _replay(scenario, remembering, spec, folder)
     except ModelError as error:
         return _failed(spec, str(error))

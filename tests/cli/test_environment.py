@@ -109,7 +109,10 @@ def test_a_step_summary_gets_the_report(
     assert "| a | mine |" in text
 
 
-def test_an_interrupt_keeps_the_run_and_says_how_to_go_on(project: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_the_run_and_says_how_to_go_on(
+    project: Path, sent: signal.Signals
+) -> None:
     """Exit 2, no traceback; the same command then ends what was begun."""
     (project / "strategies/slow.py").write_text(SLOW, encoding="utf-8")
     arguments = ["run", "-s", "mine", "-s", "slow:seconds=30", "-k", "mine or slow", "-j", "1"]
@@ -123,7 +126,7 @@ def test_an_interrupt_keeps_the_run_and_says_how_to_go_on(project: Path) -> None
     ) as process:
         assert process.stderr is not None
         first = process.stderr.readline()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         rest = process.stderr.read()
         process.wait(timeout=30)
 
@@ -135,3 +138,42 @@ def test_an_interrupt_keeps_the_run_and_says_how_to_go_on(project: Path) -> None
         "to go on: memsim run -s mine -s slow:seconds=30 -k 'mine or slow' -j 1",
     ]
     assert json.loads((folder / "run.json").read_text(encoding="utf-8"))["finished"] is False
+
+
+LOUD = """
+from memsim import Context, Strategy
+
+
+class Loud(Strategy):
+    def context(self, query):
+        print("remembering very hard")
+        return Context()
+"""
+
+
+def test_what_a_strategy_prints_is_not_among_the_results(project: Path) -> None:
+    """Standard output is the document that was asked for, and nothing else."""
+    (project / "strategies/loud.py").write_text(LOUD, encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "memsim", "run", "-s", "loud", "--format", "json", "-j", "1"],
+        capture_output=True,
+        env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]},
+        text=True,
+        check=False,
+    )
+
+    assert json.loads(done.stdout)
+    assert "remembering very hard" in done.stderr
+
+
+def test_settings_that_are_not_utf_8_are_an_error(project: Path, call: Call) -> None:
+    """A project whose settings cannot be read is not run with somebody else's."""
+    settings = project / "pyproject.toml"
+    settings.write_bytes(settings.read_bytes() + b"# caf\xe9\n")
+    line = settings.read_bytes().count(b"\n")
+
+    done = call("run")
+
+    assert done.exit_code == 4
+    assert done.stderr == f"pyproject.toml:{line}: not UTF-8\n"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, insort
-from itertools import islice
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float64]
 
 K = TypeVar("K", bound="Hashable")
+
+_NO_PLACES: Numbers = np.empty(0, np.int64)
+_NO_SCORES: Scores = np.empty(0)
 
 
 class Change(NamedTuple, Generic[K]):
@@ -132,26 +134,35 @@ class Forms(Generic[K]):
             k: how many documents, at least one.
             apart: places of documents that score more than their form, each once, and what.
         """
-        picked: list[tuple[float, int]] = []
-        skipped: frozenset[int] = frozenset()
-        if apart is not None and len(apart[0]):
-            skipped = frozenset(apart[0].tolist())
-            kept = _top(apart[1], apart[0], k)
-            picked = list(zip((-apart[1][kept]).tolist(), apart[0][kept].tolist(), strict=True))
+        places, own = apart or (_NO_PLACES, _NO_SCORES)
+        kept = _top(own, places, k)
+        alone = zip((-own[kept]).tolist(), places[kept].tolist(), strict=True)
         firsts = np.frombuffer(self._first, np.int64)[forms]
         kept = _top(scores, firsts, k)
         kept = kept[np.lexsort((firsts[kept], -scores[kept]))]
-        enough, last = len(picked) + k, 0.0
-        for form, score in zip(forms[kept].tolist(), (-scores[kept]).tolist(), strict=True):
-            if len(picked) >= enough and score > last:
-                break
+        found = self._members_of(forms[kept].tolist(), (-scores[kept]).tolist(), k, places)
+        best = sorted((*alone, *found))[:k]
+        # A named tuple's own ways to make one cost twice as much.
+        new, ids = tuple.__new__, self._ids
+        return [new(Hit, (ids[place], -score)) for score, place in best]
+
+    def _members_of(
+        self, forms: list[int], scores: list[float], k: int, without: Numbers
+    ) -> list[tuple[float, int]]:
+        """Negative scores and places of the best members of forms that are sorted by both."""
+        skipped = frozenset(without.tolist())
+        found: list[tuple[float, int]] = []
+        wanted, last = k, None
+        for form, score in zip(forms, scores, strict=True):
+            if score != last:
+                wanted, last = k - len(found), score
+                if wanted <= 0:
+                    break
             places = self._members[form]
             if skipped:
-                places = [*islice((p for p in places if p not in skipped), k)]
-            picked += [(score, place) for place in places[:k]]
-            last = score
-        picked.sort()
-        return [Hit._make((self._ids[place], -score)) for score, place in picked[:k]]
+                places = [p for p in places[: wanted + len(skipped)] if p not in skipped]
+            found += [(score, place) for place in places[:wanted]]
+        return found
 
     def all(self, scores: Scores, apart: tuple[Numbers, Scores] | None = None) -> list[Hit]:
         """Every document, best first, ties to the earlier.
