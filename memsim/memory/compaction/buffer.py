@@ -97,7 +97,8 @@ class SummaryBuffer:
         return {
             "window": self.window.save(),
             "lines": [
-                [line.text, list(line.sources), list(line.perhaps)] for line in self.summary.lines
+                {"text": n.text, "sources": list(n.sources), "perhaps": list(n.perhaps)}
+                for n in self.summary.lines
             ],
             "owners": dict(self.summary.owners),
             "compactions": self.summary.compactions,
@@ -113,8 +114,8 @@ class SummaryBuffer:
         with reading("its summary is damaged"):
             self.summary = Summary(
                 lines=tuple(
-                    Line("" + text, tuple(sources), tuple(perhaps))
-                    for text, sources, perhaps in saved["lines"]
+                    Line("" + line["text"], tuple(line["sources"]), tuple(line["perhaps"]))
+                    for line in saved["lines"]
                 ),
                 owners=dict(saved["owners"]),
                 compactions=0 + saved["compactions"],
