@@ -166,11 +166,14 @@ def paired(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """
     if not any(m.role == "tool" or m.calls for m in messages):
         return messages
-    called = {c for m in messages for c in m.calls}
-    answered = {r for m in messages for r in m.results}
     pending = set(messages[-1].calls) if messages else set()
-    return tuple(
-        m
-        for m in messages
-        if called.issuperset(m.results) and (answered | pending).issuperset(m.calls)
-    )
+    while True:
+        called = {c for m in messages for c in m.calls}
+        answered = {r for m in messages for r in m.results} | pending
+        kept = tuple(
+            m for m in messages if called.issuperset(m.results) and answered.issuperset(m.calls)
+        )
+        # A message that goes may orphan another: the results of a call that was answered in part.
+        if len(kept) == len(messages):
+            return kept
+        messages = kept

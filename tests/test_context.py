@@ -137,6 +137,15 @@ def test_orphans_never_reach_a_provider() -> None:
     assert [m.id for m in context.messages()] == ["m3"]
 
 
+def test_a_call_answered_in_part_goes_with_its_results() -> None:
+    """Parallel calls are sent whole or not at all."""
+    uses = tuple(ToolUse(id=f"c{n}", name="look", arguments="{}") for n in (1, 2))
+    both = Message(id="both", role="assistant", blocks=uses)
+    context = build.context(build.section("window", [both, result(1), message(3)]))
+
+    assert [m.id for m in context.messages()] == ["m3"]
+
+
 def test_the_newest_call_may_wait_for_its_result() -> None:
     """A call in the last message is not an orphan yet."""
     context = build.context(build.section("window", [message(1), call(2)]))
