@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -30,31 +30,10 @@ Ability = Literal[
     "tool-result",
     "open-domain",
 ]
-ABILITIES: tuple[Ability, ...] = (
-    "recall",
-    "multi-session",
-    "temporal",
-    "update",
-    "preference",
-    "abstain",
-    "instruction",
-    "conflict",
-    "order",
-    "tool-result",
-    "open-domain",
-)
+ABILITIES: tuple[Ability, ...] = get_args(Ability)
 
 Match = Literal["tokens", "exact", "any", "all", "number", "date", "choice", "locomo"]
-MATCHES: tuple[Match, ...] = (
-    "tokens",
-    "exact",
-    "any",
-    "all",
-    "number",
-    "date",
-    "choice",
-    "locomo",
-)
+MATCHES: tuple[Match, ...] = get_args(Match)
 
 UNKNOWN = "unknown"
 """As `expect`: the right answer is that it was never said."""

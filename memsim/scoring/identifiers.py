@@ -5,23 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from memsim.models.lexicon import MONTHS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
 _SHORT = {
     **{month[:3]: month for month in MONTHS if month not in {"march", "may"}},
     "sept": "september",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from memsim.scoring.identifiers import MONTHS
+from memsim.models.lexicon import MONTHS
 from memsim.scoring.normalise import STOP, Words, content, places, read, stem
 from memsim.scoring.polarity import NEGATORS, denied, is_negative
 

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import Stemmer
 
-from memsim.scoring.identifiers import MONTHS, read_word, shorten
+from memsim.models.lexicon import MONTHS
+from memsim.scoring.identifiers import read_word, shorten
 from memsim.scoring.numerals import spell_out
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,21 +24,7 @@ Whereabouts = Literal[
     "denied",
     "lost",
 ]
-WHEREABOUTS: tuple[Whereabouts, ...] = (
-    "window",
-    "working",
-    "core",
-    "system",
-    "tools",
-    "summary",
-    "recalled",
-    "stored",
-    "trimmed",
-    "not-inspectable",
-    "archived",
-    "denied",
-    "lost",
-)
+WHEREABOUTS: tuple[Whereabouts, ...] = get_args(Whereabouts)
 """Every place, best kept first; the worst kept of several pieces of evidence gives the word."""
 
 Reason = Literal[

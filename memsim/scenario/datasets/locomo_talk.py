@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memsim.message import said
+from memsim.models.lexicon import MONTHS
 from memsim.scenario.datasets.json_file import Entry
 from memsim.scenario.script import Turn
 
@@ -18,20 +19,6 @@ UTTERANCE = timedelta(minutes=1)
 
 _SESSION = re.compile(r"session_(\d+)")
 _DATE = re.compile(r"(\d{1,2}):(\d\d) ?([ap])m on (\d{1,2}) ([a-z]+), ?(\d{4})")
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
 
 
 def read_talk(talk: Entry, name: str) -> list[Turn]:
@@ -84,7 +71,7 @@ def _instant(text: str) -> datetime:
     if found is None or not 1 <= int(found[1]) <= 12:
         raise ValueError(text)
     hour = int(found[1]) % 12 + (12 if found[3] == "p" else 0)
-    month = _MONTHS.index(found[5]) + 1
+    month = MONTHS.index(found[5]) + 1
     return datetime(int(found[6]), month, int(found[4]), hour, int(found[2]), tzinfo=UTC)
 
 
