@@ -13,7 +13,10 @@ The tree::
     │   ├── StrategyError          the strategy under test raised
     │   ├── ModelError             a model or embedder failed
     │   └── BudgetUnsatisfiable    what must stay does not fit into the budget
-    └── StateError                 a saved state that cannot be read back
+    ├── StateError                 a saved state that cannot be read back
+    └── StoreError                 a memory store failed, or cannot be used
+        ├── SchemaError            it was written by a newer memsim
+        └── AccessError            nobody who may ask is asking
 """
 
 from __future__ import annotations
@@ -157,6 +160,38 @@ class StateError(MemsimError):
     """A saved state cannot be read back: truncated, altered, or of another version."""
 
     exit_code = ExitCode.USAGE
+
+
+class StoreError(MemsimError):
+    """A memory store failed, is not there, or was given what it cannot keep."""
+
+    exit_code = ExitCode.UNMEASURABLE
+
+
+class SchemaError(StoreError):
+    """A store was written by a newer memsim, or by something else.
+
+    Args:
+        store: what was opened.
+        found: the version that it has.
+        known: the newest version that can be read.
+    """
+
+    def __init__(self, store: str, found: object, known: int) -> None:
+        self.store = store
+        self.found = found
+        self.known = known
+        super().__init__(store, found, known)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.store} has schema version {self.found}, and this memsim knows up to"
+            f" {self.known}: upgrade memsim, or use another store"
+        )
+
+
+class AccessError(StoreError):
+    """A memory was used without a principal, or its policy cannot be read: access fails closed."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -1,0 +1,137 @@
+"""Where entries are kept: one protocol, whatever is behind it.
+
+Every store keeps the same promises, and one conformance suite holds each of them to these:
+
+- what `write` took is there when it returns, all of it or none, and survives the process where the
+  store has a file or a server;
+- `lexical` and `nearest` look at admitted entries alone: another principal's entries change no
+  id, order or score, so permission and filters come before ranking, and document counts and lengths
+  are taken over admitted entries only;
+- texts of users are values, never syntax of a query, a path or a pattern;
+- what `erase` took out can be found nowhere in what the store wrote, when it returns: not in rows,
+  indexes, logs or freed pages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from memsim.memory.acl import Where
+    from memsim.memory.entry import Entry
+    from memsim.memory.retrieval import Hit
+    from memsim.models import Vectors
+
+SCHEMA_VERSION = 1
+"""The version of what stores write; a newer one is refused, an older one is migrated."""
+
+PAGE = 500
+"""Entries that `find` gives at most, unless it is told otherwise."""
+
+K1, B = 1.5, 0.75
+"""The constants of BM25 in every store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What the vectors of a store were made with.
+
+    Attributes:
+        name: the embedder's ref.
+        dimension: length of each vector.
+    """
+
+    name: str
+    dimension: int
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Entries, kept and searched. Every method raises `StoreError` where the store itself fails."""
+
+    @property
+    def name(self) -> str:
+        """What kind it is: memory, markdown, sqlite, chroma, postgres or redis."""
+        ...
+
+    @property
+    def exact(self) -> bool:
+        """Whether `nearest` compares all admitted vectors; otherwise its index is approximate."""
+        ...
+
+    @property
+    def embedded(self) -> Embedded | None:
+        """What its vectors were made with; None while it holds none."""
+        ...
+
+    def write(self, entries: Sequence[Entry], vectors: Vectors | None = None) -> None:
+        """Take entries in, each in place of the one with its id; all or none, as one transaction.
+
+        The later of two entries with one id in a call is kept. An entry written without its vector
+        has none afterwards, whatever it had.
+
+        Args:
+            entries: any number, of any owners.
+            vectors: unit vectors, float32, shape (len(entries), dimension); a row of zeros for an
+                entry without one. None where no entry has one.
+
+        Raises:
+            StoreError: vectors of another dimension than those there are; or the store failed, and
+                nothing has changed.
+        """
+        ...
+
+    def embedded_by(self, made: Embedded | None) -> None:
+        """Note what vectors are made with from now on, and drop all that were made otherwise."""
+        ...
+
+    def erase(self, ids: Collection[str]) -> int:
+        """Take entries out for good, and leave no byte of them behind; how many were there."""
+        ...
+
+    def get(self, ids: Sequence[str]) -> list[Entry]:
+        """The entries with these ids, in this order, those not there left out.
+
+        Nothing is filtered: who may see them is decided by whoever asks (`Where.admits`).
+        """
+        ...
+
+    def find(self, where: Where, *, after: Entry | None = None, limit: int = PAGE) -> list[Entry]:
+        """Admitted entries by creation, then by id, a page at a time.
+
+        Args:
+            where: which entries.
+            after: the entry that the last page ended with, which may be gone; None for the first.
+            limit: entries of a page at most, at least 1.
+        """
+        ...
+
+    def count(self, where: Where) -> int:
+        """How many entries are admitted."""
+        ...
+
+    def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
+        """The best `k` admitted entries that hold a word of a text, best first.
+
+        Okapi BM25 with `K1` and `B` over `memsim.memory.retrieval.terms.stem` of the texts, with
+        statistics of the admitted entries alone; scores agree with `memsim.memory.retrieval.bm25`
+        to nine digits. Of two that tie, the one that `find` lists first comes first.
+        """
+        ...
+
+    def nearest(self, vector: Vectors, where: Where, k: int) -> list[Hit]:
+        """The admitted entries whose vectors have the largest cosines, best first.
+
+        Args:
+            vector: a unit vector, float32, shape (dimension,).
+            where: which entries; those without a vector are left out.
+            k: how many, at least 1; fewer are given only where fewer are admitted.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release files and connections; calling it again does nothing."""
+        ...
