@@ -6,14 +6,14 @@ that let the model reason about time; it is counted like any other text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from memsim.message import Message, Text, paired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import date
 
     from memsim.tokens import TokenCounter
@@ -75,10 +75,18 @@ class Context:
         sections: its parts, in reading order; the query itself is not part of it.
         ranking: ids of original messages in the order in which a ranker put them, best first, as
             far as it looked; empty for strategies that do not rank. Scores @k are taken from it.
+        rank: makes the ranking, for strategies that need not rank so far for what they show. It is
+            called where a probe is scored, right after the context was given, and like all asking
+            it changes nothing.
     """
 
     sections: tuple[Section, ...] = ()
     ranking: tuple[str, ...] = ()
+    rank: Callable[[], tuple[str, ...]] | None = field(default=None, repr=False, compare=False)
+
+    def ranked(self) -> Context:
+        """The same context with its ranking made."""
+        return self if self.rank is None else replace(self, ranking=tuple(self.rank()), rank=None)
 
     @property
     def tokens(self) -> int:

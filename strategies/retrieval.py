@@ -52,14 +52,22 @@ class _Retrieval(Strategy):
     def _ranking(self, archive: Archive, text: str, depth: int) -> list[Hit]:
         return archive.rankers[0].search(text, depth)
 
+    def _needed(self, _shown: int) -> int:
+        """How far to rank for a context whose window shows so many messages."""
+        return self._depth
+
+    def _ids(self, archive: Archive, text: str, depth: int) -> tuple[str, ...]:
+        return tuple(h.id for h in self._ranking(archive, text, depth))
+
     def observe(self, message: Message) -> None:
         self._archives.of(message.principal).add(message)
 
     def context(self, query: Query) -> Context:
         archive = self._archives.seen_by(query.principal)
         window = archive.log.section(query.budget, last=self._window)
-        ranking = tuple(h.id for h in self._ranking(archive, query.text, self._depth))
         shown = {m.id for m in window.messages}
+        depth = self._needed(len(shown))
+        ranking = self._ids(archive, query.text, depth)
         best = [i for i in ranking if i not in shown][: self._k]
         recalled = self._lines.section(
             map(archive.log.get, best),
@@ -70,6 +78,10 @@ class _Retrieval(Strategy):
             time=query.time,
         )
         sections = tuple(s for s in (recalled, window) if s.messages)
+        if depth < self._depth:
+            return Context(
+                sections=sections, rank=lambda: self._ids(archive, query.text, self._depth)
+            )
         return Context(sections=sections, ranking=ranking[: self._depth])
 
     def forget(self, request: Forget) -> ForgetOutcome:
@@ -144,6 +156,9 @@ class Bm25(_Retrieval):
 
     def _rankers(self) -> Sequence[Ranker]:
         return (WordIndex(ANALYSERS[self._words]),)
+
+    def _needed(self, shown: int) -> int:
+        return min(self._depth, self._k + shown)
 
 
 class Vector(_Retrieval):

@@ -131,8 +131,7 @@ class Stage:
             return
         query, context = first
         logged = len(self._events)
-        with self._foreign("search"):
-            again = self.strategy.context(query)
+        again = self._shown(query, asked=True)
         self._model.take()
         del self._events[logged:]
         if again != context:
@@ -213,15 +212,19 @@ class Stage:
         return context, overflow, cached
 
     def _context(self, query: Query, *, asked: bool = False) -> tuple[Context, int, frozenset[str]]:
-        with self._foreign("search"):
-            context = self.strategy.context(query)
-            if not isinstance(context, Context):
-                raise StrategyError(f"context returned {type(context).__name__}, not a Context")
+        context = self._shown(query, asked=asked)
         if asked and self._first is None:
             self._first = (query, context)
         fitted, cut = self._build.fit(context, query.budget)
         gone = frozenset(i for m in cut for i in (*m.verbatim, *m.derived_from))
         return fitted, context.tokens - fitted.tokens, gone
+
+    def _shown(self, query: Query, *, asked: bool) -> Context:
+        with self._foreign("search"):
+            context = self.strategy.context(query)
+            if not isinstance(context, Context):
+                raise StrategyError(f"context returned {type(context).__name__}, not a Context")
+            return context.ranked() if asked else context
 
     def _record(self, turn: Turn, account: Account) -> None:
         events = tuple(self._events)

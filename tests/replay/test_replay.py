@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import NoReturn
@@ -387,6 +388,67 @@ def test_a_context_that_changes_what_follows_is_an_error() -> None:
 
     assert honest.error == ""
     assert fickle.error.startswith("context is not pure: asked again after turn 1, 'What is my")
+
+
+class Ranking(Everything):
+    """Ranks all that was heard, latest first, where it is asked to."""
+
+    def context(self, query: Query) -> Context:
+        def rank() -> tuple[str, ...]:
+            self.called.append(f"rank {query.text}")
+            return tuple(m.id for m in reversed(self.heard))
+
+        return replace(super().context(query), rank=rank)
+
+
+class Unsettled(Ranking):
+    """Ranks otherwise each time."""
+
+    def context(self, query: Query) -> Context:
+        found = super().context(query)
+        return replace(found, rank=lambda: (f"m{len(self.called)}",))
+
+
+def test_a_ranking_is_made_where_a_probe_is_scored() -> None:
+    """A turn's context is measured as it is; a probe's is ranked before anything else happens."""
+    made: list[Ranking] = []
+
+    def make(env: Environment) -> Ranking:
+        made.append(Ranking(env))
+        return made[0]
+
+    trace = run(script(turn(1, "A-17"), ask(ORDER, 1), turn(2, "Yes.")), make)
+
+    context = the_probe(trace).context
+    assert context is not None
+    assert context.rank is None
+    assert ("a1", "u1") == context.ranking
+    asked = "What is my order?"
+    calls = [c for c in made[0].called if c.startswith(("context", "rank"))]
+    again = [f"context {asked}", f"rank {asked}"]
+    assert ["context A-17", *again, *again, "context Yes."] == calls
+
+
+def test_a_ranking_that_changes_is_an_error() -> None:
+    """What a probe's scores are taken from is held to the same contract as what is shown."""
+    trace = run(script(turn(1, "A-17"), ask(ORDER, 1)), Unsettled)
+
+    assert trace.error.startswith("context is not pure: asked again after turn 1")
+
+
+def test_a_ranking_that_fails_fails_its_probe() -> None:
+    """It is the strategy's own code, and told as its fault."""
+
+    class Failing(Everything):
+        def context(self, query: Query) -> Context:
+            def rank() -> tuple[str, ...]:
+                raise LookupError(query.text)
+
+            return replace(super().context(query), rank=rank)
+
+    probe = the_probe(run(script(turn(1, "A-17"), ask(ORDER, 1)), Failing))
+
+    assert probe.error.endswith("LookupError: What is my order?")
 
 
 def test_a_failing_probe_does_not_end_the_case(monkeypatch: pytest.MonkeyPatch) -> None:

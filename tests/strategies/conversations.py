@@ -279,7 +279,7 @@ def play(
             if message.role == "assistant":
                 query = ask(memory, turn.heard[-1].text if turn.heard else "", who=turn.principal)
                 query = replace(query, turn=turn.number, evidence=evidence)
-                context = memory.context(query)
+                context = memory.context(query).ranked()
                 memory.delivered(context)
                 sent.append((turn.principal, context))
             memory.observe(message)
@@ -294,7 +294,7 @@ def probes(
     """What all questions would be answered from after a conversation."""
     last, evidence = turns[-1].number, evidence_of(turns)
     return [
-        memory.context(ask(memory, text, who=who, turn=last, evidence=evidence))
+        memory.context(ask(memory, text, who=who, turn=last, evidence=evidence)).ranked()
         for who in whose
         for text in QUESTIONS
     ]

@@ -61,7 +61,7 @@ def test_asking_leaves_no_trace(
             text, who, budget = asked[step]
             query = ask(memory, text, who=who, turn=step, budget=budget)
             before = saved(memory)
-            memory.context(query)
+            memory.context(query).ranked()
             memory.locate("m1", query)
             assert before == saved(memory)
 
@@ -97,7 +97,7 @@ def test_contexts_keep_to_the_budget_and_tell_their_tokens(
     for room in (budget, budget - tighter):
         query = ask(memory, turn=turns[-1].number, budget=room, evidence=evidence_of(turns))
         try:
-            contexts.append((room, memory.context(query)))
+            contexts.append((room, memory.context(query).ranked()))
         except BudgetUnsatisfiable:
             continue
 

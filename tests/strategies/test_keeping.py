@@ -284,7 +284,7 @@ def test_a_rank_is_told_as_the_ranking_has_it(ref: str, turns: Turns, words: str
     play(memory, turns)
     k = ref.partition("k=")[2][:1] or "10"
     query = ask(memory, words, budget=8192)
-    context = memory.context(query)
+    context = memory.context(query).ranked()
 
     for rank, source in enumerate(context.ranking, 1):
         location = memory.locate(source, query)

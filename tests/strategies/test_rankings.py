@@ -58,7 +58,7 @@ def test_recalled_is_the_best_of_the_rest_as_it_was_said(
     memory = strategy(ref)
     play(memory, turns)
     found, window = recalled(memory, text, budget)
-    ranking = memory.context(ask(memory, text, budget=budget)).ranking
+    ranking = memory.context(ask(memory, text, budget=budget)).ranked().ranking
 
     if found is not None:
         ids = [*found.quotes, *found.derived_from]
@@ -94,7 +94,7 @@ def test_the_message_asked_for_comes_first(ref: str, subject: str) -> None:
     memory = strategy(ref)
     play(memory, talk(*(f"The {word} costs {len(word)} crowns." for word in SUBJECTS)))
 
-    ranking = memory.context(ask(memory, f"What does the {subject} cost?")).ranking
+    ranking = memory.context(ask(memory, f"What does the {subject} cost?")).ranked().ranking
 
     place = SUBJECTS.index(subject)
     assert ranking[0] in {f"m{2 * place + 1}", f"m{2 * place + 2}"}
@@ -148,7 +148,7 @@ def test_a_rank_beyond_the_depth_agrees_with_the_ranking(ref: str) -> None:
     memory = strategy(ref)
     play(memory, LONG)
     query = ask(memory, "What number is the red violin?", budget=8192)
-    ranking = memory.context(query).ranking
+    ranking = memory.context(query).ranked().ranking
 
     told = {source: memory.locate(source, query) for source in ranking}
 
