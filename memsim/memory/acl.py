@@ -6,9 +6,16 @@ empty principal sees nothing at all, not even what is public: access fails close
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from memsim.memory.entry import Layer, Shelf
+from memsim.errors import AccessError
+from memsim.memory.entry import Entry, Layer, Shelf
+from memsim.memory.state import reading
+
+if TYPE_CHECKING:
+    from memsim.memory.state import JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,3 +91,104 @@ class Where:
             and self.archived in {None, shelf.archived}
             and self.superseded in {None, shelf.superseded}
         )
+
+
+class Permissions:
+    """Who takes part in which conversation, and who lets whom read what.
+
+    Whoever takes part in a conversation may read all of it. Beyond that, an owner can share single
+    messages, or all entries of a category, and take both back. What was made from several messages
+    may be read by those alone who may read each of them.
+    """
+
+    def __init__(self) -> None:
+        self._grants: set[Grant] = set()
+        self._parts: dict[str, dict[str, None]] = {}
+        self._shared: dict[str, dict[str, set[str]]] = {}
+
+    def reader(self, principal: str) -> Reader:
+        """What the principal's reads go through.
+
+        Raises:
+            AccessError: there is no principal.
+        """
+        if not principal:
+            raise AccessError("nobody is asking: a memory is used on behalf of a principal")
+        return Reader(
+            principal=principal,
+            grants=frozenset(g for g in self._grants if g.reader == principal),
+        )
+
+    def joins(self, principal: str, session: str) -> bool:
+        """Note who takes part in a conversation; whether they did not before."""
+        there = self._parts.setdefault(session, {})
+        new = principal not in there
+        there[principal] = None
+        return new
+
+    def takes_part(self, principal: str, session: str) -> bool:
+        """Whether a principal takes part in a conversation."""
+        return principal in self._parts.get(session, {})
+
+    def grant(self, grant: Grant) -> None:
+        """An owner lets a reader see all entries of a category, or all of theirs."""
+        self._grants.add(grant)
+
+    def revoke(self, grant: Grant) -> None:
+        """The owner takes it back; what was not granted is nothing to take back."""
+        self._grants.discard(grant)
+
+    def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
+        """An owner lets a reader see what comes from some messages."""
+        self._shared.setdefault(owner, {}).setdefault(reader, set()).update(sources)
+
+    def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
+        """The owner takes it back."""
+        self._shared.get(owner, {}).get(reader, set()).difference_update(sources)
+
+    def apply(self, entry: Entry) -> Entry:
+        """The entry with the readers that it should have now; a public one stays public."""
+        if entry.visibility == "public":
+            return entry
+        return entry.shared_with(*self._readers(entry))
+
+    def save(self) -> JSON:
+        """The whole state as JSON values."""
+        return {
+            "grants": [[g.owner, g.reader, g.category] for g in sorted(self._grants, key=_order)],
+            "parts": {s: _listed(self._parts[s]) for s in sorted(self._parts)},
+            "shared": {
+                owner: {r: _listed(sorted(readers[r])) for r in sorted(readers)}
+                for owner, readers in sorted(self._shared.items())
+            },
+        }
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
+        """Take over a saved state in place of the present one.
+
+        Raises:
+            StateError: it is no such state; nothing has changed, so that access stays closed.
+        """
+        with reading("its permissions are damaged"):
+            grants = {Grant(owner=o, reader=r, category=c) for o, r, c in saved["grants"]}
+            parts = {s: dict.fromkeys(who) for s, who in saved["parts"].items()}
+            shared = {
+                owner: {r: set(sources) for r, sources in readers.items()}
+                for owner, readers in saved["shared"].items()
+            }
+        self._grants, self._parts, self._shared = grants, parts, shared
+
+    def _readers(self, entry: Entry) -> list[str]:
+        together = self._parts.get(entry.session, {}) if entry.session else {}
+        shared = self._shared.get(entry.owner, {})
+        sources = entry.sources
+        granted = [r for r, given in shared.items() if sources and given.issuperset(sources)]
+        return [*together, *granted]
+
+
+def _order(grant: Grant) -> tuple[str, str, str]:
+    return grant.owner, grant.reader, grant.category or ""
+
+
+def _listed(names: Iterable[str]) -> JSON:
+    return [*names]

@@ -1,0 +1,131 @@
+"""Episodic memory: what was said, message by message, and what each conversation came to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memsim.memory.entry import Entry
+from memsim.message import ToolUse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from memsim.memory.acl import Permissions
+    from memsim.memory.vault import Vault
+    from memsim.message import Message
+
+ROLE, TURN = "role", "turn"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """What a conversation came to (AEGIS, layer 2).
+
+    Attributes:
+        summary: in words.
+        key_decisions: the sentences that settle something.
+        entities: who and what it spoke of.
+        tools_called: names of the tools that were called, each once, in order.
+        sources: ids of its messages.
+    """
+
+    summary: str
+    key_decisions: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    tools_called: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+class Episodic:
+    """The episodic layer.
+
+    Args:
+        vault: where it is kept.
+        permissions: who takes part in which conversation; None where everybody sees everything.
+    """
+
+    def __init__(self, vault: Vault, permissions: Permissions | None) -> None:
+        self._vault = vault
+        self._permissions = permissions
+
+    def record(self, messages: Sequence[Message]) -> list[Entry]:
+        """Keep messages, each as an entry under its own id, in one write."""
+        entries = [self._permitted(exchange(m)) for m in messages]
+        self._vault.put(entries)
+        return entries
+
+    def conclude(self, owner: str, session: str, episode: Episode, now: datetime) -> Entry:
+        """Keep what a conversation came to, in place of what was kept of it before."""
+        before = self._vault.own(owner, "episodic", _episode_key(session))
+        entry = Entry(
+            key=_episode_key(session),
+            text=episode.summary,
+            owner=owner,
+            layer="episodic",
+            category="daily",
+            session=session,
+            created=before.created if before else now,
+            updated=now,
+            sources=episode.sources,
+            attributes=(
+                ("key_decisions", _listed(episode.key_decisions)),
+                ("entities", _listed(episode.entities)),
+                ("tools_called", _listed(episode.tools_called)),
+            ),
+        )
+        entry = self._permitted(entry)
+        self._vault.put([entry])
+        return entry
+
+    def episodes(self, principal: str) -> list[Episode]:
+        """What the conversations came to that a principal may see, oldest first."""
+        where = self._vault.where(principal, layers=("episodic",), categories=("daily",))
+        return [read_episode(e) for e in self._vault.each(where)]
+
+    def _permitted(self, entry: Entry) -> Entry:
+        return self._permissions.apply(entry) if self._permissions else entry
+
+
+def exchange(message: Message) -> Entry:
+    """A message as an entry: `principal: text`, since questions name people."""
+    return Entry(
+        key=message.id,
+        text=f"{message.principal}: {message.text}",
+        owner=message.principal,
+        layer="episodic",
+        category="conversation",
+        session=message.session,
+        created=message.time,
+        updated=message.time,
+        sources=(message.id,),
+        attributes=((ROLE, message.role), (TURN, str(message.turn))),
+    )
+
+
+def read_episode(entry: Entry) -> Episode:
+    """The episode that an entry holds."""
+    held = dict(entry.attributes)
+    return Episode(
+        summary=entry.text,
+        key_decisions=tuple(json.loads(held.get("key_decisions", "[]"))),
+        entities=tuple(json.loads(held.get("entities", "[]"))),
+        tools_called=tuple(json.loads(held.get("tools_called", "[]"))),
+        sources=entry.sources,
+    )
+
+
+def tools_called(messages: Iterable[Message]) -> tuple[str, ...]:
+    """Names of the tools that messages call, each once, in order."""
+    uses = (b.name for m in messages for b in m.blocks if isinstance(b, ToolUse))
+    return tuple(dict.fromkeys(uses))
+
+
+def _episode_key(session: str) -> str:
+    return f"episode\n{session}"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return json.dumps(list(words), ensure_ascii=False)

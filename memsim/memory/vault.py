@@ -1,0 +1,202 @@
+"""The one door to a store: nothing is read without permission, or written without its owner.
+
+What is not permitted and what is not there look the same, to the byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memsim.errors import AccessError
+from memsim.memory.acl import Reader, Where
+from memsim.memory.entry import Entry, Layer, entry_id
+from memsim.memory.stores import PAGE, Embedded
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memsim.memory.acl import Permissions
+    from memsim.memory.retrieval import Hit
+    from memsim.memory.stores import Store
+    from memsim.models import Embedder, Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An entry that a search brought up.
+
+    Attributes:
+        score: larger is better; comparable within one search.
+    """
+
+    entry: Entry
+    score: float
+
+
+class Vault:
+    """A store with its embedder and its permissions.
+
+    Args:
+        store: where entries are kept.
+        embed: gives the embedder, on first use; None keeps no vectors.
+        permissions: who may see what; None lets everybody see everything.
+
+    Entries whose vectors were made by another embedder are embedded anew when the first vector is
+    needed.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        embed: Callable[[], Embedder] | None,
+        permissions: Permissions | None,
+    ) -> None:
+        self.store = store
+        self.permissions = permissions
+        self._embed = embed
+        self._embedder: Embedder | None = None
+        self._asked: tuple[str, Vectors] | None = None
+
+    @property
+    def embeds(self) -> bool:
+        """Whether entries get vectors."""
+        return self._embed is not None
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Write entries, each with its vector.
+
+        Raises:
+            StoreError: the store failed; nothing has changed.
+            ModelError: the embedder failed; nothing has changed.
+        """
+        if not entries:
+            return
+        if self._embed is None:
+            self.store.write(entries)
+            return
+        self.store.write(entries, self._vectors([e.text for e in entries]))
+
+    def own(self, owner: str, layer: Layer, key: str) -> Entry | None:
+        """A principal's own entry by its key."""
+        found = self.store.get([entry_id(somebody(owner), layer, key)])
+        return found[0] if found else None
+
+    def get(self, principal: str, key: str, *, layer: Layer = "long_term") -> Entry | None:
+        """An entry by its key: the principal's own, else one that they may see.
+
+        Where several others share one under that key, the earliest is given.
+        """
+        mine = self.own(principal, layer, key)
+        if mine is not None:
+            return mine
+        where = self.where(principal, layers=(layer,), archived=None)
+        return next((e for e in self.each(where) if e.key == key), None)
+
+    def fetch(self, ids: Sequence[str], where: Where) -> list[Entry]:
+        """Entries by their ids, those not admitted left out."""
+        return [e for e in self.store.get(ids) if where.admits(e.shelf)]
+
+    def each(self, where: Where) -> Iterator[Entry]:
+        """Every admitted entry, in the store's order, read a page at a time."""
+        after: Entry | None = None
+        while page := self.store.find(where, after=after, limit=PAGE):
+            yield from page
+            after = page[-1]
+
+    def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
+        """The best admitted entries by their words."""
+        return self.store.lexical(text, where, k)
+
+    def nearest(self, text: str, where: Where, k: int) -> list[Hit]:
+        """The best admitted entries by their meaning; none where there are no vectors."""
+        if self._embed is None or not text.strip():
+            return []
+        self._ready()
+        return self.store.nearest(self._query(text), where, k)
+
+    def where(
+        self,
+        principal: str,
+        *,
+        layers: Iterable[Layer] = (),
+        categories: Iterable[str] = (),
+        owner: str | None = None,
+        archived: bool | None = False,
+        superseded: bool | None = None,
+    ) -> Where:
+        """What a principal may see, of these layers and categories.
+
+        Raises:
+            AccessError: there is no principal.
+        """
+        somebody(principal)
+        reader: Reader | None = None
+        if self.permissions is not None:
+            reader = self.permissions.reader(principal)
+        return Where(
+            reader=reader,
+            owner=owner,
+            layers=frozenset(layers),
+            categories=frozenset(categories),
+            archived=archived,
+            superseded=superseded,
+        )
+
+    def erase(self, ids: Iterable[str]) -> int:
+        """Take entries out for good; how many were there."""
+        return self.store.erase(list(ids))
+
+    def touch(self, entries: Iterable[Entry], now: datetime) -> None:
+        """Note that entries were used: their retention starts anew."""
+        self.put([replace(e, updated=now) for e in entries])
+
+    def close(self) -> None:
+        """Release the store."""
+        self.store.close()
+
+    def _ready(self) -> None:
+        """Have vectors of this embedder and no other."""
+        if self._embedder is not None or self._embed is None:
+            return
+        embedder = self._embed()
+        made = Embedded(embedder.name, embedder.dimension)
+        self._embedder = embedder
+        if self.store.embedded != made:
+            self.store.embedded_by(made)
+            self._embed_all()
+
+    def _embed_all(self) -> None:
+        everything = Where(reader=None, archived=None)
+        after: Entry | None = None
+        while page := self.store.find(everything, after=after, limit=PAGE):
+            self.store.write(page, self._vectors([e.text for e in page]))
+            after = page[-1]
+
+    def _query(self, text: str) -> Vectors:
+        if self._asked is None or self._asked[0] != text:
+            self._asked = (text, self._vectors([text])[0])
+        return self._asked[1]
+
+    def _vectors(self, texts: Sequence[str]) -> Vectors:
+        self._ready()
+        assert self._embedder is not None  # noqa: S101 - asked for only where there is one
+        vectors = self._embedder.embed([t if t.strip() else " " for t in texts])
+        blank = [place for place, text in enumerate(texts) if not text.strip()]
+        if blank:
+            vectors = vectors.copy()
+            vectors[blank] = 0
+        return vectors
+
+
+def somebody(principal: str) -> str:
+    """The principal, where there is one.
+
+    Raises:
+        AccessError: the name is empty.
+    """
+    if not principal:
+        raise AccessError("nobody is asking: a memory is used on behalf of a principal")
+    return principal
