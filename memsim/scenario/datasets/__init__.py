@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memsim.errors import RefError, nearest
+from memsim.scenario.datasets.beam import beam_from_options
 from memsim.scenario.datasets.locomo import locomo_from_options
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     Loader = Callable[[Path, Mapping[str, str]], list[Scenario]]
 
-DATASETS: dict[str, Loader] = {"locomo": locomo_from_options}
+DATASETS: dict[str, Loader] = {"beam": beam_from_options, "locomo": locomo_from_options}
 """What loads each dataset from its file or folder."""
 
 
