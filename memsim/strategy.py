@@ -79,6 +79,23 @@ class ForgetOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """A principal lets another see what comes from some messages, or takes that back.
+
+    Attributes:
+        owner: whose messages.
+        viewer: who may see them from now on.
+        sources: ids of the messages.
+        revoked: the owner takes it back; what was made from the messages is meant as well.
+    """
+
+    owner: str
+    viewer: str
+    sources: tuple[str, ...]
+    revoked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
     """A place where stored text can be seen.
 
@@ -217,6 +234,9 @@ class Strategy(ABC):
     def forget(self, request: Forget) -> ForgetOutcome:
         """Erase on request."""
         return ForgetOutcome()
+
+    def grant(self, grant: Grant) -> None:  # noqa: B027 - most keep everybody's alike
+        """A principal lets another see something of theirs, or takes that back."""
 
     def surfaces(self, viewer: str | None = None) -> Iterable[Surface]:
         """Every tier that holds text, as `viewer` may see it; None sees all."""

@@ -113,6 +113,11 @@ class FactBook:
         keys = {(granted.owner, granted.viewer, f) for f in granted.facts}
         self._granted = self._granted - keys if granted.revoked else self._granted | keys
 
+    def viewers(self, fact: Fact) -> tuple[str, ...]:
+        """Who was granted the fact by its principal, by name in order."""
+        owned = (fact.principal, fact.id)
+        return tuple(sorted(v for owner, v, name in self._granted if (owner, name) == owned))
+
     def forget(self, facts: Iterable[str]) -> None:
         """These facts must be gone from now on."""
         self._forgotten.update(facts)

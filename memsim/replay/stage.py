@@ -16,7 +16,7 @@ from memsim.replay.blame import blame
 from memsim.replay.facts import Chronicle, FactBook
 from memsim.replay.meter import MeteredModel
 from memsim.scenario.script import Ask, Elapsed, ForgetAsked, Granted, Restarted, Turn
-from memsim.strategy import Environment, Event, Query, Strategy
+from memsim.strategy import Environment, Event, Grant, Query, Strategy
 from memsim.trace import EvidenceTrace, ProbeTrace, Trace, TurnRecord
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Stage:
         elif isinstance(event, Elapsed):
             self._elapse(event)
         elif isinstance(event, Granted):
-            self._facts.grant(event)
+            self._grant(event)
         elif isinstance(event, ForgetAsked):
             self._forget(event)
         elif isinstance(event, Restarted):
@@ -144,6 +144,25 @@ class Stage:
         self._env.clock.set(event.now)
         with self._foreign("maintain"):
             self.strategy.elapse(event.now)
+
+    def _grant(self, event: Granted) -> None:
+        self._facts.grant(event)
+        grant = Grant(
+            owner=event.owner,
+            viewer=event.viewer,
+            sources=self._facts.sources(event.facts),
+            revoked=event.revoked,
+        )
+        with self._foreign("write"):
+            self.strategy.grant(grant)
+
+    def _grant_again(self, turn: Turn) -> None:
+        """What was granted holds for what was stated of it since."""
+        for fact in turn.facts:
+            for viewer in self._facts.viewers(fact):
+                grant = Grant(owner=fact.principal, viewer=viewer, sources=(fact.source,))
+                with self._foreign("write"):
+                    self.strategy.grant(grant)
 
     def _forget(self, event: ForgetAsked) -> None:
         request = event.request
@@ -185,6 +204,7 @@ class Stage:
             self._observe(message, planted)
         with self._foreign("maintain"):
             self.strategy.end_turn()
+        self._grant_again(turn)
         self._record(turn, account)
 
     def _observe(self, message: Message, planted: set[str]) -> None:

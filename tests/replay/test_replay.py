@@ -32,6 +32,7 @@ from memsim.strategy import (
     Event,
     Forget,
     ForgetOutcome,
+    Grant,
     Location,
     Query,
     State,
@@ -612,3 +613,37 @@ def test_turn_records_can_be_taken_as_they_are_made() -> None:
     )
 
     assert [1, 2] == kept
+
+
+class Told(Everything):
+    """Notes what it is told of who may see what."""
+
+    def grant(self, grant: Grant) -> None:
+        self.called.append(f"grant {grant}")
+
+
+def test_the_strategy_is_told_of_grants_of_what_was_said_before_and_since() -> None:
+    """What is granted names its messages; later versions of it are granted as they are stated."""
+    made: list[Told] = []
+
+    def make(env: Environment) -> Strategy:
+        made.append(Told(env))
+        return made[-1]
+
+    pin, newer = fact("pin", "1234", 1, principal="ana"), fact("pin", "5678", 2, principal="ana")
+    run(
+        script(
+            turn(1, "My pin is 1234.", "Noted.", pin),
+            Granted(owner="ana", viewer="ben", facts=("pin",)),
+            turn(2, "My pin is 5678 now.", "Noted.", newer),
+            Granted(owner="ana", viewer="ben", facts=("pin",), revoked=True),
+            turn(3, "My pin is 5678.", "Noted.", fact("pin", "5678", 3, principal="ana")),
+        ),
+        make,
+    )
+    told = [call for call in made[0].called if call.startswith("grant")]
+    assert [
+        f"grant {Grant(owner='ana', viewer='ben', sources=('u1',))}",
+        f"grant {Grant(owner='ana', viewer='ben', sources=('u2',))}",
+        f"grant {Grant(owner='ana', viewer='ben', sources=('u1', 'u2'), revoked=True)}",
+    ] == told
