@@ -1,0 +1,380 @@
+"""The injection ledger: what a conversation has been given already, so that it is given once.
+
+An item is free, claimed or injected. Who wants to inject claims it, which one of many can do, puts
+it into the context, and marks it. What is visible decides in the end: `agree` brings the ledger in
+line with it, after a compaction as well as after a crash between any two of these steps.
+
+A store keeps one text per item of a conversation and changes it by compare-and-swap::
+
+    {"at":"2026-01-05T09:00:00+00:00","number":3,"state":"claimed"}
+
+The item with the empty name holds the conversation's last number, which no two claims share, so
+that a claim of long ago can never be taken for a later one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from memsim.clock import utc
+from memsim.errors import StateError, StoreError
+from memsim.memory.canonical import canonical, parse
+from memsim.memory.conversation import Conversation
+from memsim.memory.state import JSON, reading
+
+State = Literal["free", "claimed", "injected"]
+
+ATTEMPTS = 1_000
+"""Swaps that are tried before a store counts as failing: whoever wins one makes progress."""
+
+_COUNTER = ""
+
+
+@runtime_checkable
+class LedgerStore(Protocol):
+    """One text per item of a conversation. Methods raise `StoreError` where the store fails."""
+
+    def read(self, of: Conversation) -> dict[str, str]:
+        """Every item's text by item, as they were at one moment; empty where there are none."""
+        ...
+
+    def swap(
+        self,
+        of: Conversation,
+        item: str,
+        old: str | None,
+        new: str | None,
+        lasting: timedelta | None = None,
+    ) -> bool:
+        """Put `new` in the place of `old` if that is what is there: one atomic step.
+
+        Args:
+            of: the conversation.
+            item: any text, the empty one too.
+            old: what has to be there; None for nothing.
+            new: what shall be there; None for nothing.
+            lasting: the store may drop the whole conversation by a clock of its own when this long
+                has passed since its last swap, not sooner; expiry does not depend on it.
+
+        Returns:
+            Whether it was there, and has been replaced.
+        """
+        ...
+
+    def conversations(self) -> list[Conversation]:
+        """Every conversation that has an item, sorted."""
+        ...
+
+
+class InProcessLedger:
+    """A ledger store that lives as long as its process."""
+
+    def __init__(self) -> None:
+        self._texts: dict[Conversation, dict[str, str]] = {}
+        self._lock = threading.Lock()
+
+    def read(self, of: Conversation) -> dict[str, str]:
+        """Every item's text by item."""
+        with self._lock:
+            return dict(self._texts.get(of, {}))
+
+    def swap(
+        self,
+        of: Conversation,
+        item: str,
+        old: str | None,
+        new: str | None,
+        lasting: timedelta | None = None,
+    ) -> bool:
+        """Put `new` in the place of `old` if that is what is there."""
+        with self._lock:
+            items = self._texts.get(of, {})
+            if items.get(item) != old:
+                return False
+            if new is None:
+                items.pop(item, None)
+            else:
+                items[item] = new
+            self._texts[of] = items
+            if not items:
+                del self._texts[of]
+            return True
+
+    def conversations(self) -> list[Conversation]:
+        """Every conversation that has an item, sorted."""
+        with self._lock:
+            return sorted(self._texts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The right to inject an item, which one alone has.
+
+    Attributes:
+        of: the conversation.
+        item: what may be injected.
+        record: as the store has it.
+    """
+
+    of: Conversation
+    item: str
+    record: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """What it took to bring a ledger in line with what is visible.
+
+    Attributes:
+        found: items that were visible and not known to be; they are injected now. Sorted.
+        freed: items that were known and not visible; they may be injected again. Sorted.
+    """
+
+    found: tuple[str, ...]
+    freed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Record:
+    state: Literal["claimed", "injected"]
+    at: datetime
+    number: int
+
+
+class InjectionLedger:
+    """Each item once per conversation, whoever wants to inject it and whatever happens meanwhile.
+
+    Args:
+        store: where it is kept; in this process unless told otherwise.
+        ttl: how long an item counts as claimed or injected; from exactly then on it is free and
+            starts clean. None for ever.
+        lease: a claim younger than this is somebody's who may still be at it: `agree` leaves it
+            alone. Nothing where one alone injects, so that a crash is put right at once.
+    """
+
+    def __init__(
+        self,
+        store: LedgerStore | None = None,
+        *,
+        ttl: timedelta | None = None,
+        lease: timedelta = timedelta(0),
+    ) -> None:
+        if ttl is not None and ttl <= timedelta(0):
+            raise ValueError("a time to live has to be longer than nothing")
+        self.store: LedgerStore = InProcessLedger() if store is None else store
+        self._ttl = ttl
+        self._lease = lease
+
+    def claim(self, of: Conversation, item: str, now: datetime) -> Claim | None:
+        """Ask for the right to inject an item; None where it is claimed or injected already.
+
+        Raises:
+            ValueError: the item is empty, or cannot be encoded.
+        """
+        _check(item)
+        old = self.store.read(of).get(item)
+        if self._state(old, now) != "free":
+            return None
+        record = _written("claimed", now, self._number(of))
+        won = self.store.swap(of, item, old, record, self._ttl)
+        return Claim(of=of, item=item, record=record) if won else None
+
+    def mark(self, claim: Claim, now: datetime) -> bool:
+        """Say that what was claimed is in the context.
+
+        Returns:
+            Whether the claim still held. If not, the item was freed or given to another meanwhile,
+            and what was put into the context has to be taken out again.
+        """
+        record = _written("injected", now, _read(claim.record).number)
+        return self.store.swap(claim.of, claim.item, claim.record, record, self._ttl)
+
+    def release(self, claim: Claim) -> bool:
+        """Give a claim back without having injected; whether it still held."""
+        return self.store.swap(claim.of, claim.item, claim.record, None, self._ttl)
+
+    def evict(self, of: Conversation, item: str, now: datetime) -> bool:
+        """Free an item, so that it is injected once more; whether it was claimed or injected."""
+        for _ in range(ATTEMPTS):
+            old = self.store.read(of).get(item) if item else None
+            if old is None:
+                return False
+            if self.store.swap(of, item, old, None, self._ttl):
+                return self._state(old, now) != "free"
+        raise _contended()
+
+    def state(self, of: Conversation, item: str, now: datetime) -> State:
+        """What an item is at this moment."""
+        return self._state(self.store.read(of).get(item) if item else None, now)
+
+    def injected(self, of: Conversation, now: datetime) -> list[str]:
+        """The items that count as injected, sorted."""
+        records = self.look(of)
+        return sorted(i for i, text in records.items() if self._state(text, now) == "injected")
+
+    def look(self, of: Conversation) -> dict[str, str]:
+        """The records as they are, for `agree`."""
+        return {item: text for item, text in self.store.read(of).items() if item != _COUNTER}
+
+    def agree(
+        self,
+        of: Conversation,
+        visible: Collection[str],
+        now: datetime,
+        *,
+        seen: Mapping[str, str] | None = None,
+    ) -> Agreement:
+        """Bring the ledger in line with what the conversation's context really holds.
+
+        After it, what is visible counts as injected and can be claimed by nobody; what is not
+        visible is free, be it that it was compacted away or that a crash came before it was put in.
+
+        Args:
+            of: the conversation.
+            visible: the items that stand in the context, or in the history it is made from.
+            now: the present.
+            seen: what `look` gave before the visible items were gathered, where others inject
+                meanwhile: what they have changed since then is left as they made it.
+        """
+        known = self.look(of) if seen is None else dict(seen)
+        there = set(visible)
+        for item in there:
+            _check(item)
+        found = [i for i in sorted(there) if self._found(of, i, known.get(i), now)]
+        freed = [i for i in sorted(known.keys() - there) if self._freed(of, i, known[i], now)]
+        return Agreement(found=tuple(found), freed=tuple(freed))
+
+    def sweep(self, now: datetime) -> int:
+        """Drop what has expired, and all that is kept where everything has; how many items."""
+        dropped = 0
+        for of in self.store.conversations():
+            for item, text in self.look(of).items():
+                if self._state(text, now) == "free":
+                    dropped += self.store.swap(of, item, text, None, self._ttl)
+            texts = self.store.read(of)
+            if texts.keys() == {_COUNTER}:
+                self.store.swap(of, _COUNTER, texts[_COUNTER], None)
+        return dropped
+
+    def end(self, of: Conversation) -> int:
+        """Drop a conversation that is over; how many items."""
+        return self._clear(of)
+
+    def forget(self, principal: str) -> int:
+        """Drop everything of a principal; how many items."""
+        theirs = [of for of in self.store.conversations() if of.principal == principal]
+        return sum(self._clear(of) for of in theirs)
+
+    def save(self) -> JSON:
+        """Every conversation with its records, in the order of their names."""
+        saved: list[JSON] = []
+        for of in self.store.conversations():
+            records: JSON = {item: parse(text) for item, text in self.store.read(of).items()}
+            saved.append([of.principal, of.session, records])
+        return saved
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
+        """Take over a saved state in place of the present one.
+
+        Raises:
+            StateError: it is no such state; nothing has changed.
+        """
+        read: dict[Conversation, dict[str, str]] = {}
+        with reading("it is not an injection ledger"):
+            for principal, session, records in _listed(saved):
+                read[Conversation(principal, session)] = {
+                    item: _checked(item, record) for item, record in records.items()
+                }
+        for of in self.store.conversations():
+            self._clear(of)
+        for of, texts in read.items():
+            for item, text in texts.items():
+                self.store.swap(of, item, None, text, self._ttl)
+
+    def _found(self, of: Conversation, item: str, old: str | None, now: datetime) -> bool:
+        if self._state(old, now) == "injected":
+            return False
+        record = _written("injected", now, self._number(of))
+        return self.store.swap(of, item, old, record, self._ttl)
+
+    def _freed(self, of: Conversation, item: str, old: str, now: datetime) -> bool:
+        record = _read(old)
+        if record.state == "claimed" and abs(utc(now) - record.at) < self._lease:
+            return False
+        return self.store.swap(of, item, old, None, self._ttl)
+
+    def _state(self, text: str | None, now: datetime) -> State:
+        if text is None:
+            return "free"
+        record = _read(text)
+        if self._ttl is not None and utc(now) - record.at >= self._ttl:
+            return "free"
+        return record.state
+
+    def _number(self, of: Conversation) -> int:
+        for _ in range(ATTEMPTS):
+            old = self.store.read(of).get(_COUNTER)
+            number = _count(old) + 1
+            if self.store.swap(of, _COUNTER, old, str(number), self._ttl):
+                return number
+        raise _contended()
+
+    def _clear(self, of: Conversation) -> int:
+        for _ in range(ATTEMPTS):
+            texts = self.store.read(of)
+            if not texts:
+                return 0
+            swapped = [self.store.swap(of, i, t, None) for i, t in sorted(texts.items())]
+            if all(swapped):
+                return len(texts.keys() - {_COUNTER})
+        raise _contended()
+
+
+def _check(item: str) -> None:
+    if not item:
+        raise ValueError("an item's name is empty")
+    try:
+        item.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("an item's name cannot be encoded as UTF-8") from None
+
+
+def _written(state: Literal["claimed", "injected"], at: datetime, number: int) -> str:
+    return canonical({"state": state, "at": utc(at).isoformat(), "number": number})
+
+
+def _read(text: str) -> _Record:
+    record = parse(text)
+    with reading("it is not an injection ledger"):
+        state, at, number = record["state"], record["at"], record["number"]
+        if state not in {"claimed", "injected"} or not isinstance(number, int) or len(record) != 3:
+            raise StateError("the saved state cannot be read back: it is not an injection ledger")
+        return _Record(state=state, at=utc(datetime.fromisoformat(at)), number=number)
+
+
+def _count(text: str | None) -> int:
+    with reading("it is not an injection ledger"):
+        return 0 if text is None else int(text)
+
+
+def _checked(item: str, record: JSON) -> str:
+    text = canonical(record)
+    if item == _COUNTER:
+        _count(text)
+    else:
+        _read(text)
+    return text
+
+
+def _listed(saved: object) -> list[Any]:
+    if not isinstance(saved, list):
+        raise TypeError("not a list")
+    return saved
+
+
+def _contended() -> StoreError:
+    return StoreError("the injection ledger is being written by too many at once: try again")
