@@ -1,0 +1,158 @@
+"""Files that are written whole or not at all, and locks that end with whoever held them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from memsim.errors import StoreError
+
+WAIT = 10.0
+"""Seconds that a lock is waited for, unless told otherwise."""
+
+_POLL = 0.005
+_TEMPORARY = ".tmp"
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Put bytes in the place of a file: whoever looks finds the old ones or the new ones.
+
+    They have reached the disk when this returns. The file can be read by its owner alone.
+
+    Raises:
+        OSError: they could not be written; then the old ones are there still.
+    """
+    folder = path.parent
+    descriptor, name = tempfile.mkstemp(_TEMPORARY, f".{path.name}.", folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)  # noqa: PTH105 - a seam where tests let it fail, as fsync is
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)  # noqa: PTH108 - as above
+        raise
+    sync_folder(folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """See to it that the names in a folder have reached the disk."""
+    if sys.platform == "win32":
+        return  # a folder cannot be opened there
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sweep(path: Path) -> int:
+    """Remove what writers that died have left beside a file; its lock has to be held. How many."""
+    left = [
+        entry
+        for entry in os.scandir(path.parent)
+        if entry.name.startswith(f".{path.name}.") and entry.name.endswith(_TEMPORARY)
+    ]
+    for entry in left:
+        Path(entry.path).unlink(missing_ok=True)
+    return len(left)
+
+
+@contextlib.contextmanager
+def locked(path: Path, wait: float = WAIT) -> Iterator[None]:
+    """Hold the lock of a file, alone among all threads and processes.
+
+    The lock is a file beside it, with the id of the process that has it. It is the kernel's: when
+    its holder ends, however that is, it is free, and a lock file that is left over means nothing.
+
+    Args:
+        path: the file, which need not exist.
+        wait: seconds to wait for another holder.
+
+    Raises:
+        StoreError: another has had it all the time, or there can be no lock.
+    """
+    try:
+        descriptor = os.open(lock_of(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    try:
+        _take(descriptor, path, wait)
+        try:
+            yield
+        finally:
+            _unlock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def lock_of(path: Path) -> Path:
+    """The lock file of a file."""
+    return path.with_name(f"{path.name}.lock")
+
+
+def holder(path: Path) -> str:
+    """The id of the process that took a file's lock last, as far as it can be told."""
+    try:
+        return lock_of(path).read_text(encoding="ascii").strip() or "unknown"
+    except (OSError, UnicodeDecodeError):
+        return "unknown"
+
+
+def unwritable(path: Path, error: OSError) -> StoreError:
+    """The error for a file that cannot be written; it names the file, and nothing that is in it."""
+    return StoreError(f"{path}: cannot be written: {error.strerror or type(error).__name__}")
+
+
+def _take(descriptor: int, path: Path, wait: float) -> None:
+    deadline = time.monotonic() + wait
+    try:
+        while not _lock(descriptor):
+            if time.monotonic() >= deadline:
+                raise StoreError(f"{path}: is in use by process {holder(path)}")
+            time.sleep(_POLL)
+        os.ftruncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, f"{os.getpid()}\n".encode())
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _BEYOND = 1 << 30
+    # A place behind the process id, which others could not read otherwise.
+
+    def _lock(descriptor: int) -> bool:
+        os.lseek(descriptor, _BEYOND, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        os.lseek(descriptor, _BEYOND, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        # Closing alone would leave it to a process that was forked meanwhile.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
