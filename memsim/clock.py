@@ -71,7 +71,7 @@ def parse_duration(text: str) -> timedelta:
 
 def stamp(moment: datetime) -> str:
     """The instant as records write it: ISO 8601, seconds, `Z`."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.isoformat()[:19]}Z"
 
 
 def read_stamp(text: str) -> datetime:

@@ -207,7 +207,7 @@ class Ranking:
 
     def _tells(self, sentence: Sentence) -> bool:
         # A sentence that only repeats the question, or only reacts, answers nothing.
-        return not sentence.stems <= self.question.weights.keys() | _REACTIONS
+        return not sentence.stems - _REACTIONS <= self.question.weights.keys()
 
     def _aim(self, strength: Mapping[str, float]) -> float:
         # Of a question's words, some cannot be missing: whose thing it is about, what thing, and

@@ -22,6 +22,8 @@ WORD_LIMIT = 64
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]{1,3}(?![^\W_]))?")
 _CODE = re.compile(r"[^\W_]{1,64}(?:[-./:_#@][^\W_]{1,64})+")
+_JOINT = re.compile(r"[^\W_][-./:_#@][^\W_]")
+_DIGIT = re.compile(r"\d")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _WIDE_STOP = re.compile("什么|多少|哪里|哪儿|为什么|怎么|[谁哪几吗呢了的是在我你他她它们]")
 # Every repetition is bounded: a megabyte of full stops must not be scanned from each of its
@@ -47,7 +49,7 @@ def fold(text: str) -> str:
 def words(text: str) -> list[str]:
     """The words of a text, folded, in order; identifiers such as `a-17` stay whole."""
     folded = fold(text)
-    if any(mark in folded for mark in "-./:_#@"):
+    if _JOINT.search(folded):
         folded, codes = _take_codes(folded)
     else:
         codes = []
@@ -62,7 +64,7 @@ def _take_codes(folded: str) -> tuple[str, list[str]]:
 
     def take(match: re.Match[str]) -> str:
         code = match.group()
-        if not any(c.isdigit() for c in code):
+        if not (_DIGIT.search(code) or any(c.isdigit() for c in code)):
             return code
         codes.append(code)
         return " "

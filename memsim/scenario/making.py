@@ -6,7 +6,9 @@ import hashlib
 import json
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from memsim.clock import stamp
 from memsim.errors import ScenarioError
@@ -20,6 +22,8 @@ from memsim.scenario.probing import Placed, place_probes
 from memsim.scenario.schema import PLAN, VERSION
 from memsim.scenario.script import UNKNOWN, Probe, Scenario
 from memsim.scenario.survey import survey
+
+_encode = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode
 
 
 def make_scenario(root: Node | None, path: Path | str) -> Scenario:
@@ -129,24 +133,38 @@ def fingerprint(plan: Plan, *, generated: bool) -> str:
         generated: whether it has generated talk, whose wording then counts as well.
     """
     said = {"plan": _said(plan), "filler": filler.VERSION if generated else 0}
-    text = json.dumps(said, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_encode(said).encode()).hexdigest()
 
 
 def _said(value: object) -> object:
+    kind: Any = type(value)
+    if kind is str or kind is int or value is None:
+        return value
+    if kind is tuple:
+        return [_said(item) for item in value]  # type: ignore[attr-defined]
     if isinstance(value, Repeat):
         # Two repetitions tell where the count stands, and are read as any other steps are.
         read = (step for n in range(1, min(value.times, 2) + 1) for step in repetition(value, n))
         return [value.times, _said(tuple(read))]
-    if is_dataclass(value) and not isinstance(value, type):
-        said = {
-            f.name: _said(getattr(value, f.name))
-            for f in fields(value)
-            if f.name != "line" and getattr(value, f.name) != f.default
-        }
-        return {"": type(value).__name__, **said}
-    if isinstance(value, tuple):
-        return [_said(item) for item in value]
     if isinstance(value, datetime):
         return stamp(value)
-    return value.total_seconds() if isinstance(value, timedelta) else value
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    parts = _fields(kind)
+    return value if parts is None else _record(value, parts)
+
+
+def _record(value: object, parts: tuple[tuple[str, object], ...]) -> dict[str, object]:
+    said: dict[str, object] = {"": type(value).__name__}
+    for name, default in parts:
+        part = getattr(value, name)
+        if part is not default and part != default:
+            said[name] = _said(part)
+    return said
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, object], ...] | None:
+    if not is_dataclass(kind):
+        return None
+    return tuple((f.name, f.default) for f in fields(kind) if f.name != "line")

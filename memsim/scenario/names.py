@@ -60,6 +60,8 @@ def _named(character: str) -> str:
 
 def folded(name: str) -> str:
     """The form in which two names must differ: NFC, without case and outer blanks."""
+    if name.isascii():
+        return name.lower().strip()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold()).strip()
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from collections.abc import Mapping as AbstractMapping
-from dataclasses import dataclass
 from itertools import islice
-from typing import Union
+from typing import NamedTuple, Union
 
 from memsim.errors import ScenarioError, nearest
 
@@ -23,8 +22,7 @@ _NAME = 100
 _CANDIDATES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """One piece of text, exactly as written.
 
     Attributes:
@@ -41,16 +39,14 @@ class Scalar:
         return self.plain and self.text in NULLS
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """Items in order."""
 
     items: tuple[Node, ...]
     line: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(NamedTuple):
     """Keys and values in the order written, with the line of each key."""
 
     entries: AbstractMapping[str, Node]

@@ -242,7 +242,8 @@ class _Placing:
                 self._check_current(now.fact.value)
 
     def _check_current(self, value: str) -> None:
-        if not any(says(value, a) or says(a, value) for a in self._note.expect):
+        expect = self._note.expect
+        if value not in expect and not any(says(value, a) or says(a, value) for a in expect):
             raise self._error(
                 f"expects {shown(self._note.expect[0])}, and {self._name} is {shown(value)} by "
                 "then; name the facts it is about, or write derived: true"

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from memsim.errors import ScenarioError
-from memsim.scenario.nodes import MAX_DEPTH, Listing, Mapping, Node, Scalar, scalar, shown
+from memsim.scenario.nodes import MAX_DEPTH, NULLS, Listing, Mapping, Node, Scalar, scalar, shown
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_VALUES = 100_000
@@ -30,7 +30,9 @@ _BOMS = (
     (b"\xff\xfe", "is UTF-16; save it as UTF-8"),
     (b"\xfe\xff", "is UTF-16; save it as UTF-8"),
 )
+_BOM_STARTS = tuple(mark for mark, _ in _BOMS)
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_NO_KEYS = NULLS | {"<<"}
 _DIRECTIVE = re.compile("^%", re.MULTILINE)
 _BREAK = re.compile("\r\n|\r|\n")
 
@@ -42,10 +44,46 @@ def read_text(path: Path) -> str:
         ScenarioError: it cannot be read, is too large, or is not plain UTF-8. Without a path, which
             the caller adds.
     """
-    data = _bytes(path)
-    for mark, problem in _BOMS:
-        if data.startswith(mark):
-            raise ScenarioError(problem, line=1)
+    return decode(read_bytes(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """What a script file holds; of one that is too large, enough for `decode` to say so.
+
+    Raises:
+        ScenarioError: it cannot be read; without a path.
+    """
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise ScenarioError("is not a regular file")
+        with path.open("rb", buffering=0) as file:
+            # As much as there is, and one byte to see it grow; a pseudo file does not say.
+            return file.read(min(found.st_size or MAX_BYTES, MAX_BYTES) + 1)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> ScenarioError:
+    if isinstance(error, FileNotFoundError) and path.is_symlink():
+        return ScenarioError(f"is a link to nothing: {shown(str(path.readlink()))} is not there")
+    reason = getattr(error, "strerror", None) or str(error)
+    return ScenarioError(f"cannot be read: {reason}")
+
+
+def decode(data: bytes) -> str:
+    """The text of what a script file holds.
+
+    Raises:
+        ScenarioError: it is too large, or is not plain UTF-8; without a path.
+    """
+    if len(data) > MAX_BYTES:
+        raise ScenarioError(
+            f"is larger than {MAX_BYTES // 2**20} MB; write long conversations with filler"
+        )
+    if data.startswith(_BOM_STARTS):
+        problem = next(problem for mark, problem in _BOMS if data.startswith(mark))
+        raise ScenarioError(problem, line=1)
     if b"\x00" in data:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1
         raise ScenarioError("holds a NUL byte; is it UTF-16? save it as UTF-8", line=line)
@@ -57,22 +95,6 @@ def read_text(path: Path) -> str:
         raise ScenarioError(f"is not UTF-8: byte {byte} has no meaning", line=line) from None
     _check_characters(text)
     return text
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise ScenarioError("is not a regular file")
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ScenarioError(f"cannot be read: {reason}") from None
-    if len(data) > MAX_BYTES:
-        raise ScenarioError(
-            f"is larger than {MAX_BYTES // 2**20} MB; write long conversations with filler"
-        )
-    return data
 
 
 def _check_characters(text: str) -> None:
@@ -103,7 +125,7 @@ def parse(text: str) -> Node | None:
     """
     loader = _LOADER(text)
     try:
-        return _Tree().read(_events(loader))
+        return _Tree().read(loader.get_event)
     except yaml.YAMLError as error:
         raise _explained(error, text) from None
     except RecursionError:
@@ -112,38 +134,45 @@ def parse(text: str) -> Node | None:
         loader.dispose()
 
 
-def _events(loader: Any) -> Iterator[Any]:  # noqa: ANN401 - PyYAML's events are untyped
-    while True:
-        event = loader.get_event()
-        if event is None:
-            return
-        yield event
-
-
 class _Tree:
     """Builds nodes from events with a stack of its own: depth is a count and not a recursion."""
 
     def __init__(self) -> None:
-        self._open: list[_Frame] = []
-        self._root: Node | None = None
+        self._open: list[_Frame] = [_Frame(0)]
         self._documents = 0
-        self._values = 0
 
-    def read(self, events: Iterator[Any]) -> Node | None:
-        for event in events:
-            if isinstance(event, yaml.ScalarEvent):
-                self._add(self._scalar(event))
-            elif isinstance(event, yaml.CollectionStartEvent):
-                self._begin(event)
-            elif isinstance(event, yaml.CollectionEndEvent):
-                self._add(self._open.pop().close())
-            elif isinstance(event, yaml.AliasEvent):
+    def read(self, following: Callable[[], Any]) -> Node | None:
+        # A file has tens of events for each turn, and a suite thousands of files.
+        opened, values = self._open, 0
+        while (event := following()) is not None:
+            kind = type(event)
+            if kind is yaml.ScalarEvent:
+                line = event.start_mark.line + 1
+                values += 1
+                if event.anchor is not None or event.tag is not None or values > MAX_VALUES:
+                    raise _refused(event, line)
+                text = event.value
+                plain = not event.style
+                opened[-1].add(
+                    Scalar(text, line, plain)
+                    if text.isprintable()
+                    else scalar(text, line, plain=plain)
+                )
+            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+                values += 1
+                if event.anchor is not None or event.tag is not None or values > MAX_VALUES:
+                    raise _refused(event, event.start_mark.line + 1)
+                self._begin(event, mapping=kind is yaml.MappingStartEvent)
+            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+                node = opened.pop().close()
+                opened[-1].add(node)
+            elif kind is yaml.AliasEvent:
                 raise _alias(event)
-            elif isinstance(event, yaml.DocumentStartEvent):
+            elif kind is yaml.DocumentStartEvent:
                 self._document(event)
-        return self._root
+        return opened[0].first
 
-    def _document(self, event: Any) -> None:  # noqa: ANN401 - as _events
+    def _document(self, event: Any) -> None:  # noqa: ANN401 - PyYAML's events are untyped
         self._documents += 1
         if self._documents > 1:
             raise ScenarioError(
@@ -151,41 +180,26 @@ class _Tree:
                 line=event.start_mark.line + 1,
             )
 
-    def _scalar(self, event: Any) -> Scalar:  # noqa: ANN401 - as _events
+    def _begin(self, event: Any, *, mapping: bool) -> None:  # noqa: ANN401 - as _document
         line = event.start_mark.line + 1
-        self._count(event, line)
-        return scalar(event.value, line, plain=not event.style)
-
-    def _count(self, event: Any, line: int) -> None:  # noqa: ANN401 - as _events
-        self._values += 1
-        if self._values > MAX_VALUES:
-            raise ScenarioError(
-                f"holds more than {MAX_VALUES:,} values; write long conversations with filler",
-                line=line,
-            )
-        if event.anchor is not None:
-            raise ScenarioError(f"anchors are not allowed: &{event.anchor}", line=line)
-        if event.tag is not None:
-            raise ScenarioError(f"tags are not allowed: {event.tag}", line=line)
-
-    def _begin(self, event: Any) -> None:  # noqa: ANN401 - as _events
-        line = event.start_mark.line + 1
-        self._count(event, line)
-        if len(self._open) >= MAX_DEPTH:
+        if len(self._open) > MAX_DEPTH:
             raise ScenarioError(f"is nested more than {MAX_DEPTH} levels deep", line=line)
-        mapping = isinstance(event, yaml.MappingStartEvent)
-        if self._open and self._open[-1].wants_key:
+        if self._open[-1].wants_key:
             raise ScenarioError("a key must be plain text", line=line)
         self._open.append(_MappingFrame(line) if mapping else _Frame(line))
 
-    def _add(self, node: Node) -> None:
-        if self._open:
-            self._open[-1].add(node)
-        else:
-            self._root = node
+
+def _refused(event: Any, line: int) -> ScenarioError:  # noqa: ANN401 - as _Tree._document
+    if event.anchor is not None:
+        return ScenarioError(f"anchors are not allowed: &{event.anchor}", line=line)
+    if event.tag is not None:
+        return ScenarioError(f"tags are not allowed: {event.tag}", line=line)
+    return ScenarioError(
+        f"holds more than {MAX_VALUES:,} values; write long conversations with filler", line=line
+    )
 
 
-def _alias(event: Any) -> ScenarioError:  # noqa: ANN401 - as _events
+def _alias(event: Any) -> ScenarioError:  # noqa: ANN401 - as _Tree._document
     return ScenarioError(
         f"aliases are not allowed: *{event.anchor}", line=event.start_mark.line + 1
     )
@@ -194,6 +208,7 @@ def _alias(event: Any) -> ScenarioError:  # noqa: ANN401 - as _events
 class _Frame:
     """A list that is still open."""
 
+    __slots__ = ("_items", "line")
     wants_key = False
 
     def __init__(self, line: int) -> None:
@@ -203,6 +218,10 @@ class _Frame:
     def add(self, node: Node) -> None:
         self._items.append(node)
 
+    @property
+    def first(self) -> Node | None:
+        return self._items[0] if self._items else None
+
     def close(self) -> Node:
         return Listing(tuple(self._items), self.line)
 
@@ -210,35 +229,39 @@ class _Frame:
 class _MappingFrame(_Frame):
     """A mapping that is still open."""
 
-    wants_key = True
+    __slots__ = ("_entries", "_key", "_lines")
 
     def __init__(self, line: int) -> None:
-        super().__init__(line)
-        self._key = ""
+        self.line = line
+        self._key: str | None = None
         self._entries: dict[str, Node] = {}
         self._lines: dict[str, int | None] = {}
 
-    def add(self, node: Node) -> None:
-        if self.wants_key:
-            assert isinstance(node, Scalar)  # noqa: S101 - _begin has refused every other key
-            self._key = self._new_key(node)
-        else:
-            self._entries[self._key] = node
-        self.wants_key = not self.wants_key
+    @property
+    def wants_key(self) -> bool:  # type: ignore[override]
+        return self._key is None
 
-    def _new_key(self, node: Scalar) -> str:
-        key = node.text
-        if node.plain and key == "<<":
-            raise ScenarioError("merge keys are not allowed", line=node.line)
+    def add(self, node: Node) -> None:
+        if self._key is not None:
+            self._entries[self._key] = node
+            self._key = None
+            return
+        assert isinstance(node, Scalar)  # noqa: S101 - _begin has refused every other key
+        key, line, plain = node
+        if key in self._lines or (plain and key in _NO_KEYS):
+            raise self._refused(node)
+        self._key = key
+        self._lines[key] = line
+
+    def _refused(self, node: Scalar) -> ScenarioError:
+        if node.plain and node.text == "<<":
+            return ScenarioError("merge keys are not allowed", line=node.line)
         if node.null:
-            raise ScenarioError("a key is missing before the colon", line=node.line)
-        if key in self._lines:
-            raise ScenarioError(
-                f"the key {shown(key)} stands twice, first on line {self._lines[key]}",
-                line=node.line,
-            )
-        self._lines[key] = node.line
-        return key
+            return ScenarioError("a key is missing before the colon", line=node.line)
+        return ScenarioError(
+            f"the key {shown(node.text)} stands twice, first on line {self._lines[node.text]}",
+            line=node.line,
+        )
 
     def close(self) -> Node:
         return Mapping(self._entries, self._lines, self.line)

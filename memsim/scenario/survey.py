@@ -90,7 +90,10 @@ class _Surveyor:
     def survey(self) -> Survey:
         for beat in beats(self._plan.turns):
             self._tick += 1
-            self._visit(beat)
+            if isinstance(beat, Exchange):
+                self._exchange(beat)
+            else:
+                self._visit(beat)
             self._note_turns()
         found = self._found
         found.end = Moment(self._narrator.turn, self._tick, self._narrator.principal)
@@ -123,8 +126,7 @@ class _Surveyor:
         self._narrator.skip(beat)
         self._found.domains.setdefault(beat.domain or self._plan.domain, beat.line)
 
-    @_visit.register
-    def _(self, beat: Exchange) -> None:
+    def _exchange(self, beat: Exchange) -> None:
         lines = dict(self._facts_of(beat))
         turn = self._narrator.exchange(beat)
         if not turn.reply[-1].text:

@@ -80,10 +80,14 @@ class _Automaton:
         self._values[state].append(value)
 
     def link(self) -> None:
+        if not self.sought:
+            return
+        self._begin = {word: to for (state, word), to in self._next.items() if not state}
+        if len(self._begin) == len(self._next):
+            return  # single words: no value goes on from the beginning of another
         following: dict[int, list[tuple[str, int]]] = {}
         for (state, word), to in self._next.items():
             following.setdefault(state, []).append((word, to))
-        self._begin = dict(following.get(0, ()))
         waiting = deque(self._begin.values())
         while waiting:
             state = waiting.popleft()

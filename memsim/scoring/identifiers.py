@@ -20,6 +20,7 @@ _SHORT = {
     "thurs": "thursday",
     "fri": "friday",
 }
+_DIGIT = re.compile(r"\d")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _CONTRACTED = re.compile(r"n't$|'(?:s|re|ve|ll|d|m)?$")
 
@@ -30,7 +31,7 @@ def read_word(chunk: str) -> Sequence[str]:
         return _whole(chunk)
     if "@" in chunk:
         return (chunk,)
-    if any(c.isdigit() for c in chunk):
+    if _DIGIT.search(chunk) or any(c.isdigit() for c in chunk):
         return tuple(_identifiers(chunk))
     if "'" in chunk:
         chunk, negated = _expand(chunk)

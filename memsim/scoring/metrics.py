@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from memsim.context import SECTIONS
@@ -51,6 +52,18 @@ class Measure:
     n: int
     reason: str = ""
     note: str = ""
+
+
+@lru_cache(maxsize=1 << 10, typed=True)
+def measured(value: float, n: int) -> Measure:
+    """A value and how much it is taken over; most are zeros and ones, and are made once."""
+    return Measure(value=value, n=n)
+
+
+@lru_cache(maxsize=1 << 10)
+def unmeasured(reason: str, n: int = 0) -> Measure:
+    """No value, and why there is none."""
+    return Measure(value=None, n=n, reason=reason)
 
 
 def _share(about: str, better: Better = "higher") -> Metric:
@@ -103,12 +116,13 @@ STATES = {
 
 
 def _used() -> Iterator[tuple[str, Metric]]:
-    yield "context_mean", _amount("context, mean over turns that asked for one", "tokens")
+    over = "of turns that sent one, else of questions"
+    yield "context_mean", _amount(f"mean context {over}", "tokens")
     yield "context_peak", _amount("largest context", "tokens")
     yield "context_total", _amount("all contexts sent", "tokens")
     for section in SECTIONS:
         if section != "query":
-            yield f"context_{section}", _amount(f"context's {section}, mean per turn", "tokens")
+            yield f"context_{section}", _amount(f"context's {section}, mean {over}", "tokens")
     yield "overflow", _amount("cut from contexts that were over the budget", "tokens")
     yield "cached_share", _share("sent tokens that repeat the start of the context before")
     yield "cache_breaks", _amount("contexts that do not continue the one before", "count")

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from memsim.scoring.evidence import CUTOFFS
-from memsim.scoring.metrics import ANSWERS, EVIDENCE, METRICS, RANKED, Measure
+from memsim.scoring.metrics import ANSWERS, EVIDENCE, METRICS, RANKED, Measure, measured, unmeasured
 from memsim.scoring.outcomes import UNMEASURED
 from memsim.scoring.usage import usage
 
@@ -41,9 +41,10 @@ def summarise(probes: Iterable[Line], turns: Iterable[Line]) -> dict[str, Measur
         turns: lines of `turns.jsonl`, each case's in order.
     """
     lines = list(probes)
-    measured = {
-        **{name: _mean(lines, name) for name in (*ANSWERS, *EVIDENCE)},
-        **_ranked_metrics(lines),
+    columns = _columns(lines)
+    found = {
+        **{name: _mean(columns, name) for name in (*ANSWERS, *EVIDENCE)},
+        **_ranked_metrics(lines, columns),
         "recall_masked": _masked(lines, "recall", "gold"),
         "locomo_f1_masked": _masked(lines, "locomo_f1", "gold"),
         "evidence_recall_masked": _masked(lines, "evidence_recall", "citation"),
@@ -52,34 +53,42 @@ def summarise(probes: Iterable[Line], turns: Iterable[Line]) -> dict[str, Measur
         "unscored": _unscored(lines),
         **usage(turns, lines),
     }
-    return {name: measured[name] for name in METRICS}
+    return {name: found[name] for name in METRICS}
 
 
-def _values(lines: Iterable[Line], name: str) -> list[float]:
-    return [v for line in lines if (v := line["scores"].get(name)) is not None]
+def _columns(lines: Iterable[Line]) -> dict[str, list[float]]:
+    """What was scored, by name; `""` holds a place for each line, so that none at all shows."""
+    columns: dict[str, list[float]] = {"": []}
+    for line in lines:
+        columns[""].append(0)
+        for name, value in line["scores"].items():
+            if value is not None:
+                columns.setdefault(name, []).append(value)
+    return columns
 
 
-def _mean(lines: Sequence[Line], name: str) -> Measure:
-    values = _values(lines, name)
+def _mean(columns: Mapping[str, Sequence[float]], name: str) -> Measure:
+    values = columns.get(name)
     if not values:
-        reason = _NO_PROBES.get(name, _UNANSWERED) if lines else "no probe was asked"
-        return Measure(value=None, n=0, reason=reason)
-    return Measure(value=math.fsum(values) / len(values), n=len(values))
+        reason = _NO_PROBES.get(name, _UNANSWERED) if columns[""] else "no probe was asked"
+        return unmeasured(reason)
+    return measured(math.fsum(values) / len(values), len(values))
 
 
-def _ranked_metrics(lines: Sequence[Line]) -> dict[str, Measure]:
+def _ranked_metrics(
+    lines: Sequence[Line], columns: Mapping[str, Sequence[float]]
+) -> dict[str, Measure]:
     if not any(line["ranks"] for line in lines):
         # Most strategies rank nothing; saying so metric by metric would take a small case's time.
-        return dict.fromkeys(RANKED, _mean(lines, "mrr"))
-    return {name: _ranked(lines, name) for name in RANKED}
+        return dict.fromkeys(RANKED, _mean(columns, "mrr"))
+    return {name: _ranked(lines, _mean(columns, name), name) for name in RANKED}
 
 
-def _ranked(lines: Sequence[Line], name: str) -> Measure:
-    mean = _mean(lines, name)
+def _ranked(lines: Sequence[Line], mean: Measure, name: str) -> Measure:
     _, _, cutoff = name.partition("@")
     if mean.value is None or int(cutoff or 0) not in CUTOFFS or name.startswith("ndcg"):
         if mean.value is None and name.startswith("session") and any(x["ranks"] for x in lines):
-            return Measure(value=None, n=0, reason="the sessions of messages are not known")
+            return unmeasured("the sessions of messages are not known")
         return mean
     ranked = [line for line in lines if line["scores"].get(name) is not None]
     return Measure(value=mean.value, n=mean.n, note=_cutoff_note(ranked, int(cutoff), name))
@@ -98,9 +107,9 @@ def _cutoff_note(ranked: Sequence[Line], k: int, name: str) -> str:
 
 def _masked(lines: Sequence[Line], name: str, label: str) -> Measure:
     if not any(label in line["labels"] for line in lines):
-        return Measure(value=None, n=0, reason="no audit of the dataset was given")
+        return unmeasured("no audit of the dataset was given")
     kept = [line for line in lines if line["labels"].get(label) != AUDITED_WRONG]
-    return _mean(kept, name)
+    return _mean(_columns(kept), name)
 
 
 def _lost(lines: Sequence[Line]) -> Measure:
@@ -111,27 +120,27 @@ def _lost(lines: Sequence[Line]) -> Measure:
         for piece in line["evidence"]
     }
     if not pieces:
-        return Measure(value=None, n=0, reason=_NO_PROBES["evidence_recall"])
+        return unmeasured(_NO_PROBES["evidence_recall"])
     lost = {
         (line["case"], line["repeat"], piece["source"], piece["fact"])
         for line in looked
         for piece in line["evidence"]
         if piece["presence"] == "absent"
     }
-    return Measure(value=len(lost), n=len(pieces))
+    return measured(len(lost), len(pieces))
 
 
 def _leaks(lines: Sequence[Line]) -> Measure:
     eligible = [line for line in lines if line["scores"].get("leaks") is not None]
     if not eligible:
-        return Measure(value=None, n=0, reason="no probe was asked by someone kept from something")
+        return unmeasured("no probe was asked by someone kept from something")
     if not any(line["context"]["total"] for line in eligible):
-        return Measure(value=None, n=0, reason="nothing was remembered, so nothing could leak")
-    return Measure(value=math.fsum(_values(eligible, "leaks")), n=len(eligible))
+        return unmeasured("nothing was remembered, so nothing could leak")
+    return measured(math.fsum(line["scores"]["leaks"] for line in eligible), len(eligible))
 
 
 def _unscored(lines: Sequence[Line]) -> Measure:
     if not lines:
-        return Measure(value=None, n=0, reason="no probe was asked")
+        return unmeasured("no probe was asked")
     count = sum(line["outcome"] in UNMEASURED for line in lines)
-    return Measure(value=count / len(lines), n=len(lines))
+    return measured(count / len(lines), len(lines))

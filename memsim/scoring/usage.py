@@ -6,12 +6,17 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from memsim.context import SECTIONS
-from memsim.scoring.metrics import PHASES, Measure
+from memsim.scoring.metrics import PHASES, measured, unmeasured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from memsim.scoring.metrics import Measure
+
     Line = Mapping[str, Any]
+
+_BY_SECTION = {section: f"context_{section}" for section in SECTIONS if section != "query"}
+_BY_PHASE = {phase: (f"calls_{phase}", f"tokens_{phase}") for phase in PHASES}
 
 
 class Usage:
@@ -85,18 +90,18 @@ class Usage:
 
     def _caching(self) -> dict[str, Measure]:
         if not self._sizes.sent:
-            none = Measure(value=None, n=0, reason="no turn sent a context")
+            none = unmeasured("no turn sent a context")
             return {"cached_share": none, "cache_breaks": none}
         share = self._cached / self._sizes.sent
         return {
-            "cached_share": Measure(value=share, n=self._sizes.n),
-            "cache_breaks": Measure(value=self._breaks, n=self._sizes.n),
+            "cached_share": measured(share, self._sizes.n),
+            "cache_breaks": measured(self._breaks, self._sizes.n),
         }
 
     def _counted(self, count: int) -> Measure:
         if not self._turns:
-            return Measure(value=None, n=0, reason="no turn was played")
-        return Measure(value=count, n=self._turns)
+            return unmeasured("no turn was played")
+        return measured(count, self._turns)
 
 
 class _Sizes:
@@ -120,21 +125,23 @@ class _Sizes:
         return total
 
     def measures(self) -> dict[str, Measure]:
-        names = [s for s in SECTIONS if s != "query"]
         if not self.n:
-            none = Measure(value=None, n=0, reason="no context was asked for")
+            none = unmeasured("no context was asked for")
             known = ("context_mean", "context_peak", "context_total", "overflow")
-            return dict.fromkeys([*known, *(f"context_{s}" for s in names)], none)
+            return dict.fromkeys([*known, *_BY_SECTION.values()], none)
         return {
             "context_mean": self._measure(self.total / self.n),
             "context_peak": self._measure(self.peak),
             "context_total": self._measure(self.sent),
-            **{f"context_{s}": self._measure(self.sections.get(s, 0) / self.n) for s in names},
+            **{
+                name: self._measure(self.sections.get(section, 0) / self.n)
+                for section, name in _BY_SECTION.items()
+            },
             "overflow": self._measure(self.overflow),
         }
 
     def _measure(self, value: float) -> Measure:
-        return Measure(value=value, n=self.n)
+        return measured(value, self.n)
 
 
 class _Calls:
@@ -158,25 +165,23 @@ class _Calls:
     def measures(self, turns: int) -> dict[str, Measure]:
         n = sum(self.counts.values())
         measures = {
-            "model_calls": Measure(value=n, n=n),
-            "model_tokens": Measure(value=sum(self.tokens.values()), n=n),
+            "model_calls": measured(n, n),
+            "model_tokens": measured(sum(self.tokens.values()), n),
         }
         for phase in PHASES:
-            measures[f"calls_{phase}"] = Measure(value=self.counts[phase], n=n)
-            measures[f"tokens_{phase}"] = Measure(value=self.tokens[phase], n=n)
+            calls, tokens = _BY_PHASE[phase]
+            measures[calls] = measured(self.counts[phase], n)
+            measures[tokens] = measured(self.tokens[phase], n)
         return measures | self._priced(n, turns)
 
     def _priced(self, n: int, turns: int) -> dict[str, Measure]:
         if self.unpriced:
             reason = f"no price is known for {self.unpriced} of {n} model calls"
-            none = Measure(value=None, n=n, reason=reason)
+            none = unmeasured(reason, n)
             return {"cost": none, "cost_per_100_turns": none}
         cost = math.fsum(self.costs)
-        if not turns:
-            per = Measure(value=None, n=0, reason="no turn was played")
-        else:
-            per = Measure(value=100 * cost / turns, n=turns)
-        return {"cost": Measure(value=cost, n=n), "cost_per_100_turns": per}
+        per = measured(100 * cost / turns, turns) if turns else unmeasured("no turn was played")
+        return {"cost": measured(cost, n), "cost_per_100_turns": per}
 
 
 def usage(turns: Iterable[Line], probes: Sequence[Line]) -> dict[str, Measure]:

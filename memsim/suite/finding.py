@@ -6,6 +6,7 @@ A selector is a path, a folder, a glob, a scenario's name, a dataset's name, or 
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -164,13 +165,13 @@ class _Finder:
             scenarios = load_path(folder)
         except ScenarioError as error:
             raise self._as_shown(error) from None
-        shown, real = self.project.show(folder), folder.resolve()
+        shown, real = self.project.show(folder), str(folder.resolve())
         refs = []
         for scenario in scenarios:
-            inside = Path(scenario.path).relative_to(folder)
-            place = real / inside
+            inside = _inside(scenario.path, folder)
+            place = Path(real + os.sep + inside)
             remember(place, [scenario])
-            source = posixpath.normpath(f"{shown}/{inside.as_posix()}")
+            source = posixpath.normpath(f"{shown}/{inside.replace(os.sep, '/')}")
             refs.append(ScenarioRef(source=source, name=scenario.name, place=place))
         return refs
 
@@ -211,6 +212,11 @@ class _Finder:
         folders = dict.fromkeys(folder.resolve() for folder in _homes(self.project))
         for folder in folders:
             yield from self._in_folder(folder)
+
+
+def _inside(path: Path | str, folder: Path) -> str:
+    text, above = str(path), f"{folder}{os.sep}"
+    return text[len(above) :] if text.startswith(above) else str(Path(path).relative_to(folder))
 
 
 def _home(project: Project) -> str:

@@ -29,6 +29,8 @@ from memsim.suite.select import parse_expression
 if TYPE_CHECKING:
     from memsim.scenario.script import Scenario
 
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
+
 RECORDS = 1
 """Counted up whenever the same case would be recorded otherwise than before."""
 
@@ -168,5 +170,4 @@ def fingerprint(spec: CaseSpec) -> str:
 
 
 def _digest(value: Mapping[str, object] | list[str]) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_encode(value).encode()).hexdigest()

@@ -141,16 +141,17 @@ def _private_folder() -> Iterator[PathMaker]:
 
 def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOutcome:
     scores = score_probes(trace)
+    case = spec.id
     pairs = zip(trace.probes, scores, strict=True)
-    probes = [record(seen, score, spec.id, spec.repeat) for seen, score in pairs]
-    turns = [turn_record(turn, spec.id, spec.repeat) for turn in trace.turns]
+    probes = [record(seen, score, case, spec.repeat) for seen, score in pairs]
+    turns = [turn_record(turn, case, spec.repeat) for turn in trace.turns]
     metrics = {name: measure.value for name, measure in summarise(probes, turns).items()}
     try:
         turn_lines, probe_lines = _lines(turns), _lines(probes)
     except (TypeError, ValueError) as error:
         return _failed(spec, f"the strategy logged what JSON cannot hold: {error}")
     result = CaseResult(
-        id=spec.id,
+        id=case,
         scenario=spec.scenario.name,
         strategy=str(spec.strategy),
         budget=spec.budget,

@@ -87,6 +87,59 @@ class TestFolders:
 
         assert load_scenarios(tmp_path) == []
 
+    def test_a_link_to_a_folder_is_followed(self, tmp_path: Path) -> None:
+        """Scenarios that are shared by a link are as much the project's as its own."""
+        self.write(tmp_path, "shared/a.yaml", f"memsim: 1\nname: a\n{HELLO}")
+        (tmp_path / "scenarios").mkdir()
+        (tmp_path / "scenarios" / "all").symlink_to(tmp_path / "shared")
+
+        assert ["a"] == [s.name for s in load_scenarios(tmp_path / "scenarios")]
+
+    @pytest.mark.parametrize("name", ["lost.yaml", "lost.yml", "folder"])
+    def test_a_link_that_leads_nowhere_is_an_error(self, tmp_path: Path, name: str) -> None:
+        """What it was to bring would otherwise be left out in silence."""
+        (tmp_path / name).symlink_to("gone")
+
+        with pytest.raises(ScenarioError) as caught:
+            load_scenarios(tmp_path)
+
+        assert f"{tmp_path / name}: is a link to nothing: 'gone' is not there" == str(caught.value)
+
+    def test_a_link_that_is_no_scenario_may_lead_nowhere(self, tmp_path: Path) -> None:
+        """A picture or an editor's lock beside the scripts is not ours to judge."""
+        (tmp_path / "notes.txt").symlink_to("gone")
+        (tmp_path / ".#open.yaml").symlink_to("gone")
+
+        assert load_scenarios(tmp_path) == []
+
+    def test_a_link_to_itself_is_an_error(self, tmp_path: Path) -> None:
+        """It is no file, and someone meant it to be one."""
+        (tmp_path / "round.yaml").symlink_to("round.yaml")
+
+        with pytest.raises(ScenarioError, match=r"round\.yaml: cannot be read"):
+            load_scenarios(tmp_path)
+
+    @pytest.mark.parametrize(("link", "target"), [("deep/up", ".."), ("up", "../..")])
+    def test_a_link_round_in_a_circle_is_an_error(
+        self, tmp_path: Path, link: str, target: str
+    ) -> None:
+        """The way through it has no end; the error names the link."""
+        top = tmp_path / "below" / "scenarios"
+        (top / "deep").mkdir(parents=True)
+        (top / link).symlink_to(target)
+
+        with pytest.raises(ScenarioError, match=f"{link}: is a link that leads round in a circle"):
+            load_scenarios(top)
+
+    def test_links_that_lead_round_to_one_another_are_an_error(self, tmp_path: Path) -> None:
+        """Neither leads upwards by itself."""
+        for name, link, target in (("a", "b", "../c"), ("c", "d", "../a")):
+            (tmp_path / name).mkdir()
+            (tmp_path / name / link).symlink_to(target)
+
+        with pytest.raises(ScenarioError, match="a/b/d: is a link that leads round in a circle"):
+            load_scenarios(tmp_path)
+
     def test_two_scenarios_of_one_name_are_an_error_that_names_both(self, tmp_path: Path) -> None:
         """A name in a report must mean one scenario; case does not tell two apart."""
         self.write(tmp_path, "a.yaml", f"memsim: 1\nname: same\n{HELLO}")
