@@ -55,6 +55,17 @@ LATE = frozenset(
         "memsim.memory.retrieval.nearest",
         "memsim.memory.retrieval.postings",
         "memsim.memory.retrieval.vectors",
+        "memsim.memory.stores.batch",
+        "memsim.memory.stores.markdown",
+        "memsim.memory.stores.memory",
+        "memsim.memory.stores.postgres",
+        "memsim.memory.stores.postgres_rows",
+        "memsim.memory.stores.postgres_search",
+        "memsim.memory.stores.postgres_session",
+        "memsim.memory.stores.postgres_vectors",
+        "memsim.memory.stores.ranking",
+        "memsim.memory.stores.sqlite",
+        "memsim.memory.stores.views",
     }
 )
 
