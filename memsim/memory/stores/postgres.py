@@ -1,0 +1,193 @@
+"""Entries in PostgreSQL with pgvector, for memories that many processes share.
+
+Who may see what is decided twice: here, by the shelves that a reader is admitted to, and in the
+server, by row-level security, which shows a reader's transaction no row that its principal and
+grants do not reach. Both come before ranking, and statistics are summed over what is left.
+
+`erase` deletes rows and writes the tables anew in one transaction, so that no row, index or freed
+page keeps them, at a cost that grows with the memory: erase many at once. Then it begins a new log
+segment and makes a checkpoint, after which a server with `wal_recycle = off` keeps no log of them.
+Not covered: the log where the server recycles it, or whoever connects may not do this (see
+`PostgresStore.log_erased`); its archives and replicas; backups; what the file system freed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memsim.memory.stores import PAGE, batch
+from memsim.memory.stores.codec import decode
+from memsim.memory.stores.postgres_rows import Tables, micros
+from memsim.memory.stores.postgres_schema import prepared
+from memsim.memory.stores.postgres_search import best, by_graph, exact, lexical
+from memsim.memory.stores.postgres_session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from memsim.memory.acl import Where
+    from memsim.memory.entry import Entry
+    from memsim.memory.retrieval import Hit
+    from memsim.memory.stores import Embedded
+    from memsim.memory.stores.postgres_session import Rows
+    from memsim.models import Vectors
+
+EXACT = 8192
+"""Vectors of a shelf up to which all are compared; a larger shelf gets a graph."""
+
+_FIRST = (-(2**63), "0" * 32)
+_HEX = frozenset("0123456789abcdef")
+
+
+class PostgresStore:
+    """Entries in a schema of a PostgreSQL database; see `Store` for what every method promises.
+
+    Args:
+        url: where the server is, as libpq reads it; its password is never shown.
+        schema: the memory's name; a-z, 0-9 and _.
+        role: who reads and writes; by default whoever connects, or, where that is somebody who
+            sees past row-level security, `memsim_rows`, which is made.
+        exact: vectors of a shelf up to which all are compared.
+
+    Raises:
+        AccessError: row-level security would not hold for this role.
+        SchemaError: a newer memsim wrote the memory, or something else did.
+        StoreError: the server cannot be reached, or has no pgvector.
+    """
+
+    name = "postgres"
+
+    def __init__(
+        self, url: str, schema: str = "memsim", *, role: str | None = None, exact: int = EXACT
+    ) -> None:
+        place = prepared(url, schema, role)
+        self._tables = Tables(place, exact)
+        self._session = Session(url, place)
+        self._log_erased = True
+
+    @property
+    def exact(self) -> bool:
+        """Whether no shelf has outgrown the comparison of all its vectors."""
+        shelves = self._session.read(self._tables.shelves)
+        return not any(held.graph for held in shelves.values())
+
+    @property
+    def embedded(self) -> Embedded | None:
+        """What its vectors were made with."""
+        return self._session.read(self._tables.embedded)
+
+    @property
+    def log_erased(self) -> bool:
+        """Whether the server's log was left behind by the last `erase` as well."""
+        return self._log_erased
+
+    def write(self, entries: Sequence[Entry], vectors: Vectors | None = None) -> None:
+        """Take entries in; see `Store`."""
+
+        def put(rows: Rows) -> None:
+            embedded = self._tables.embedded(rows)
+            items = batch.items(entries, vectors, embedded)
+            made = batch.made_with(items, embedded)
+            if made != embedded:
+                self._tables.note(rows, made)
+            if items:
+                self._tables.insert(rows, items)
+
+        self._session.write(put)
+
+    def embedded_by(self, made: Embedded | None) -> None:
+        """Note what vectors are made with; see `Store`."""
+
+        def note(rows: Rows) -> None:
+            if made != self._tables.embedded(rows):
+                self._tables.embed(rows, made)
+
+        self._session.write(note)
+
+    def erase(self, ids: Collection[str]) -> int:
+        """Take entries out for good; see `Store`, and above for what is not covered."""
+        erased = self._session.write(lambda rows: self._tables.erase(rows, _well_formed(ids)))
+        if erased:
+            self._log_erased = self._session.leave_log()
+        return erased
+
+    def get(self, ids: Sequence[str]) -> list[Entry]:
+        """The entries with these ids; see `Store`."""
+        wanted = _well_formed(ids)
+
+        def read(rows: Rows) -> dict[str, Entry]:
+            self._tables.read_as(rows, None, ())
+            self._tables.run(
+                rows, "SELECT id, body FROM {s}.entries WHERE id = ANY (%s::uuid[])", wanted
+            )
+            return {entry.id: entry for entry in _decoded(rows)}
+
+        found = self._session.read(read)
+        return [found[source] for source in ids if source in found]
+
+    def find(self, where: Where, *, after: Entry | None = None, limit: int = PAGE) -> list[Entry]:
+        """Admitted entries, a page at a time; see `Store`."""
+        last = _FIRST if after is None else (micros(after.created), after.id)
+
+        def read(rows: Rows) -> list[Entry]:
+            self._tables.run(
+                rows,
+                "SELECT id, body FROM {s}.entries WHERE shelf = ANY (%s)"
+                " AND (created, id) > (%s, %s::uuid) ORDER BY created, id LIMIT %s",
+                self._tables.admitted(rows, where),
+                *last,
+                limit,
+            )
+            return _decoded(rows)
+
+        return self._session.read(read)
+
+    def count(self, where: Where) -> int:
+        """How many entries are admitted; see `Store`."""
+
+        def read(rows: Rows) -> int:
+            return self._tables.total(rows, self._tables.admitted(rows, where), "entries")
+
+        return self._session.read(read)
+
+    def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
+        """The best by words; see `Store`."""
+
+        def read(rows: Rows) -> list[Hit]:
+            shelves = self._tables.admitted(rows, where)
+            return lexical(rows, self._tables.place, text, shelves, k)
+
+        return self._session.read(read)
+
+    def nearest(self, vector: Vectors, where: Where, k: int) -> list[Hit]:
+        """The best by vectors; see `Store`."""
+
+        def read(rows: Rows) -> list[Hit]:
+            return self._nearest(rows, vector, self._tables.admitted(rows, where), k)
+
+        return self._session.read(read) if k > 0 else []
+
+    def close(self) -> None:
+        """Close the connection; see `Store`."""
+        self._session.close()
+
+    def _nearest(self, rows: Rows, vector: Vectors, admitted: Sequence[int], k: int) -> list[Hit]:
+        """Each large shelf by its own graph, so that no other shelf's vectors lead the way."""
+        place, shelves = self._tables.place, self._tables.shelves(rows)
+        small = [number for number in admitted if not shelves[number].graph]
+        found = exact(rows, place, vector, small, k)
+        for number in (number for number in admitted if shelves[number].graph):
+            near = by_graph(rows, place, vector, number, k)
+            if len(near) < min(k, self._tables.total(rows, [number], "vectors")):
+                near = exact(rows, place, vector, [number], k)
+            found += near
+        return best(found, k)
+
+
+def _decoded(rows: Rows) -> list[Entry]:
+    return [decode(body, f"the entry {source.hex}") for source, body in rows.fetchall()]
+
+
+def _well_formed(ids: Iterable[str]) -> list[str]:
+    """The ids that an entry can have, each once."""
+    return [i for i in dict.fromkeys(ids) if len(i) == 32 and _HEX.issuperset(i)]
