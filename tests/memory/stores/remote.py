@@ -1,0 +1,47 @@
+"""The kinds of store that keep their entries in a server or an engine."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from memsim.memory.stores import Store
+from memsim.memory.stores.postgres import PostgresStore
+from tests.memory.stores import servers
+from tests.memory.stores.kinds import Kind, register
+
+_numbers = itertools.count()
+
+
+class PostgresHome:
+    """A memory in a schema of this process's PostgreSQL."""
+
+    def __init__(self, folder: Path) -> None:
+        self._schema = f"home_{os.getpid()}_{next(_numbers)}"
+        self._handles: list[Store] = []
+
+    def open(self) -> Store:
+        """One more handle, with a connection of its own."""
+        store = PostgresStore(servers.postgres().url, self._schema)
+        self._handles.append(store)
+        return store
+
+    def files(self) -> list[Path]:
+        """Every file of the server: tables, indexes and logs."""
+        return sorted(p for p in servers.postgres().folder.rglob("*") if p.is_file())
+
+    def dispose(self) -> None:
+        """Close what is open, and drop the schema."""
+        for store in self._handles:
+            store.close()
+        with psycopg.connect(servers.postgres().url, autocommit=True) as connection:
+            connection.execute("SET client_min_messages = error")
+            drop = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE")
+            connection.execute(drop.format(sql.Identifier(self._schema)))
+
+
+register(Kind(name="postgres", make=PostgresHome))
