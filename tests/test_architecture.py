@@ -56,7 +56,7 @@ LATE = frozenset(
         "memsim.memory.retrieval.postings",
         "memsim.memory.retrieval.vectors",
         "memsim.memory.stores.batch",
-        "memsim.memory.stores.markdown",
+        "memsim.memory.stores.migrating",
         "memsim.memory.stores.memory",
         "memsim.memory.stores.postgres",
         "memsim.memory.stores.postgres_rows",
@@ -64,6 +64,8 @@ LATE = frozenset(
         "memsim.memory.stores.postgres_session",
         "memsim.memory.stores.postgres_vectors",
         "memsim.memory.stores.ranking",
+        "memsim.memory.stores.rows",
+        "memsim.memory.stores.shelving",
         "memsim.memory.stores.sqlite",
         "memsim.memory.stores.views",
     }

@@ -1,0 +1,197 @@
+"""The file of the SQLite store: created whole, checked when opened, migrated, never mistaken.
+
+A database is made beside its place and moved there when it is complete, so that a crash leaves
+either none or a whole one, and an empty file is damage and no new memory. A damaged file stays
+where it is, and is copied to `<name>.damaged-<digest>` once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from memsim.errors import SchemaError, StoreError
+from memsim.memory.retrieval.terms import stem
+from memsim.memory.stores import SCHEMA_VERSION
+from memsim.memory.stores.codec import Damaged
+from memsim.memory.stores.locking import locked, sync_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+APPLICATION: Final = 0x6D656D73
+"""SQLite's application id: `mems`."""
+
+BUSY: Final = 30.0
+"""Seconds for which another writer is waited for."""
+
+_LOG: Final = 4000
+"""Pages of log after which it is written back: 16 MB."""
+
+_CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+TABLES: Final = """
+CREATE TABLE state (
+    changes INTEGER NOT NULL, -- counts what was written, so that other processes notice
+    epoch INTEGER NOT NULL,   -- counts when shelves were taken down
+    embedder TEXT,
+    dimension INTEGER,
+    analysis TEXT NOT NULL,   -- a digest of how texts become terms
+    erasing INTEGER NOT NULL  -- 1 while what was erased may still stand in the log
+);
+CREATE TABLE shelves (
+    number INTEGER PRIMARY KEY,
+    record TEXT NOT NULL UNIQUE,
+    entries INTEGER NOT NULL,
+    terms INTEGER NOT NULL,
+    version INTEGER NOT NULL  -- of `changes`, when it changed last
+);
+CREATE TABLE entries (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    shelf INTEGER NOT NULL,
+    created TEXT NOT NULL,
+    length INTEGER NOT NULL,  -- in terms
+    check_sum INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    vector BLOB
+);
+CREATE INDEX in_order ON entries (shelf, created, id, length);
+CREATE VIRTUAL TABLE words USING fts5 (
+    terms, content = '', detail = none, columnsize = 0,
+    tokenize = "ascii tokenchars '~-_/.:@#'''"
+);
+CREATE VIRTUAL TABLE postings USING fts5vocab (words, instance);
+"""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the database at a path, which is created where there is none.
+
+    Raises:
+        SchemaError: a newer memsim wrote it.
+        StoreError: it is damaged, belongs to something else, or cannot be opened.
+    """
+    with failing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            _create(path)
+        if not path.stat().st_size:
+            raise StoreError(f"{path} is damaged: it is empty")
+        connection = _open(path)
+        try:
+            _check(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+@contextmanager
+def failing(path: Path) -> Iterator[None]:
+    """Say every failure of the database as a StoreError, and keep a copy of what is damaged.
+
+    Raises:
+        StoreError: something inside failed.
+    """
+    try:
+        yield
+    except Damaged as error:
+        raise damaged(path, str(error)) from error
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT:
+            raise damaged(path, str(error)) from error
+        raise StoreError(f"{path}: {error}") from error
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror or error}") from error
+
+
+def damaged(path: Path, why: str) -> StoreError:
+    """The error for a damaged database, which has been copied aside."""
+    copy = quarantine(path)
+    kept = f"; a copy is kept at {copy}" if copy else ""
+    return StoreError(f"{path} is damaged: {why}{kept}")
+
+
+def quarantine(path: Path) -> Path | None:
+    """Copy a damaged file, and its log, aside; the same damage only once."""
+    with suppress(OSError):
+        digest = hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()
+        copy = path.with_name(f"{path.name}.damaged-{digest}")
+        if not copy.exists():
+            log = path.with_name(f"{path.name}-wal")
+            if log.exists():
+                shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
+            shutil.copyfile(path, copy)
+        return copy
+    return None
+
+
+def analysis() -> str:
+    """A digest of how texts become terms: an index made otherwise is made anew."""
+    sample = "The quick-brown foxes' MOVED A-17 to Zürich, 東京 & node_3.14: user@host #9 running"
+    return hashlib.blake2b("\n".join(stem(sample)).encode(), digest_size=8).hexdigest()
+
+
+def _create(path: Path) -> None:
+    with locked(path.parent):
+        for left in path.parent.glob(f".{path.name}.new-*"):
+            left.unlink(missing_ok=True)
+        if path.exists():
+            return
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.new-", dir=path.parent)
+        os.close(handle)
+        connection = sqlite3.connect(name, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN")
+        lay_out(connection)
+        connection.execute("COMMIT")
+        connection.close()
+        Path(name).rename(path)
+        sync_folder(path.parent)
+
+
+def lay_out(connection: sqlite3.Connection) -> None:
+    """Make the tables of an empty database, within a transaction."""
+    for statement in TABLES.split(";\n"):
+        connection.execute(statement)
+    connection.execute("INSERT INTO state VALUES (0, 0, NULL, NULL, ?, 0)", (analysis(),))
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=BUSY, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    # NORMAL survives the death of the process, and leaves the file whole when the power goes; only
+    # the last writes before that may be missing. FULL would sync every write: milliseconds each.
+    for setting in (
+        "journal_mode = WAL",
+        "synchronous = NORMAL",
+        "secure_delete = ON",
+        "temp_store = MEMORY",  # no text in files elsewhere
+        f"wal_autocheckpoint = {_LOG}",
+        "cache_size = -65536",
+        "trusted_schema = OFF",
+    ):
+        connection.execute(f"PRAGMA {setting}")
+    return connection
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION:
+        raise StoreError(f"{path} is a database of something else")
+    if version > SCHEMA_VERSION:
+        raise SchemaError(str(path), version, SCHEMA_VERSION)
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise damaged(path, str(found))

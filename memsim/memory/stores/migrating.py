@@ -1,0 +1,79 @@
+"""A SQLite store of an older layout, laid out anew from its records.
+
+Every layout has `entries (record, vector)`, and all else is made from these: so one way leads from
+any older one, and from an index whose terms were made otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memsim.memory.stores import SCHEMA_VERSION, database, rows
+from memsim.memory.stores.codec import decode, encode_shelf
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from memsim.memory.entry import Shelf
+
+
+def migrate(connection: sqlite3.Connection) -> bool:
+    """Bring a store up to date, wholly or not at all; false when it was."""
+    if _current(connection):
+        return False
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if not _current(connection):  # another process may have been quicker
+            _lay_out_anew(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return True
+
+
+def _current(connection: sqlite3.Connection) -> bool:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != SCHEMA_VERSION:
+        return False
+    (analysis,) = connection.execute("SELECT analysis FROM state").fetchone()
+    return bool(analysis == database.analysis())
+
+
+def _lay_out_anew(connection: sqlite3.Connection) -> None:
+    made = _made_with(connection)
+    connection.execute("ALTER TABLE entries RENAME TO older")
+    for kind, name in connection.execute(
+        "SELECT type, name FROM sqlite_schema WHERE name IN"
+        " ('postings', 'words', 'state', 'shelves', 'in_order') ORDER BY name"
+    ).fetchall():
+        connection.execute(f"DROP {kind} {name}")
+    database.lay_out(connection)
+    connection.execute("UPDATE state SET embedder = ?, dimension = ?, changes = 1", made)
+    numbers: dict[Shelf, int] = {}
+    for record, vector in connection.execute("SELECT record, vector FROM older"):
+        entry = decode(record, "a record of the older layout")
+        if entry.shelf not in numbers:
+            numbers[entry.shelf] = len(numbers) + 1
+            connection.execute(
+                "INSERT INTO shelves VALUES (?, ?, 0, 0, 1)",
+                (len(numbers), encode_shelf(entry.shelf)),
+            )
+        known = None if vector is None else np.frombuffer(vector, "<f4")
+        row = rows.add(connection, entry, numbers[entry.shelf], known)
+        connection.execute(
+            "UPDATE shelves SET entries = entries + 1, terms = terms + ? WHERE number = ?",
+            (row.length, row.shelf),
+        )
+    connection.execute("DROP TABLE older")
+
+
+def _made_with(connection: sqlite3.Connection) -> tuple[str | None, int | None]:
+    there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'state'").fetchone()
+    if not there:
+        return None, None
+    name, dimension = connection.execute("SELECT embedder, dimension FROM state").fetchone()
+    return name, dimension

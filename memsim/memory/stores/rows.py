@@ -1,0 +1,147 @@
+"""Entries as rows of the SQLite store, and their words in its full-text index.
+
+A text is indexed as tokens `shelf~term~times`, so that the places of a term on one shelf are one
+range of the index, and no other shelf's are read for them. The tokens are looked up as values and
+never matched as a query: nothing that a user writes is syntax.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from memsim.memory.retrieval.terms import stem
+from memsim.memory.stores.codec import Damaged, decode, encode, instant
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from memsim.memory.entry import Entry
+    from memsim.memory.retrieval.forms import Numbers
+    from memsim.memory.retrieval.postings import Counts
+    from memsim.models import Vectors
+
+_LONG: Final = 128
+"""Characters of a term above which a digest stands for it: FTS5 would cut it off."""
+
+
+class Row(NamedTuple):
+    """An entry as it stands in the database."""
+
+    number: int
+    shelf: int
+    length: int
+    counts: Counter[str]
+
+
+class Columns(NamedTuple):
+    """Where a term stands on one shelf: numbers, ascending, and how often."""
+
+    numbers: Numbers
+    times: Counts
+
+
+def add(connection: sqlite3.Connection, entry: Entry, shelf: int, vector: Vectors | None) -> Row:
+    """Write an entry's row and index it."""
+    terms = stem(entry.text)
+    counts = Counter(terms)
+    record = encode(entry)
+    number = connection.execute(
+        "INSERT INTO entries (id, shelf, created, length, check_sum, record, vector)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            entry.id,
+            shelf,
+            instant(entry.created),
+            len(terms),
+            _check_sum(record),
+            record,
+            None if vector is None else vector.astype("<f4").tobytes(),
+        ),
+    ).lastrowid
+    assert number is not None  # noqa: S101 - an INSERT gives one
+    connection.execute(
+        "INSERT INTO words (rowid, terms) VALUES (?, ?)", (number, _tokens(shelf, counts))
+    )
+    return Row(number, shelf, len(terms), counts)
+
+
+def remove(connection: sqlite3.Connection, source: str) -> Row | None:
+    """Take an entry's row out, and its words; None when it was not there.
+
+    Raises:
+        Damaged: the row is.
+    """
+    found = connection.execute(
+        "SELECT number, shelf, check_sum, record FROM entries WHERE id = ?", (source,)
+    ).fetchone()
+    if found is None:
+        return None
+    number, shelf, check_sum, record = found
+    terms = stem(read(record, check_sum, number).text)
+    counts = Counter(terms)
+    connection.execute(
+        "INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)",
+        (number, _tokens(shelf, counts)),
+    )
+    connection.execute("DELETE FROM entries WHERE number = ?", (number,))
+    return Row(number, shelf, len(terms), counts)
+
+
+def read(record: str, check_sum: int, number: int) -> Entry:
+    """The entry of a row.
+
+    Raises:
+        Damaged: the row is.
+    """
+    if not isinstance(record, str) or _check_sum(record) != check_sum:
+        raise Damaged(f"entry {number} is damaged: its check sum is wrong")
+    return decode(record, f"entry {number}")
+
+
+def places(connection: sqlite3.Connection, shelf: int, term: str) -> Columns:
+    """Where a term stands on a shelf."""
+    start = f"{shelf}~{_short(term)}~"
+    found: list[Numbers] = []
+    times: list[int] = []
+    # Joined inside SQLite, since fetching rows one by one would take five times as long.
+    for token, joined in connection.execute(
+        "SELECT term, group_concat(doc) FROM postings WHERE term >= ? AND term < ? GROUP BY term",
+        (start, f"{start[:-1]}\x7f"),
+    ):
+        found.append(np.array(joined.split(","), np.int64))
+        times.append(int(token[len(start) :]))
+    if not found:
+        return Columns(np.empty(0, np.int64), np.empty(0, np.intc))
+    numbers = np.concatenate(found)
+    often = np.repeat(np.array(times, np.intc), [len(f) for f in found])
+    order = np.argsort(numbers)
+    return Columns(numbers[order], often[order])
+
+
+def ranked(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Creation and id of entries, by number."""
+    rows = connection.execute(
+        "SELECT number, created, id FROM entries WHERE number IN (SELECT value FROM json_each(?))",
+        (f"[{','.join(map(str, numbers))}]",),
+    )
+    return {number: (created, source) for number, created, source in rows}
+
+
+def _tokens(shelf: int, counts: Counter[str]) -> str:
+    return " ".join([f"{shelf}~{_short(term)}~{times}" for term, times in counts.items()])
+
+
+def _short(term: str) -> str:
+    if len(term) <= _LONG:
+        return term
+    return f"@{hashlib.blake2b(term.encode(), digest_size=16).hexdigest()}"
+
+
+def _check_sum(record: str) -> int:
+    return zlib.crc32(record.encode())
