@@ -1,0 +1,240 @@
+"""Hygiene: what has grown old is put away, and then erased, by category and on the memory's clock.
+
+An entry's age counts from when it was last written, in days of 24 hours, and it is due from exactly
+the day on that the policy names. What is core or pinned is never due; neither is what was written
+in the future, which is what a clock that was put back makes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from memsim.clock import utc
+from memsim.errors import StoreError
+from memsim.memory.acl import Where
+from memsim.memory.derived import (
+    Descent,
+    Erased,
+    Tier,
+    each,
+    erase_entries,
+    is_held,
+    original_of,
+)
+from memsim.memory.entry import CATEGORIES, Layer
+from memsim.memory.stores import PAGE
+
+if TYPE_CHECKING:
+    from memsim.memory.entry import Entry
+    from memsim.memory.stores import Store
+
+_OWN = frozenset(CATEGORIES) - {"core", "custom"}
+
+AGEING: frozenset[Layer] = frozenset({"episodic", "semantic", "long_term"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """When what is due; the defaults are PRX's. Days that are 0 or None mean never.
+
+    Attributes:
+        retention: by category, days for which its entries are found. `custom` is for every category
+            without days of its own, and follows `daily` where it is not named. Core has none.
+        erased: categories of which an entry is erased when its retention ends. Entries of the
+            others are put away.
+        archive_after: days after which an entry is put away, whatever its category's retention.
+        purge_after: days after which what was put away is erased.
+        derived: whether what was derived from a message goes when the message is erased.
+        layers: which layers grow old.
+
+    Raises:
+        ValueError: days are negative, or core is given a retention.
+    """
+
+    retention: Mapping[str, int | None] = field(
+        default_factory=lambda: {"conversation": 3, "daily": 7}
+    )
+    erased: frozenset[str] = frozenset({"conversation"})
+    archive_after: int | None = 7
+    purge_after: int | None = 30
+    derived: bool = True
+    layers: frozenset[Layer] = AGEING
+
+    def __post_init__(self) -> None:
+        every = (*self.retention.values(), self.archive_after, self.purge_after)
+        if any(days is not None and days < 0 for days in every):
+            raise ValueError("days are negative")
+        if self.retention.get("core"):
+            raise ValueError("core has no retention: it is kept until it is forgotten")
+
+    def days_of(self, category: str) -> int | None:
+        """Days for which entries of a category are found; None for ever."""
+        for name in _followed(category):
+            if name in self.retention:
+                return self.retention[name] or None
+        return None
+
+    def to_erase(self, entry: Entry, now: datetime) -> bool:
+        """Whether an entry is due to be erased."""
+        if self._stays(entry):
+            return False
+        if entry.archived and _is_due(entry, self.purge_after, now):
+            return True
+        if entry.category in self.erased:
+            return _is_due(entry, self.days_of(entry.category), now)
+        # What would be put away now, and has long been old enough to be erased, need not wait.
+        return self._put_away(entry, now) and _is_due(entry, self.purge_after, now)
+
+    def to_archive(self, entry: Entry, now: datetime) -> bool:
+        """Whether an entry is due to be put away, and not to be erased."""
+        if self._stays(entry) or entry.archived or self.to_erase(entry, now):
+            return False
+        return self._put_away(entry, now)
+
+    def _stays(self, entry: Entry) -> bool:
+        return is_held(entry) or entry.layer not in self.layers
+
+    def _put_away(self, entry: Entry, now: datetime) -> bool:
+        days = None if entry.category in self.erased else self.days_of(entry.category)
+        return _is_due(entry, days, now) or _is_due(entry, self.archive_after, now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a pass came to.
+
+    Attributes:
+        archived: entries put away.
+        erased: what was erased for good.
+        left: entries that are due and still as they were; None where that cannot be told.
+        error: what stopped the pass; None where nothing did. Doing it again finishes it.
+    """
+
+    archived: int = 0
+    erased: Erased = field(default_factory=Erased)
+    left: int | None = 0
+    error: StoreError | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.error is None and self.left == 0
+
+
+def clean(
+    store: Store,
+    owner: str,
+    policy: Policy,
+    now: datetime,
+    *,
+    put: Callable[[Sequence[Entry]], None] | None = None,
+    tiers: Sequence[Tier] = (),
+) -> Outcome:
+    """Put away and erase what of one principal's is due; nobody else's is looked at.
+
+    It can be stopped anywhere and done again: what was put away stays so, and what is to be erased
+    is found again until its last trace is gone.
+
+    Args:
+        store: where entries are kept.
+        owner: whose.
+        policy: when what is due.
+        now: the present.
+        put: writes entries together with their vectors; the store's own `write`, which leaves
+            entries without, where none is given.
+        tiers: where else to erase what erased messages said.
+    """
+    work = _Pass(store, owner, policy, utc(now), put or store.write, tiers)
+    try:
+        work.archive()
+        work.erase()
+    except StoreError as error:
+        return work.outcome(error)
+    return work.outcome(None)
+
+
+class _Pass:
+    def __init__(
+        self,
+        store: Store,
+        owner: str,
+        policy: Policy,
+        now: datetime,
+        put: Callable[[Sequence[Entry]], None],
+        tiers: Sequence[Tier],
+    ) -> None:
+        self._store = store
+        self._owner = owner
+        self._policy = policy
+        self._now = now
+        self._put = put
+        self._tiers = tiers
+        self._archived = 0
+        self._erased: list[Erased] = []
+
+    def archive(self) -> None:
+        """Put away what is due, a page at a time."""
+        due = self._due(self._policy.to_archive)
+        for begin in range(0, len(due), PAGE):
+            # Looked at once more: somebody may have written to them since they were listed.
+            page = self._store.get(due[begin : begin + PAGE])
+            still = [e for e in page if self._policy.to_archive(e, self._now)]
+            if still:
+                self._put([changed(e, archived=True) for e in still])
+                self._archived += len(still)
+
+    def erase(self) -> None:
+        """Erase what is due, a page at a time, and before it what was derived from it."""
+        due = self._due(self._policy.to_erase)
+        descent = Descent(self._store, (self._owner,)) if due and self._policy.derived else None
+        for begin in range(0, len(due), PAGE):
+            page = self._store.get(due[begin : begin + PAGE])
+            still = [e for e in page if self._policy.to_erase(e, self._now)]
+            self._erased.append(self._erase(still, descent))
+
+    def outcome(self, error: StoreError | None) -> Outcome:
+        """What has been done, and what is left."""
+        erased = Erased(
+            entries=tuple(e for part in self._erased for e in part.entries),
+            beside=_summed([part.beside for part in self._erased]),
+        )
+        left: int | None = 0
+        if error is not None:
+            try:
+                left = len(self._due(self._policy.to_archive) + self._due(self._policy.to_erase))
+            except StoreError:
+                left = None
+        return Outcome(archived=self._archived, erased=erased, left=left, error=error)
+
+    def _erase(self, due: Sequence[Entry], descent: Descent | None) -> Erased:
+        sources = sorted({source for e in due if (source := original_of(e)) is not None})
+        gone = {e.id: e for e in due}
+        if descent is not None:
+            gone |= {e.id: e for e in descent.of(sources, held=True)}
+        return erase_entries(self._store, list(gone.values()), sources=sources, tiers=self._tiers)
+
+    def _due(self, due: Callable[[Entry, datetime], bool]) -> list[str]:
+        where = Where(reader=None, owner=self._owner, layers=self._policy.layers, archived=None)
+        return [e.id for e in each(self._store, where) if due(e, self._now)]
+
+
+def _followed(category: str) -> tuple[str, ...]:
+    if category == "core":
+        return ()
+    return (category,) if category in _OWN else (category, "custom", "daily")
+
+
+def _is_due(entry: Entry, days: int | None, now: datetime) -> bool:
+    return bool(days) and now - entry.updated >= timedelta(days=days or 0)
+
+
+def _summed(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for part in counts:
+        for name, count in part.items():
+            total[name] = total.get(name, 0) + count
+    return total
