@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import random
 import sys
-from importlib import metadata
 from pathlib import Path
 from textwrap import dedent
 
@@ -297,20 +296,22 @@ def test_folders_are_trusted_only_in_a_project(
     assert find_strategies(find_project()) == ()
 
 
-class _Point:
-    """An entry point of a package that this test pretends is installed."""
-
-    name = "theirs"
-    value = "their_memory.best:Theirs"
-    dist = None
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place where a package is installed that offers a strategy."""
+    place = tmp_path / "site"
+    points = "[memsim.strategies]\ntheirs = their_memory.best:Theirs\n"
+    write(place / "their_memory-1.0.dist-info" / "METADATA", "Name: their-memory\nVersion: 1.0\n")
+    write(place / "their_memory-1.0.dist-info" / "entry_points.txt", points)
+    monkeypatch.syspath_prepend(place)
+    return place
 
 
 def test_an_installed_strategy_stands_between_project_and_builtin(
-    project: Project, no_builtins: Path, monkeypatch: pytest.MonkeyPatch
+    project: Project, no_builtins: Path, site: Path
 ) -> None:
     """Entry points of the group memsim.strategies are listed without being imported."""
     write(no_builtins / "theirs.py", WINDOW.replace("Window", "Theirs"))
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [_Point()])
 
     found = [f for f in find_strategies(project) if f.name == "theirs"]
 
@@ -325,12 +326,10 @@ def test_an_installed_strategy_stands_between_project_and_builtin(
 
 
 def test_an_installed_strategy_is_loaded_by_its_entry_point(
-    project: Project, no_builtins: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    project: Project, no_builtins: Path, site: Path
 ) -> None:
     """Its parameters are read from its signature."""
-    write(tmp_path / "site" / "their_memory" / "best.py", WINDOW.replace("Window", "Theirs"))
-    monkeypatch.syspath_prepend(tmp_path / "site")
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [_Point()])
+    write(site / "their_memory" / "best.py", WINDOW.replace("Window", "Theirs"))
 
     strategy = make("theirs:messages=3", Environments.plain(), project)
 

@@ -12,13 +12,13 @@ import click
 from memsim.cli.saved import reports_folder
 from memsim.cli.terminal import Terminal
 from memsim.discovery import Found, Project, builtin_folder, find_project, find_strategies
-from memsim.errors import MemsimError, RunFolderError
+from memsim.errors import RunFolderError, ScenarioError
 from memsim.report import numbers
 from memsim.report.layout import Column, TextLine, Tone, lay_out
 
 if TYPE_CHECKING:
     from memsim.runs import Run
-    from memsim.scenario.script import Scenario
+    from memsim.scenario.outline import Outline
 
 _USUAL = ("scenarios", "strategies", "datasets")
 
@@ -72,12 +72,13 @@ def command(kind: str | None, verbose: bool) -> None:
 def _scenarios(view: View) -> Iterator[TextLine]:
     rows: list[_Row] = []
     problems: list[str] = []
-    for path, origin in _scenario_files(view.project):
+    for path, found, origin in _found_scenarios(view.project):
         shown = view.project.show(path)
-        try:
-            rows += [(_scenario_cells(s, shown, origin), "") for s in _load(path)]
-        except MemsimError as error:
-            problems.append(str(error))
+        if isinstance(found, ScenarioError):
+            told = ScenarioError(found.message, path=shown, line=found.line, hint=found.hint)
+            problems.append(str(told))
+        else:
+            rows.append((_scenario_cells(found, shown, origin), ""))
     columns = [
         Column(head="scenario", right=False),
         Column(head="turns"),
@@ -95,26 +96,21 @@ def _told(problems: Sequence[str]) -> Iterator[TextLine]:
         yield TextLine(text=f"  {problem}", tone="bad")
 
 
-def _scenario_files(project: Project) -> Iterator[tuple[Path, str]]:
+def _found_scenarios(project: Project) -> Iterator[tuple[Path, Outline | ScenarioError, str]]:
+    from memsim.scenario.outline import outlines
+
     seen: set[Path] = set()
     own = [(project.root / "scenarios", "project")] if project.root else []
     for folder, origin in (*own, (builtin_folder("scenarios"), "built-in")):
-        for path in sorted(p for p in folder.rglob("*") if p.suffix in {".yaml", ".yml"}):
-            if path.resolve() not in seen:
-                seen.add(path.resolve())
-                yield path, origin
+        if folder.resolve() not in seen and folder.is_dir():
+            seen.add(folder.resolve())
+            for path, found in outlines(folder):
+                yield path, found, origin
 
 
-def _load(path: Path) -> Sequence[Scenario]:
-    from memsim.scenario import load_scenarios
-
-    return load_scenarios(path)
-
-
-def _scenario_cells(scenario: Scenario, shown: str, origin: str) -> tuple[str, ...]:
-    name = shown if scenario.name == Path(shown).stem else f"{shown}::{scenario.name}"
-    about = " ".join(scenario.about.split())
-    return name, numbers.count(scenario.turns), str(len(scenario.probes)), origin, about
+def _scenario_cells(found: Outline, shown: str, origin: str) -> tuple[str, ...]:
+    name = shown if found.name == Path(shown).stem else f"{shown}::{found.name}"
+    return name, numbers.count(found.turns), str(found.probes), origin, found.about
 
 
 def _strategies(view: View) -> Iterator[TextLine]:

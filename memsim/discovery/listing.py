@@ -6,9 +6,10 @@ The order of precedence: the project's `strategies/`, installed packages (entry 
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import replace
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from memsim.errors import RefError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from importlib import metadata
 
 ENTRY_POINTS = "memsim.strategies"
 FOLDER = "strategies"
@@ -80,6 +82,10 @@ def _cached(path: Path, _mtime: int, _size: int, origin: Origin, shown: str) -> 
 
 
 def _installed() -> Iterator[Found]:
+    if not any(map(_offers, sys.path)):
+        return
+    from importlib import metadata
+
     for point in sorted(metadata.entry_points(group=ENTRY_POINTS), key=lambda p: p.name):
         module, _, class_name = point.value.partition(":")
         blank = Found(
@@ -89,6 +95,30 @@ def _installed() -> Iterator[Found]:
             entry=f"{module}:{class_name}",
         )
         yield _described(blank, point, module.strip())
+
+
+def _offers(place: str) -> bool:
+    """Whether a package there may have strategies; asking importlib for them takes long to start.
+
+    What is no folder, as a zip file, may have any.
+    """
+    try:
+        with os.scandir(place or ".") as inside:
+            return any(_names_us(entry) for entry in inside if entry.name.endswith("-info"))
+    except NotADirectoryError:
+        return True
+    except OSError:
+        return False
+
+
+def _names_us(entry: os.DirEntry[str]) -> bool:
+    try:
+        with Path(entry.path, "entry_points.txt").open("rb") as file:
+            return ENTRY_POINTS.encode() in file.read()
+    except NotADirectoryError:
+        return True  # an egg-info that is a single file is left to importlib
+    except OSError:
+        return False
 
 
 def _described(blank: Found, point: metadata.EntryPoint, module: str) -> Found:

@@ -1,27 +1,34 @@
-"""Scripts: what is said, planted and asked, read from YAML or built in Python."""
+"""Scripts: what is said, planted and asked, read from YAML or built in Python.
+
+Names are imported when they are asked for: who only lists scenarios reads no YAML.
+"""
 
 from __future__ import annotations
 
-from memsim.scenario.build import ScenarioBuilder
-from memsim.scenario.load import load_scenario, load_scenarios
-from memsim.scenario.schema import scenario_schema
-from memsim.scenario.script import (
-    ABILITIES,
-    MATCHES,
-    UNKNOWN,
-    Ability,
-    Ask,
-    Elapsed,
-    Fact,
-    ForgetAsked,
-    Granted,
-    Match,
-    Probe,
-    Restarted,
-    Scenario,
-    ScriptEvent,
-    Turn,
-)
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memsim.scenario.build import ScenarioBuilder
+    from memsim.scenario.load import load_scenario, load_scenarios
+    from memsim.scenario.schema import scenario_schema
+    from memsim.scenario.script import (
+        ABILITIES,
+        MATCHES,
+        UNKNOWN,
+        Ability,
+        Ask,
+        Elapsed,
+        Fact,
+        ForgetAsked,
+        Granted,
+        Match,
+        Probe,
+        Restarted,
+        Scenario,
+        ScriptEvent,
+        Turn,
+    )
 
 __all__ = [
     "ABILITIES",
@@ -44,3 +51,18 @@ __all__ = [
     "load_scenarios",
     "scenario_schema",
 ]
+
+_HOMES = {
+    "ScenarioBuilder": "build",
+    "load_scenario": "load",
+    "load_scenarios": "load",
+    "scenario_schema": "schema",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name in __all__:
+            home = importlib.import_module(f"{__name__}.{_HOMES.get(name, 'script')}")
+            return getattr(home, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,6 @@ limit holds while it is read.
 from __future__ import annotations
 
 import re
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,9 @@ from typing import Any
 import yaml
 
 from memsim.errors import ScenarioError
+from memsim.scenario.files import MAX_BYTES, read_bytes
 from memsim.scenario.nodes import MAX_DEPTH, NULLS, Listing, Mapping, Node, Scalar, scalar, shown
 
-MAX_BYTES = 8 * 1024 * 1024
 MAX_VALUES = 100_000
 """Keys, values and collections in one file; `filler` and `repeat` write longer conversations."""
 
@@ -45,30 +44,6 @@ def read_text(path: Path) -> str:
             the caller adds.
     """
     return decode(read_bytes(path))
-
-
-def read_bytes(path: Path) -> bytes:
-    """What a script file holds; of one that is too large, enough for `decode` to say so.
-
-    Raises:
-        ScenarioError: it cannot be read; without a path.
-    """
-    try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise ScenarioError("is not a regular file")
-        with path.open("rb", buffering=0) as file:
-            # As much as there is, and one byte to see it grow; a pseudo file does not say.
-            return file.read(min(found.st_size or MAX_BYTES, MAX_BYTES) + 1)
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
-
-
-def _unreadable(path: Path, error: OSError | ValueError) -> ScenarioError:
-    if isinstance(error, FileNotFoundError) and path.is_symlink():
-        return ScenarioError(f"is a link to nothing: {shown(str(path.readlink()))} is not there")
-    reason = getattr(error, "strerror", None) or str(error)
-    return ScenarioError(f"cannot be read: {reason}")
 
 
 def decode(data: bytes) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 from memsim.errors import RefError, nearest
-from memsim.scenario.datasets.beam import beam_from_options
-from memsim.scenario.datasets.locomo import locomo_from_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 
     Loader = Callable[[Path, Mapping[str, str]], list[Scenario]]
 
-DATASETS: dict[str, Loader] = {"beam": beam_from_options, "locomo": locomo_from_options}
-"""What loads each dataset from its file or folder."""
+DATASETS: dict[str, str] = {"beam": "beam_from_options", "locomo": "locomo_from_options"}
+"""What loads each dataset from its file or folder, in the module of its name."""
 
 
 def load_dataset(name: str, path: Path, options: Mapping[str, str] | None = None) -> list[Scenario]:
@@ -33,8 +32,8 @@ def load_dataset(name: str, path: Path, options: Mapping[str, str] | None = None
         ConfigError: it takes no such option, or not that value.
         ScenarioError: a file of it is wrong.
     """
-    loader = DATASETS.get(name)
-    if loader is None:
+    if name not in DATASETS:
         message = f"no dataset is called {name!r}; there are {', '.join(sorted(DATASETS))}"
         raise RefError(message, hint=nearest(name, DATASETS))
+    loader: Loader = getattr(importlib.import_module(f"{__name__}.{name}"), DATASETS[name])
     return loader(path, options or {})
