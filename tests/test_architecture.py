@@ -66,6 +66,7 @@ LATE = frozenset(
         "memsim.memory.stores.ranking",
         "memsim.memory.stores.rows",
         "memsim.memory.stores.shelving",
+        "memsim.memory.stores.redis",
         "memsim.memory.stores.sqlite",
         "memsim.memory.stores.views",
     }
