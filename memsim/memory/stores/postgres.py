@@ -163,9 +163,13 @@ class PostgresStore:
         """The best by vectors; see `Store`."""
 
         def read(rows: Rows) -> list[Hit]:
+            embedded = self._tables.embedded(rows)
+            if embedded is None or k <= 0:
+                return []
+            batch.check_query(vector, embedded)
             return self._nearest(rows, vector, self._tables.admitted(rows, where), k)
 
-        return self._session.read(read) if k > 0 else []
+        return self._session.read(read)
 
     def close(self) -> None:
         """Close the connection; see `Store`."""

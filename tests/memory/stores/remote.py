@@ -7,10 +7,12 @@ import os
 from pathlib import Path
 
 import psycopg
+import redis
 from psycopg import sql
 
 from memsim.memory.stores import Store
 from memsim.memory.stores.postgres import PostgresStore
+from memsim.memory.stores.redis import RedisStore
 from tests.memory.stores import servers
 from tests.memory.stores.kinds import Kind, register
 
@@ -45,3 +47,34 @@ class PostgresHome:
 
 
 register(Kind(name="postgres", make=PostgresHome))
+
+
+class RedisHome:
+    """A memory in a namespace of this process's Redis."""
+
+    def __init__(self, folder: Path) -> None:
+        self._name = f"home-{os.getpid()}-{next(_numbers)}"
+        self._handles: list[Store] = []
+
+    def open(self) -> Store:
+        """One more handle, with a connection of its own."""
+        store = RedisStore(servers.redis().url, self._name)
+        self._handles.append(store)
+        return store
+
+    def files(self) -> list[Path]:
+        """Every file of the server, its memory as it would be dumped among them."""
+        with redis.Redis.from_url(servers.redis().url) as connection:
+            connection.save()
+        return sorted(p for p in servers.redis().folder.rglob("*") if p.is_file())
+
+    def dispose(self) -> None:
+        """Close what is open, and drop the namespace."""
+        for store in self._handles:
+            store.close()
+        with redis.Redis.from_url(servers.redis().url) as connection:
+            for key in connection.scan_iter(f"memsim:{{{self._name}}}:*"):
+                connection.delete(key)
+
+
+register(Kind(name="redis", make=RedisHome))
