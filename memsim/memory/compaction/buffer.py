@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memsim.context import Section
-from memsim.memory.compaction.summary import Line, Outcome, Summary, merge
+from memsim.memory.compaction.outcome import Outcome
+from memsim.memory.compaction.summary import Summary, merge
 from memsim.memory.state import JSON, reading
 from memsim.memory.window import Window
 from memsim.message import composed
@@ -14,6 +14,7 @@ from memsim.tokens import MESSAGE_OVERHEAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from memsim.models import Model
     from memsim.tokens import TokenCounter
@@ -94,16 +95,7 @@ class SummaryBuffer:
 
     def save(self) -> JSON:
         """The whole state as JSON values."""
-        return {
-            "window": self.window.save(),
-            "lines": [
-                {"text": n.text, "sources": list(n.sources), "perhaps": list(n.perhaps)}
-                for n in self.summary.lines
-            ],
-            "owners": dict(self.summary.owners),
-            "compactions": self.summary.compactions,
-            "time": self.summary.time.isoformat(),
-        }
+        return {"window": self.window.save(), **self.summary.save()}
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved state; called on an empty buffer.
@@ -112,15 +104,7 @@ class SummaryBuffer:
             StateError: it is no such state.
         """
         with reading("its summary is damaged"):
-            self.summary = Summary(
-                lines=tuple(
-                    Line("" + line["text"], tuple(line["sources"]), tuple(line["perhaps"]))
-                    for line in saved["lines"]
-                ),
-                owners=dict(saved["owners"]),
-                compactions=0 + saved["compactions"],
-                time=datetime.fromisoformat(saved["time"]),
-            )
+            self.summary = Summary.loaded(saved)
             self.window.load(saved["window"])
 
     def _heading(self) -> int:

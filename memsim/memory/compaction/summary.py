@@ -1,7 +1,4 @@
-"""A rolling summary: the oldest messages are merged into it, as LangChain's summary buffer does.
-
-A compaction is a function of history and state; a summary that fails leaves both as they were.
-"""
+"""A rolling summary, and how a model's text becomes one: with provenance, or not at all."""
 
 from __future__ import annotations
 
@@ -9,9 +6,10 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
-from memsim.memory.window import Window
+from memsim.memory.compaction.outcome import Outcome
+from memsim.memory.state import JSON, reading
 from memsim.message import EPOCH
 from memsim.models import Request, provenance
 
@@ -76,70 +74,40 @@ class Summary:
         kept = tuple(line for line in self.lines if gone.isdisjoint(line.origins))
         return replace(self, lines=kept, owners=_owners(kept, self.owners))
 
+    def newest(self, lines: int) -> Summary:
+        """The summary with its newest lines only."""
+        kept = self.lines[len(self.lines) - lines :]
+        return replace(self, lines=kept, owners=_owners(kept, self.owners))
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What came of a compaction.
+    def save(self) -> dict[str, JSON]:
+        """The whole summary as JSON values."""
+        return {
+            "lines": [
+                {"text": n.text, "sources": list(n.sources), "perhaps": list(n.perhaps)}
+                for n in self.lines
+            ],
+            "owners": dict(self.owners),
+            "compactions": self.compactions,
+            "time": self.time.isoformat(),
+        }
 
-    Attributes:
-        kind: `compaction`, or `refused`: the model's summary was not fit to use.
-        sources: ids of the messages that were to be merged into the summary.
-        before: tokens of these and of the summary before.
-        after: tokens of the summary now; as before when it was refused.
-        detail: why it was refused.
-    """
+    @classmethod
+    def loaded(cls, saved: Any) -> Summary:  # noqa: ANN401 - what was read from a file
+        """The summary that `save` wrote.
 
-    kind: Literal["compaction", "refused"]
-    sources: tuple[str, ...]
-    before: int
-    after: int
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
-    """History and state after a compaction, and what came of it; None when there was no need."""
-
-    history: tuple[Message, ...]
-    state: Summary
-    outcome: Outcome | None = None
-
-
-def compact(
-    history: tuple[Message, ...],
-    state: Summary,
-    *,
-    model: Model,
-    counter: TokenCounter,
-    keep: int,
-    limit: int,
-    now: datetime,
-) -> Compaction:
-    """Merge the oldest messages into the summary, so that the rest has at most `keep` tokens.
-
-    Tool calls stay with their results, and the newest group of messages is always kept.
-
-    Args:
-        history: what is still verbatim, oldest first.
-        state: the summary so far.
-        model: writes the summary.
-        counter: token counts.
-        keep: tokens that may stay verbatim.
-        limit: tokens that the summary may have.
-        now: when it is asked for.
-
-    Raises:
-        ModelError: the model failed; nothing has changed.
-    """
-    window = Window(counter)
-    for message in history:
-        window.add(message)
-    taken = window.older(keep)
-    if not taken:
-        return Compaction(history=history, state=state)
-    merged, outcome = merge(taken, state, model=model, counter=counter, limit=limit, now=now)
-    left = history if outcome.kind == "refused" else history[len(taken) :]
-    return Compaction(history=left, state=merged, outcome=outcome)
+        Raises:
+            StateError: it wrote no such thing.
+        """
+        with reading("its summary is damaged"):
+            return cls(
+                lines=tuple(
+                    Line("" + line["text"], tuple(line["sources"]), tuple(line["perhaps"]))
+                    for line in saved["lines"]
+                ),
+                owners=dict(saved["owners"]),
+                compactions=0 + saved["compactions"],
+                time=datetime.fromisoformat(saved["time"]),
+            )
 
 
 def merge(
@@ -151,7 +119,15 @@ def merge(
     limit: int,
     now: datetime,
 ) -> tuple[Summary, Outcome]:
-    """Merge messages into the summary; the arguments are those of `compact`.
+    """Merge messages into the summary.
+
+    Args:
+        taken: what is to be merged, oldest first.
+        state: the summary so far.
+        model: writes the summary.
+        counter: token counts.
+        limit: tokens that the summary may have.
+        now: when it is asked for.
 
     Returns:
         The new summary and what came of it; the old one where the model's was not fit to use.
@@ -169,7 +145,7 @@ def merge(
         return state, Outcome(
             kind="refused", sources=ids, before=before, after=before, detail=fault
         )
-    merged = _merged(reply, taken, state, now)
+    merged = absorbed(reply, taken, state, now)
     after = counter.text(merged.text)
     return merged, Outcome(kind="compaction", sources=ids, before=before, after=after)
 
@@ -204,7 +180,16 @@ def _is_garbage(character: str) -> bool:
     return character == "\ufffd" or unicodedata.category(character) in {"Cc", "Cs", "Cn", "Co"}
 
 
-def _merged(reply: Reply, taken: tuple[Message, ...], state: Summary, now: datetime) -> Summary:
+def absorbed(reply: Reply, taken: tuple[Message, ...], state: Summary, now: datetime) -> Summary:
+    """The summary that a model's reply makes of an earlier one and of what was said since.
+
+    Args:
+        reply: what the model wrote; fit to use.
+        taken: the messages that it was given.
+        state: the summary that it was given.
+        now: when it was asked.
+    """
+    reply = _traced(reply, taken)
     known = {line.text: line for line in state.lines}
     texts = [text for text in reply.text.splitlines() if text.strip()]
     origins = provenance(reply, {text: line.sources for text, line in known.items()})
@@ -213,9 +198,30 @@ def _merged(reply: Reply, taken: tuple[Message, ...], state: Summary, now: datet
         made = tuple(replace(known.get(text, unsure), text=text) for text in texts)
     else:
         made = tuple(Line(text, origins.get(text, ())) for text in texts)
-    owners = {**state.owners, **{m.id: m.principal for m in taken}}
+    owners = {**state.owners, **{i: m.principal for m in taken for i in originals(m)}}
     return Summary(
         lines=made, owners=_owners(made, owners), compactions=state.compactions + 1, time=now
+    )
+
+
+def originals(message: Message) -> tuple[str, ...]:
+    """Ids of the original messages that a message is, quotes or was made from."""
+    return tuple(dict.fromkeys((*message.verbatim, *message.derived_from)))
+
+
+def _traced(reply: Reply, taken: tuple[Message, ...]) -> Reply:
+    # What a model takes from a composed message came from the originals behind it.
+    behind = {m.id: originals(m) for m in taken if m.composed}
+    if not behind:
+        return reply
+
+    def through(sources: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(i for s in sources for i in behind.get(s, (s,))))
+
+    return replace(
+        reply,
+        sources=None if reply.sources is None else through(reply.sources),
+        line_sources=reply.line_sources and tuple(map(through, reply.line_sources)),
     )
 
 
@@ -223,7 +229,7 @@ def _unnamed(reply: Reply, taken: tuple[Message, ...], state: Summary) -> tuple[
     # What a model reworded may come from anything that it read, in this round or an earlier one.
     read = dict.fromkeys(i for line in state.lines for i in line.origins)
     if reply.sources is None:
-        read.update(dict.fromkeys(m.id for m in taken))
+        read.update(dict.fromkeys(i for m in taken for i in originals(m)))
     return tuple(i for i in read if i not in (reply.sources or ()))
 
 

@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from memsim.context import ContextBuilder
 from memsim.errors import ModelError, StateError
+from memsim.memory.compaction.asking import Asking
 from memsim.memory.compaction.buffer import HEADER, SummaryBuffer
-from memsim.memory.compaction.summary import Line, Summary, compact, unfit
+from memsim.memory.compaction.keeping import Keep
+from memsim.memory.compaction.rolling import Rolling
+from memsim.memory.compaction.shape import Compaction, Means, State
+from memsim.memory.compaction.summary import Line, Summary, unfit
 from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, said
 from memsim.models import Model, Reply, Request
 from memsim.models.offline import OfflineModel
@@ -60,6 +64,15 @@ def talk(count: int, principal: str = "user") -> tuple[Message, ...]:
     )
 
 
+def rolled(
+    history: tuple[Message, ...], state: Summary, *, model: Model, keep: int, limit: int
+) -> Compaction:
+    """A rolling summary of all that is more than may stay."""
+    kept = Keep(tokens=keep, current=False)
+    means = Means(counter=counter, now=EPOCH, model=model, keep=kept)
+    return Rolling(asking=Asking(limit=limit))(history, State(summary=state), means)
+
+
 def buffer_of(messages: tuple[Message, ...], model: Model, keep: int = 100) -> SummaryBuffer:
     """A buffer in which each message was a turn."""
     buffer = SummaryBuffer(counter, keep=keep, limit=160)
@@ -72,19 +85,16 @@ def buffer_of(messages: tuple[Message, ...], model: Model, keep: int = 100) -> S
 def test_the_oldest_messages_are_merged_into_the_summary() -> None:
     """What is taken out is the shortest beginning that leaves no more than may stay."""
     history = talk(8)
-    done = compact(
-        history, Summary(), model=offline, counter=counter, keep=90, limit=120, now=EPOCH
-    )
+    done = rolled(history, Summary(), model=offline, keep=90, limit=120)
     taken = history[: len(history) - len(done.history)]
 
     assert done.history == history[len(taken) :]
     assert ContextBuilder(counter).tokens(done.history) <= 90
     assert ContextBuilder(counter).tokens(history[len(taken) - 1 :]) > 90
-    assert done.outcome is not None
     assert tuple(m.id for m in taken) == done.outcome.sources
-    assert counter.text(done.state.text) == done.outcome.after <= 120
+    assert counter.text(done.state.summary.text) <= 120
     assert done.outcome.after < done.outcome.before
-    assert set(done.state.sources) <= {m.id for m in taken}
+    assert set(done.state.summary.sources) <= {m.id for m in taken}
 
 
 def test_every_line_is_in_a_message_that_it_names() -> None:
@@ -103,9 +113,9 @@ def test_every_line_is_in_a_message_that_it_names() -> None:
 def test_enough_room_is_no_reason_to_compact() -> None:
     """Without a need the model is not asked."""
     model = Fixed()
-    done = compact(talk(3), Summary(), model=model, counter=counter, keep=900, limit=100, now=EPOCH)
+    done = rolled(talk(3), Summary(), model=model, keep=900, limit=100)
 
-    assert done.outcome is None
+    assert "nothing" == done.outcome.kind
     assert talk(3) == done.history
     assert [] == model.asked
 
@@ -115,7 +125,7 @@ def test_the_newest_group_is_never_taken() -> None:
     call = Message(id="c", role="assistant", blocks=(ToolUse(id="1", name="look", arguments="{}"),))
     result = Message(id="r", role="tool", blocks=(ToolResult(id="1", text="row " * 500),))
     history = (*talk(2), call, result)
-    done = compact(history, Summary(), model=offline, counter=counter, keep=50, limit=60, now=EPOCH)
+    done = rolled(history, Summary(), model=offline, keep=50, limit=60)
 
     assert (call, result) == done.history
 
@@ -128,13 +138,10 @@ def test_the_newest_group_is_never_taken() -> None:
 def test_a_summary_that_is_none_is_refused(text: str) -> None:
     """History and state stay what they were, and the outcome says why."""
     state = Summary(lines=(Line("It rained.", ("m99",)),))
-    done = compact(
-        talk(8), state, model=Fixed(Reply(text=text)), counter=counter, keep=90, limit=99, now=EPOCH
-    )
+    done = rolled(talk(8), state, model=Fixed(Reply(text=text)), keep=90, limit=99)
 
     assert talk(8) == done.history
-    assert state == done.state
-    assert done.outcome is not None
+    assert state == done.state.summary
     assert done.outcome.kind == "refused"
     assert done.outcome.detail
     assert done.outcome.before == done.outcome.after
@@ -176,29 +183,27 @@ def test_a_model_that_cannot_tell_its_lines_apart_is_taken_at_its_word() -> None
     """New lines come from all that it names, and perhaps from what the old summary came from."""
     reply = Reply(text="It rained.\n\nThe box is in Oslo.", sources=("m0", "m1"))
     state = Summary(lines=(Line("It rained.", ("m99",)),))
-    done = compact(
-        talk(8), state, model=Fixed(reply), counter=counter, keep=90, limit=99, now=EPOCH
-    )
+    done = rolled(talk(8), state, model=Fixed(reply), keep=90, limit=99)
 
     told = Line("The box is in Oslo.", ("m0", "m1"), perhaps=("m99",))
     expected = (Line("It rained.", ("m99",)), told)
-    assert expected == done.state.lines
+    assert expected == done.state.summary.lines
 
 
 def test_a_model_that_names_nothing_gives_lines_of_unknown_origin() -> None:
     """What nobody vouches for is credited to nobody, and still forgotten with any of it."""
-    done = compact(
+    done = rolled(
         talk(8),
         Summary(),
         model=Fixed(Reply(text="It rained.")),
-        counter=counter,
         keep=90,
         limit=99,
-        now=EPOCH,
     )
 
-    assert (Line("It rained.", (), perhaps=("m0", "m1", "m2", "m3", "m4")),) == done.state.lines
-    assert () == done.state.without(["m2"]).lines
+    assert (
+        Line("It rained.", (), perhaps=("m0", "m1", "m2", "m3", "m4")),
+    ) == done.state.summary.lines
+    assert () == done.state.summary.without(["m2"]).lines
 
 
 @given(st.integers(0, 700))
@@ -263,15 +268,12 @@ def test_a_message_of_blocks_is_summarised_as_its_text() -> None:
         ),
     )
     answer = Message(id="answer", role="tool", blocks=(ToolResult(id="1", text="done"),))
-    done = compact(
+    done = rolled(
         (both, answer, *talk(3)),
         Summary(),
         model=offline,
-        counter=counter,
         keep=70,
         limit=90,
-        now=EPOCH,
     )
 
-    assert done.outcome is not None
     assert ("both", "answer") == done.outcome.sources[:2]

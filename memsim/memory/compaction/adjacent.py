@@ -1,0 +1,94 @@
+"""Making one message of several that the same speaker said one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from memsim.context import date_line
+from memsim.memory.compaction.keeping import plan
+from memsim.memory.compaction.shape import Compaction, Means, State, changed, unchanged
+from memsim.message import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from memsim.memory.compaction.shape import History
+    from memsim.message import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeAdjacent:
+    """Merges neighbours of one role, principal and session, word for word.
+
+    The merged message has the id of its first one and quotes all of them. Calls and their results
+    are never merged. A merged message that opens a day begins with the day.
+
+    Attributes:
+        last: so many of the latest messages stay; None for as many as the means say.
+    """
+
+    last: int | None = None
+    name: str = "merge adjacent"
+
+    def __call__(self, history: History, state: State, means: Means) -> Compaction:
+        """Merge neighbours, as `Step` has it."""
+        means = means.keeping(self.last)
+        taken = frozenset(plan(history, means.keep, means.counter).taken)
+        merged: list[Message] = []
+        sources: list[str] = []
+        for run in _runs(history, taken):
+            if len(run) == 1:
+                merged.append(run[0])
+                continue
+            before = merged[-1] if merged else None
+            merged.append(_one(run, before))
+            sources.extend(m.id for m in run)
+        if not sources:
+            return unchanged(self.name, history, state, means, "no neighbours to merge")
+        new = (tuple(merged), state)
+        return changed(self.name, (history, state), new, means, tuple(sources))
+
+
+def _runs(history: Sequence[Message], taken: frozenset[int]) -> Iterator[list[Message]]:
+    run = list(history[:1])
+    for (place, left), (_, right) in pairwise(enumerate(history)):
+        if place in taken and place + 1 in taken and _alike(left, right):
+            run.append(right)
+        else:
+            yield run
+            run = [right]
+    if run:
+        yield run
+
+
+def _alike(left: Message, right: Message) -> bool:
+    return (
+        (left.role, left.principal, left.session) == (right.role, right.principal, right.session)
+        and left.role in {"user", "assistant"}
+        and left.time.date() == right.time.date()
+        and _is_plain(left)
+        and _is_plain(right)
+    )
+
+
+def _is_plain(message: Message) -> bool:
+    merged = message.quotes and not message.derived_from
+    return all(isinstance(b, Text) for b in message.blocks) and bool(merged or not message.composed)
+
+
+def _one(run: Sequence[Message], before: Message | None) -> Message:
+    first = run[0]
+    blocks = tuple(block for message in run for block in message.blocks)
+    day = first.time.date()
+    told = before is not None and not before.composed and before.time.date() == day
+    if not told and not first.composed:
+        blocks = (Text(date_line(day).rstrip("\n")), *blocks)
+    return replace(
+        first,
+        blocks=blocks,
+        quotes=tuple(dict.fromkeys(i for m in run for i in m.verbatim)),
+        derived_from=tuple(dict.fromkeys(i for m in run for i in m.derived_from)),
+        composed=True,
+    )

@@ -1,0 +1,253 @@
+"""Where large content goes: blobs by the digest of their bytes, in the scope of one session.
+
+A session sees its own blobs alone. What another session has, what never was, and what is no digest
+at all are one and the same to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from memsim.errors import StateError, StoreError
+from memsim.memory.state import pack, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from memsim.message import Message
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_REFERENCE = re.compile(r'<offloaded ref="sha256:([0-9a-f]{64})" length="[0-9]+"/>')
+_TEMPORARY = ".part"
+_DAMAGED = ".damaged"
+
+
+class Blobs(Protocol):
+    """The blobs of one session."""
+
+    def put(self, data: bytes) -> str:
+        """Keep bytes; their sha256 in hex. What is there already stays."""
+        ...
+
+    def get(self, digest: str) -> bytes:
+        """The bytes of a digest.
+
+        Raises:
+            StoreError: this session has no such blob.
+            StateError: it is damaged; it was put aside.
+        """
+        ...
+
+    def digests(self) -> tuple[str, ...]:
+        """Every blob that there is, sorted."""
+        ...
+
+    def drop(self, digests: Iterable[str]) -> tuple[str, ...]:
+        """Remove blobs; those that were there, sorted."""
+        ...
+
+
+class MemoryBlobs:
+    """Blobs that are gone with the process."""
+
+    def __init__(self) -> None:
+        self._blobs: dict[str, bytes] = {}
+
+    def put(self, data: bytes) -> str:
+        digest = hashlib.sha256(data).hexdigest()
+        self._blobs.setdefault(digest, bytes(data))
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        if digest not in self._blobs:
+            raise _missing()
+        return self._blobs[digest]
+
+    def digests(self) -> tuple[str, ...]:
+        return tuple(sorted(self._blobs))
+
+    def drop(self, digests: Iterable[str]) -> tuple[str, ...]:
+        gone = sorted({d for d in digests if d in self._blobs})
+        for digest in gone:
+            del self._blobs[digest]
+        return tuple(gone)
+
+
+class FolderBlobs:
+    """Blobs as files, one folder for each session; a file is there whole or not at all.
+
+    Args:
+        folder: of all sessions.
+        session: whose blobs these are; any text.
+    """
+
+    def __init__(self, folder: Path, session: str) -> None:
+        name = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
+        self._folder = folder / name
+
+    def put(self, data: bytes) -> str:
+        digest = hashlib.sha256(data).hexdigest()
+        path = self._folder / digest
+        if not path.exists():
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                _write(path, data)
+            except OSError as error:
+                raise StoreError(f"content cannot be offloaded: {error.strerror}") from error
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        if not _DIGEST.fullmatch(digest):
+            raise _missing()
+        path = self._folder / digest
+        try:
+            data = path.read_bytes()
+        except OSError:
+            raise _missing() from None
+        if hashlib.sha256(data).hexdigest() != digest:
+            path.replace(path.with_suffix(_DAMAGED))
+            raise StateError(
+                "the saved state cannot be read back: what was offloaded is damaged; it was put"
+                " aside"
+            )
+        return data
+
+    def digests(self) -> tuple[str, ...]:
+        if not self._folder.is_dir():
+            return ()
+        names = (path.name for path in self._folder.iterdir())
+        return tuple(sorted(name for name in names if _DIGEST.fullmatch(name)))
+
+    def drop(self, digests: Iterable[str]) -> tuple[str, ...]:
+        gone: list[str] = []
+        for digest in sorted({d for d in digests if _DIGEST.fullmatch(d)}):
+            with contextlib.suppress(FileNotFoundError):
+                (self._folder / digest).unlink()
+                gone.append(digest)
+        if self._folder.is_dir():
+            _sync(self._folder)
+        return tuple(gone)
+
+    def sweep(self) -> int:
+        """Remove what writes that were cut short left; how much. No write may be going on."""
+        left = sorted(self._folder.glob(f"*{_TEMPORARY}")) if self._folder.is_dir() else []
+        for path in left:
+            path.unlink(missing_ok=True)
+        return len(left)
+
+
+def stored(messages: tuple[Message, ...]) -> bytes:
+    """Messages as the bytes of a blob: canonical, and whatever characters they hold."""
+    text = json.dumps(pack(messages), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return text.encode("ascii")
+
+
+def reference(data: bytes, messages: Iterable[Message]) -> str:
+    """What stands in a context for messages that were offloaded.
+
+    Args:
+        data: the bytes of their blob.
+        messages: the messages.
+    """
+    return reference_of(data, sum(len(m.text) for m in messages))
+
+
+def reference_of(data: bytes, length: int) -> str:
+    """What stands in a context for content of so many characters.
+
+    Args:
+        data: the bytes of the blob that it is in.
+        length: characters.
+    """
+    return f'<offloaded ref="sha256:{hashlib.sha256(data).hexdigest()}" length="{length}"/>'
+
+
+def reload(ref: str, blobs: Blobs) -> tuple[Message, ...]:
+    """The messages behind a reference, as they were.
+
+    Args:
+        ref: a reference as it stands in a context, or `sha256:` and the digest, or the digest.
+        blobs: of the session that asks.
+
+    Raises:
+        StoreError: there is nothing under it, or it is another session's; which, is not said.
+        StateError: what is there is damaged.
+    """
+    found = _REFERENCE.search(ref)
+    digest = found[1] if found else ref.strip().removeprefix("sha256:")
+    return tuple(unpack(json.loads(blobs.get(digest))))
+
+
+def referenced(messages: Iterable[Message]) -> tuple[str, ...]:
+    """Digests that composed messages refer to, sorted; a user's own words refer to nothing."""
+    return tuple(sorted({d for m in messages if m.composed for d in _REFERENCE.findall(m.text)}))
+
+
+def live(messages: Iterable[Message], blobs: Blobs) -> frozenset[str]:
+    """Digests of the blobs that messages refer to, and that what is in these refers to."""
+    known = frozenset(blobs.digests())
+    found: set[str] = set()
+    waiting = [d for d in referenced(messages) if d in known]
+    while waiting:
+        digest = waiting.pop()
+        if digest not in found:
+            found.add(digest)
+            inner = unpack(json.loads(blobs.get(digest)))
+            waiting.extend(d for d in referenced(inner) if d in known)
+    return frozenset(found)
+
+
+def collect(messages: Iterable[Message], blobs: Blobs) -> tuple[str, ...]:
+    """Remove the blobs that nothing refers to any more; what was removed, sorted.
+
+    Args:
+        messages: all messages that may be read again, composed ones among them.
+        blobs: of their session.
+    """
+    needed = live(messages, blobs)
+    return blobs.drop(d for d in blobs.digests() if d not in needed)
+
+
+def holding(ids: Collection[str], blobs: Blobs) -> tuple[str, ...]:
+    """Digests of the blobs that hold any of these messages, or something made from one; sorted."""
+    wanted = frozenset(ids)
+    found: list[str] = []
+    for digest in blobs.digests():
+        inside = unpack(json.loads(blobs.get(digest)))
+        if any(not wanted.isdisjoint((m.id, *m.quotes, *m.derived_from)) for m in inside):
+            found.append(digest)
+    return tuple(found)
+
+
+def _missing() -> StoreError:
+    return StoreError("nothing is offloaded under this reference")
+
+
+def _write(path: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(suffix=_TEMPORARY, dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _sync(path.parent)
+
+
+def _sync(folder: Path) -> None:
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,174 @@
+"""The rolling summary: what falls out of the latest messages is merged into it, batch by batch.
+
+Of a log of all messages, each place is covered by the summary, held back though it is older,
+pending until there are enough of them, or in the retained tail; and in exactly one of these
+(`spread`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from memsim.memory.compaction.asking import Asked, Asking, ask
+from memsim.memory.compaction.keeping import Keep, Plan, plan
+from memsim.memory.compaction.shape import (
+    Compaction,
+    Means,
+    State,
+    changed,
+    declined,
+    is_settled,
+    settled,
+    unchanged,
+)
+from memsim.memory.compaction.summary import absorbed
+
+if TYPE_CHECKING:
+    from memsim.memory.compaction.shape import History
+    from memsim.message import Message
+    from memsim.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """Whether messages say enough to be worth a summary.
+
+    What counts are users' messages, and assistants' that have words and call no tool. Either
+    threshold is enough.
+
+    Attributes:
+        messages: so many messages that count.
+        characters: so many characters in them.
+    """
+
+    messages: int = 4
+    characters: int = 5000
+
+    def opens(self, messages: tuple[Message, ...]) -> bool:
+        """Whether these messages say enough."""
+        telling = [m for m in messages if is_telling(m)]
+        return len(telling) >= self.messages or sum(len(m.text) for m in telling) >= self.characters
+
+
+def is_telling(message: Message) -> bool:
+    """Whether a message says something itself, beside calling tools and their answers."""
+    return message.role == "user" or (
+        message.role == "assistant" and bool(message.text.strip()) and not message.calls
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rolling:
+    """Merges what must not stay verbatim into the rolling summary.
+
+    A model that fails, or writes what is refused, changes nothing but the count of failures, and is
+    not asked again before another message has come.
+
+    Attributes:
+        batch: so many messages have to be pending.
+        gate: whether they say enough; None lets everything through.
+        asking: how the model is asked.
+        last: so many of the latest messages stay; None for as many as the means say.
+        shown: what the model is given of the messages; None for all of it.
+    """
+
+    batch: int = 1
+    gate: Gate | None = None
+    asking: Asking = field(default_factory=Asking)
+    last: int | None = None
+    shown: Callable[[History], History] | None = None
+    name: str = "rolling summary"
+
+    def flush(self) -> Rolling:
+        """The same for what is pending, however little it is."""
+        return replace(self, batch=1, gate=None)
+
+    def __call__(self, history: History, state: State, means: Means) -> Compaction:
+        """Merge messages into the summary, as `Step` has it."""
+        means = means.keeping(self.last)
+        planned = plan(history, means.keep, means.counter)
+        taken = tuple(history[place] for place in planned.taken)
+        given = taken if self.shown is None else self.shown(taken)
+        reason = self._too_little(taken, given)
+        if not reason and is_settled(self.name, state, history):
+            reason = "nothing has come since the last attempt"
+        if reason:
+            return unchanged(self.name, history, state, means, reason)
+        sources = tuple(m.id for m in taken)
+        asked = ask(given, state.summary.text, self.asking, means)
+        if asked.reply is None:
+            return declined(self.name, history, state, means, asked, sources)
+        merged = replace(
+            covering(state, planned),
+            summary=absorbed(asked.reply, given, state.summary, means.now),
+            voices=tuple(sorted({*state.voices, *(m.role for m in given)})),
+            failures=0,
+        )
+        left = tuple(history[p] for p in (*planned.held, *range(planned.start, len(history))))
+        new = (left, settled(self.name, merged, left))
+        old = (history, state)
+        done = changed(self.name, old, new, means, sources, calls=asked.calls)
+        if done.changed:
+            return done
+        refused = Asked(reply=None, kind="refused", detail=done.outcome.detail, calls=asked.calls)
+        return declined(self.name, history, state, means, refused, sources)
+
+    def _too_little(self, taken: History, given: History) -> str:
+        if len(taken) < max(1, self.batch):
+            return f"{len(taken)} of {self.batch} messages are pending"
+        if self.gate is not None and not self.gate.opens(taken):
+            return "the pending messages say too little"
+        return "" if given else "the model would be shown nothing"
+
+
+def covering(state: State, planned: Plan) -> State:
+    """The state once all that is planned is covered: its places in the log move on."""
+    before = min(len(state.held), planned.start)
+    held = tuple(_in_log(state, before, place) for place in planned.held)
+    return replace(state, covered=state.covered + planned.start - before, held=held)
+
+
+def _in_log(state: State, before: int, place: int) -> int:
+    return state.held[place] if place < before else state.covered + place - before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Where each place of a log stands; each in exactly one of the four, ascending.
+
+    Attributes:
+        covered: in the summary, and no more in the history.
+        held: older than the tail, and kept as they are.
+        pending: to be covered by the next summary.
+        retained: the tail.
+    """
+
+    covered: tuple[int, ...]
+    held: tuple[int, ...]
+    pending: tuple[int, ...]
+    retained: tuple[int, ...]
+
+
+def spread(log: History, state: State, keep: Keep, counter: TokenCounter) -> Spread:
+    """Where each place of a log stands.
+
+    Args:
+        log: all messages that ever were, oldest first.
+        state: what came of `Rolling` on it; clamped where it covers more than there is.
+        keep: which messages must stay.
+        counter: token counts.
+    """
+    state = state.clamped(len(log))
+    planned = plan(state.uncovered(log), keep, counter)
+    before = min(len(state.held), planned.start)
+    held = {*state.held, *(_in_log(state, before, place) for place in planned.held)}
+    pending = {_in_log(state, before, place) for place in planned.taken}
+    behind = {*range(state.covered)} - held - pending
+    return Spread(
+        covered=tuple(sorted(behind)),
+        held=tuple(sorted(held - pending)),
+        pending=tuple(sorted(pending)),
+        retained=tuple(p for p in range(state.covered, len(log)) if p not in held | pending),
+    )

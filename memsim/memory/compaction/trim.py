@@ -1,0 +1,163 @@
+"""Dropping the oldest messages until the rest fits, or saying what is in the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memsim.errors import BudgetUnsatisfiable
+from memsim.memory.compaction.keeping import Plan, plan
+from memsim.memory.compaction.shape import Compaction, Means, State, changed, unchanged
+from memsim.memory.compaction.sizes import Costs, Size
+from memsim.memory.compaction.trigger import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from memsim.memory.compaction.shape import History
+    from memsim.memory.compaction.summary import Summary
+    from memsim.message import Message
+    from memsim.tokens import TokenCounter
+
+PARTS = ("system", "input", "pins", "tail")
+"""What may not be dropped, in the order in which it is given room."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trim:
+    """Drops the oldest whole groups of messages until the history is within its limits.
+
+    Where that is not enough, the oldest lines of the summary go as well.
+
+    Attributes:
+        to: the limits.
+        last: so many of the latest messages stay; None for as many as the means say.
+        firm: raise where the limits cannot be met; otherwise do what can be done.
+    """
+
+    to: Target
+    last: int | None = None
+    firm: bool = True
+    name: str = "trim"
+
+    def __call__(self, history: History, state: State, means: Means) -> Compaction:
+        """Drop messages, as `Step` has it.
+
+        Raises:
+            BudgetUnsatisfiable: what must stay is beyond the limit in tokens, and `firm` is set.
+        """
+        means = means.keeping(self.last)
+        size = Size.of(history, means.counter, state.summary)
+        if not self.to.beyond(size):
+            return unchanged(self.name, history, state, means, "it is within its limits")
+        planned = plan(history, means.keep, means.counter)
+        summary = Size.of((), means.counter, state.summary)
+        gone = dropped(history, planned, summary, self.to, means.counter)
+        left = tuple(m for place, m in enumerate(history) if place not in gone)
+        shorter = self._shorter(left, state, means)
+        over = self.to.beyond(Size.of(left, means.counter, shorter.summary))
+        if "tokens" in over and self.firm and self.to.tokens is not None:
+            raise unsatisfiable(history, planned, self.to.tokens, means.counter)
+        sources = tuple(m.id for place, m in enumerate(history) if place in gone)
+        if not sources and shorter is state:
+            return unchanged(self.name, history, state, means, "all of it must stay")
+        return changed(self.name, (history, state), (left, shorter), means, sources)
+
+    def _shorter(self, left: History, state: State, means: Means) -> State:
+        kept: Summary = state.summary
+        rest = Size.of(left, means.counter)
+        while kept.lines and self.to.beyond(rest.plus(Size.of((), means.counter, kept))):
+            kept = kept.newest(len(kept.lines) - 1)
+        return state if kept is state.summary else replace(state, summary=kept)
+
+
+def dropped(
+    history: Sequence[Message], planned: Plan, summary: Size, to: Target, counter: TokenCounter
+) -> frozenset[int]:
+    """The places of the oldest whole groups without which the rest is within limits.
+
+    Each message is looked at a fixed number of times.
+
+    Args:
+        history: the messages.
+        planned: which of them may be dropped.
+        summary: the size of the summary before them.
+        to: the limits.
+        counter: token counts.
+
+    Returns:
+        All that may be dropped, where even that is not enough.
+    """
+    costs = Costs(history, counter)
+    rest = _Rest(history, planned, costs, summary)
+    gone: list[int] = []
+    for unit in planned.units():
+        if not to.beyond(rest.size):
+            break
+        rest.drop(unit)
+        gone.extend(unit)
+    return frozenset(gone)
+
+
+class _Rest:
+    """What is left of a history while its oldest groups are dropped one after the other."""
+
+    def __init__(
+        self, history: Sequence[Message], planned: Plan, costs: Costs, summary: Size
+    ) -> None:
+        self._history = history
+        self._costs = costs
+        self._at = 0
+        self._messages = len(history) + summary.messages
+        self._characters = sum(len(m.text) for m in history) + summary.characters
+        self._before = summary.tokens
+        self._day: date | None = None
+
+    @property
+    def size(self) -> Size:
+        """The size of what is left."""
+        return Size(
+            messages=self._messages,
+            characters=self._characters,
+            tokens=self._before + self._costs.after(self._at, self._day),
+        )
+
+    def drop(self, unit: tuple[int, ...]) -> None:
+        """Drop a group, whose messages that are held stay."""
+        members = frozenset(unit)
+        for place in range(self._at, unit[-1] + 1):
+            message = self._history[place]
+            if place in members:
+                self._messages -= 1
+                self._characters -= len(message.text)
+            else:
+                self._keep(place, message)
+        self._at = unit[-1] + 1
+
+    def _keep(self, place: int, message: Message) -> None:
+        self._before += self._costs.own[place]
+        if not message.composed and (day := message.time.date()) != self._day:
+            self._day = day
+            self._before += self._costs.line(day)
+
+
+def unsatisfiable(
+    history: Sequence[Message], planned: Plan, budget: int, counter: TokenCounter
+) -> BudgetUnsatisfiable:
+    """What is in the way, of the messages that must stay: the first part that has no room left."""
+    parts: dict[str, list[Message]] = {part: [] for part in PARTS}
+    for place, message in enumerate(history):
+        if place in planned.reasons:
+            parts[planned.reasons[place]].append(message)
+        elif place >= planned.start:
+            parts["tail"].append(message)
+    room = budget
+    for part in PARTS:
+        needed = Size.of(parts[part], counter).tokens
+        if needed > room:
+            return BudgetUnsatisfiable(part, needed, room)
+        room -= needed
+    # Days that are told again where the parts alternate bring it here: all is in the way then.
+    whole = [m for p, m in enumerate(history) if p in planned.reasons or p >= planned.start]
+    return BudgetUnsatisfiable(PARTS[-1], Size.of(whole, counter).tokens, budget)
