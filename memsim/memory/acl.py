@@ -126,6 +126,10 @@ class Permissions:
         there[principal] = None
         return new
 
+    def known(self) -> list[str]:
+        """Everybody who takes part in a conversation, by name in order."""
+        return sorted({who for there in self._parts.values() for who in there})
+
     def takes_part(self, principal: str, session: str) -> bool:
         """Whether a principal takes part in a conversation."""
         return principal in self._parts.get(session, {})

@@ -172,6 +172,10 @@ class WorkingMemory:
                 return held.fields
         raise _contended()
 
+    def peek(self, of: Conversation, now: datetime) -> dict[str, JSON]:
+        """Every field that is there, as `get`; looking leaves no trace."""
+        return self._held(of, now).fields
+
     def put(self, of: Conversation, fields: Mapping[str, JSON], now: datetime) -> int:
         """Write fields and leave the others as they are; all of them or none.
 

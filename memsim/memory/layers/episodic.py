@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.memory.entry import Entry
-from memsim.message import ToolUse
+from memsim.message import ToolUse, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -103,6 +103,25 @@ def exchange(message: Message) -> Entry:
         sources=(message.id,),
         attributes=((ROLE, message.role), (TURN, str(message.turn))),
     )
+
+
+def read_message(entry: Entry) -> Message:
+    """The message that an entry holds, its blocks as one text; any entry, as if its owner said it.
+
+    Large results and calls of tools come back as the words that a reader would see.
+    """
+    held = dict(entry.attributes)
+    role, turn = held.get(ROLE, "user"), held.get(TURN, "0")
+    message = said(
+        "assistant" if role == "assistant" else "tool" if role == "tool" else "user",
+        entry.text.removeprefix(f"{entry.owner}: "),
+        id=entry.key if ROLE in held else entry.id,
+        principal=entry.owner,
+        session=entry.session,
+        turn=int(turn),
+        time=entry.created,
+    )
+    return message if ROLE in held else replace(message, composed=True, quotes=entry.sources)
 
 
 def read_episode(entry: Entry) -> Episode:

@@ -1,0 +1,44 @@
+"""Which of the latest messages repeat what is to be forgotten.
+
+Whoever asks for something to be erased usually names it: `I no longer need Dr. Vinterberg, please
+forget that I went there.` The request itself must then go as well, or it keeps the secret.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memsim.message import Message
+
+LATEST = 6
+"""Messages before a request that are looked at."""
+
+_EXACT = re.compile(r"(?<![\w])[\w][\w.,:/-]*\d[\w:/-]*|(?<![\w])\d[\w.,:/-]*")
+_NAME = re.compile(r"(?:(?<=[\w,;] )|(?<=\b[A-Z][a-z]\. )|(?<=\b[A-Z][a-z]{2}\. ))[A-Z][\w'’-]{2,}")
+
+
+def telling_words(text: str) -> frozenset[str]:
+    """The names and exact values in a text, by which it can be known again."""
+    found = [*_EXACT.findall(text), *_NAME.findall(text)]
+    return frozenset(w.rstrip(".,:/-").casefold() for w in found)
+
+
+def echoes(erased: Iterable[str], latest: Iterable[Message], principal: str) -> tuple[str, ...]:
+    """Ids of a principal's latest messages that name what the erased texts name.
+
+    Args:
+        erased: the texts that go.
+        latest: the messages of the conversation in which that is asked for, oldest first.
+        principal: who asks; messages of others stay.
+    """
+    telling = frozenset().union(*(telling_words(text) for text in erased))
+    own = [m for m in latest if m.principal == principal][-LATEST:]
+    return tuple(m.id for m in own if not telling.isdisjoint(_words(m.text)))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(w.strip(".,:;!?\"'()").casefold() for w in text.split())

@@ -1,0 +1,93 @@
+"""What a memory makes of what was said: facts at the end of a turn, an episode when it is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memsim.memory.happening import Happening
+from memsim.memory.layers.episodic import Episode, tools_called
+from memsim.memory.layers.semantic import Stated
+from memsim.models import Request, provenance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from memsim.memory.happening import Tell
+    from memsim.memory.layers.episodic import Episodic
+    from memsim.memory.layers.semantic import Semantic
+    from memsim.message import Message
+    from memsim.models import Model
+
+
+class Learner:
+    """Extracts facts, and concludes conversations.
+
+    Args:
+        model: reads what was said.
+        semantic: takes the facts.
+        episodic: takes the episodes.
+        tell: is told which facts were superseded.
+    """
+
+    def __init__(self, model: Model, semantic: Semantic, episodic: Episodic, tell: Tell) -> None:
+        self._model = model
+        self._semantic = semantic
+        self._episodic = episodic
+        self._tell = tell
+
+    def facts(self, said: Sequence[Message], now: datetime) -> None:
+        """Keep the facts that users stated, those of each principal apart.
+
+        Raises:
+            ModelError: the model failed; facts of principals before are kept.
+            StoreError: the store failed.
+        """
+        for owner in dict.fromkeys(m.principal for m in said):
+            own = tuple(m for m in said if m.principal == owner and m.role == "user")
+            if own:
+                self._extract(owner, own, now)
+
+    def conclude(
+        self, owner: str, session: str, said: Iterable[Message], limit: int, now: datetime
+    ) -> None:
+        """Keep what a conversation came to; nothing where the model has nothing to say.
+
+        Args:
+            owner: whose the episode is; only what they and their assistant said is read.
+            session: the conversation.
+            said: its messages.
+            limit: tokens that the summary may have.
+            now: the present.
+
+        Raises:
+            ModelError: the model failed.
+            StoreError: the store failed.
+        """
+        own = tuple(m for m in said if m.principal == owner)
+        if not own:
+            return
+        reply = self._model.complete(
+            Request(task="summarise", messages=own, max_tokens=limit, now=now)
+        )
+        if reply.text.strip():
+            episode = Episode(
+                summary=reply.text,
+                tools_called=tools_called(own),
+                sources=tuple(m.id for m in own),
+            )
+            self._episodic.conclude(owner, session, episode, now)
+
+    def _extract(self, owner: str, own: tuple[Message, ...], now: datetime) -> None:
+        reply = self._model.complete(Request(task="extract", messages=own, now=now))
+        origins = provenance(reply, {}) or {}
+        ids = tuple(m.id for m in own)
+        stated = [
+            Stated(text=line, sources=origins.get(line) or ids)
+            for line in reply.text.splitlines()
+            if line.strip()
+        ]
+        _, old = self._semantic.record(owner, own[-1].session, stated, now)
+        if old:
+            sources = tuple(dict.fromkeys(i for e in old for i in e.sources))
+            self._tell(Happening(kind="superseded", sources=sources))

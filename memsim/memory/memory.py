@@ -1,0 +1,479 @@
+"""A whole memory: six layers over one store, usable in a product without anything else of memsim.
+
+A memory is told what is said (`observe`), asked what a model should be sent (`context`), told that
+it was sent (`delivered`), and works at the end of a turn (`end_turn`): it records what was said,
+extracts facts, and summarises what has left the window. `context` changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memsim.context import Context, ContextBuilder, Section
+from memsim.errors import BudgetUnsatisfiable, StateError, StoreError
+from memsim.memory.acl import Grant, Permissions, Where
+from memsim.memory.conversation import Conversation
+from memsim.memory.derived import Erased, erase_sources
+from memsim.memory.echo import echoes
+from memsim.memory.entry import entry_id
+from memsim.memory.happening import Happening, Tell, nobody
+from memsim.memory.hygiene import Policy, clean
+from memsim.memory.layers.core import Core
+from memsim.memory.layers.episodic import Episodic
+from memsim.memory.layers.long_term import LongTerm
+from memsim.memory.layers.semantic import Semantic
+from memsim.memory.learning import Learner
+from memsim.memory.ledger import InjectionLedger
+from memsim.memory.options import MemoryOptions
+from memsim.memory.recalling import Recaller
+from memsim.memory.session import Session
+from memsim.memory.state import JSON, reading
+from memsim.memory.stores.codec import decode, encode
+from memsim.memory.timeline import Timeline
+from memsim.memory.vault import Found, Vault, somebody
+from memsim.memory.working import WorkingMemory
+from memsim.message import composed
+
+if TYPE_CHECKING:
+    from memsim.memory.entry import Entry, Layer
+    from memsim.memory.stores import Store
+    from memsim.message import Message
+    from memsim.models import Embedder, Model
+    from memsim.tokens import TokenCounter
+
+VERSION = 1
+"""The version of what `save` writes."""
+
+_EXCHANGES: tuple[Layer, ...] = ("episodic",)
+
+
+class Memory:
+    """Remembers for any number of principals, and lets each see what they may.
+
+    Args:
+        store: where entries are kept.
+        model: extracts facts and summarises.
+        counter: token counts.
+        embed: gives the embedder, on first use.
+        now: the present, in UTC.
+        options: its parts and their sizes.
+        working: the working layer; in this process unless told otherwise.
+        ledger: the injection ledger; in this process unless told otherwise.
+        budget: tokens that a context usually has, from which the sizes of summaries follow.
+        tell: takes what the memory does of its own accord.
+
+    Raises:
+        SchemaError: the store was written by a newer memsim.
+        StoreError: the store cannot be read.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        model: Model,
+        counter: TokenCounter,
+        embed: Callable[[], Embedder],
+        now: Callable[[], datetime],
+        options: MemoryOptions | None = None,
+        working: WorkingMemory | None = None,
+        ledger: InjectionLedger | None = None,
+        budget: int = 4096,
+        tell: Tell = nobody,
+    ) -> None:
+        self.options = options or MemoryOptions()
+        self.permissions = Permissions()
+        self.vault = Vault(
+            store,
+            embed=embed if self.options.vectors else None,
+            permissions=self.permissions if self.options.acl else None,
+        )
+        applied = self.permissions if self.options.acl else None
+        self.core = Core(self.vault)
+        self.episodic = Episodic(self.vault, applied)
+        self.semantic = Semantic(self.vault, applied)
+        self.long_term = LongTerm(self.vault)
+        self.working = working or WorkingMemory()
+        self.ledger = ledger or InjectionLedger()
+        self._model = model
+        self._counter = counter
+        self._build = ContextBuilder(counter)
+        self._now = now
+        self._budget = budget
+        self._tell = tell
+        self._learner = Learner(model, self.semantic, self.episodic, tell)
+        self._sessions: dict[str, Session] = {}
+        self._pending: list[Message] = []
+        self._session_of: dict[str, str] = {}
+        self._restore()
+
+    # -- what is said
+
+    def observe(self, message: Message) -> None:
+        """A message was said; it is recorded when the turn ends.
+
+        Raises:
+            AccessError: the message has no principal.
+        """
+        somebody(message.principal)
+        joined = self.permissions.joins(message.principal, message.session)
+        if joined and self.options.acl:
+            self._readmit(message.session)
+        self._conclude_before(message)
+        self._session(message.session).add(message)
+        self._pending.append(message)
+
+    def end_turn(self) -> None:
+        """Record what was said since the last time, extract facts from it, and compact.
+
+        Raises:
+            StoreError: the store failed; what was said is recorded at the next call.
+            ModelError: the model failed; the rest is done.
+        """
+        said, now = tuple(self._pending), self._now()
+        for entry in self.episodic.record(said):
+            self._timeline.add(entry.id, entry.key, entry.session)
+        self._pending.clear()
+        if self.options.facts:
+            self._learner.facts(said, now)
+        for session in {m.session: None for m in said}:
+            happening = self._session(session).compact(self._model, now)
+            if happening is not None:
+                self._tell(happening)
+
+    # -- what is sent
+
+    def context(
+        self, text: str, *, principal: str, session: str, budget: int, turn: int = 0
+    ) -> Context:
+        """What a model should be sent for a message or question, which is not part of it.
+
+        Args:
+            text: the message or question.
+            principal: who asks.
+            session: in which conversation.
+            budget: tokens that the context may have.
+            turn: names what is composed.
+
+        Raises:
+            AccessError: there is no principal.
+            BudgetUnsatisfiable: what is pinned does not fit.
+        """
+        where = self.vault.where(principal, layers=self._searched())
+        core = self._build.section("core", self.core.messages(principal))
+        room = budget - core.tokens
+        if room < 0:
+            raise BudgetUnsatisfiable("pins", core.tokens, budget)
+        working = self._working(principal, session, min(room, budget // 8))
+        room -= working.tokens
+        sections = self._history(principal, session, int(room * self.options.window_share))
+        room -= sum(s.tokens for s in sections)
+        if not self.options.recall or self.options.mode == "agent":
+            return self._build.context(core, *sections, working)
+        recalled = self._recaller.recall(
+            text,
+            where,
+            visible=[i for s in sections for i in s.verbatim],
+            budget=min(room, int(budget * self.options.recall_share)),
+            now=self._now(),
+            turn=turn,
+        )
+        summary = tuple(s for s in sections if s.layer == "summary")
+        window = tuple(s for s in sections if s.layer != "summary")
+        return self._build.context(
+            core, *summary, recalled.section, working, *window, ranking=recalled.ranking
+        )
+
+    def delivered(self, context: Context, *, principal: str, session: str) -> None:
+        """That context was really sent: what was looked at lasts longer."""
+        if any(s.layer == "working" for s in context.sections):
+            self.working.get(Conversation(principal, session), self._now())
+
+    # -- asked directly
+
+    def search(
+        self, text: str, *, principal: str, category: str | None = None, k: int = 20
+    ) -> list[Found]:
+        """Entries that speak to a text, best first, as far as the principal may see them."""
+        categories = () if category is None else (category,)
+        where = self.vault.where(principal, layers=self._searched(), categories=categories)
+        hits = self._recaller.search(text, where)[:k]
+        found = {e.id: e for e in self.vault.fetch([h.id for h in hits], where)}
+        return [Found(found[h.id], h.score) for h in hits if h.id in found]
+
+    def remember(
+        self, principal: str, key: str, text: str, *, category: str = "core", session: str = ""
+    ) -> Entry:
+        """Keep a text under a key of the principal's own; as `LongTerm.store`."""
+        return self.long_term.store(
+            principal, key, text, now=self._now(), category=category, session=session
+        )
+
+    # -- who may see what
+
+    def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
+        """An owner lets a reader see what comes from some messages, from the next read on."""
+        meant = frozenset(sources)
+        self.permissions.share(owner, reader, meant)
+        self._reapply(owner, meant)
+
+    def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
+        """The owner takes it back, and with it whatever was made from these messages."""
+        meant = frozenset(sources)
+        self.permissions.unshare(owner, reader, meant)
+        self._reapply(owner, meant)
+
+    def grant(self, grant: Grant) -> None:
+        """An owner lets a reader see all of a category, or all of theirs."""
+        self.permissions.grant(grant)
+
+    def revoke(self, grant: Grant) -> None:
+        """The owner takes it back."""
+        self.permissions.revoke(grant)
+
+    # -- forgetting and ageing
+
+    def meant(self, principal: str, text: str) -> tuple[str, ...]:
+        """The message of a principal's own that a request in words speaks of most."""
+        self._flush()
+        where = self.vault.where(principal, owner=principal, layers=_EXCHANGES)
+        hits = self.vault.lexical(text, where, 8)
+        for entry in self.vault.fetch([h.id for h in hits], where):
+            if entry.text.removeprefix(f"{entry.owner}: ").strip() != text.strip():
+                return (entry.key,)
+        return ()
+
+    def forget(self, principal: str, sources: Iterable[str]) -> Erased:
+        """Erase messages of a principal's own, and all that was made from them, everywhere.
+
+        The latest messages of the conversation go as well where they name what is to be forgotten.
+        Working memory does not say where it has its notes from, so the principal's goes as a whole.
+        """
+        self._flush()
+        wanted = frozenset(sources)
+        wanted |= self._echoes(somebody(principal), wanted)
+        tiers = (_Histories(self, principal), _Notes(self.working, principal))
+        erased = erase_sources(self.vault.store, wanted, owners=[principal], tiers=tiers)
+        self.semantic.forgotten(erased.entries)
+        self._timeline.remove(e.id for e in erased.entries)
+        return erased
+
+    def elapse(self, now: datetime) -> None:
+        """Time has passed: what nobody used for too long expires, and hygiene is done.
+
+        Raises:
+            StoreError: the store failed on the way; the next call goes on.
+        """
+        self._flush()
+        self.working.sweep(now)
+        self.ledger.sweep(now)
+        if self.options.hygiene is not None:
+            for owner in self.permissions.known():
+                self._clean(owner, self.options.hygiene, now)
+
+    def _clean(self, owner: str, policy: Policy, now: datetime) -> None:
+        tiers = (_Histories(self, owner),)
+        done = clean(self.vault.store, owner, policy, now, put=self.vault.put, tiers=tiers)
+        self.semantic.forgotten(done.erased.entries)
+        self._timeline.remove(e.id for e in done.erased.entries)
+        if done.archived:
+            self._tell(Happening(kind="archived", detail=f"{done.archived} entries"))
+        if done.erased.entries:
+            sources = tuple(dict.fromkeys(i for e in done.erased.entries for i in e.sources))
+            self._tell(Happening(kind="purged", sources=sources))
+        if done.error is not None:
+            raise done.error
+
+    # -- looked into
+
+    def entries(self, principal: str | None) -> Iterator[Entry]:
+        """Every entry that a principal may see, archived ones too; None sees all."""
+        self._flush()
+        if principal is None:
+            return self.vault.each(Where(reader=None, archived=None))
+        return self.vault.each(self.vault.where(principal, archived=None))
+
+    @property
+    def sessions(self) -> dict[str, Session]:
+        """The conversations as they go, by name."""
+        return self._sessions
+
+    def may_see_session(self, principal: str, session: str) -> bool:
+        """Whether a principal may see the latest messages of a conversation."""
+        return not self.options.acl or self.permissions.takes_part(principal, session)
+
+    # -- kept
+
+    def save(self) -> dict[str, JSON]:
+        """The whole memory as JSON values, entries included."""
+        self._flush()
+        everything = Where(reader=None, archived=None)
+        sessions: dict[str, JSON] = {s: self._sessions[s].save() for s in sorted(self._sessions)}
+        current: dict[str, JSON] = {p: self._session_of[p] for p in sorted(self._session_of)}
+        return {
+            "version": VERSION,
+            "entries": [encode(e) for e in self.vault.each(everything)],
+            "permissions": self.permissions.save(),
+            "sessions": sessions,
+            "session_of": current,
+            "working": self.working.save(),
+            "ledger": self.ledger.save(),
+        }
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
+        """Take over a saved memory in place of the present one.
+
+        Raises:
+            StateError: it is no such memory.
+        """
+        with reading("it is not a memory"), _as_state():
+            if saved["version"] != VERSION:
+                raise StateError(f"the saved memory has version {saved['version']}, not {VERSION}")
+            entries = [decode(e, f"entry {n}") for n, e in enumerate(saved["entries"], 1)]
+            sessions = {name: self._opened(part) for name, part in saved["sessions"].items()}
+            current = dict(saved["session_of"])
+            parts = (saved["permissions"], saved["working"], saved["ledger"])
+        self.permissions.load(parts[0])
+        self.working.load(parts[1])
+        self.ledger.load(parts[2])
+        self.vault.erase([e.id for e in self.vault.each(Where(reader=None, archived=None))])
+        self.vault.put(entries)
+        self._sessions, self._session_of = sessions, current
+        self._pending.clear()
+        self._restore()
+
+    def close(self) -> None:
+        """Record what is left, and release the store."""
+        self._flush()
+        self.vault.close()
+
+    # -- inside
+
+    def _restore(self) -> None:
+        self._timeline = Timeline()
+        self._recaller = Recaller(self.vault, self._timeline, self._counter, self.options)
+        where = Where(
+            reader=None,
+            layers=frozenset(_EXCHANGES),
+            categories=frozenset({"conversation"}),
+            archived=None,
+        )
+        for entry in self.vault.each(where):
+            self._timeline.add(entry.id, entry.key, entry.session)
+
+    def _session(self, name: str) -> Session:
+        session = self._sessions.get(name)
+        if session is None:
+            session = self._sessions[name] = self._new_session()
+        return session
+
+    def _new_session(self) -> Session:
+        limit = int(self._budget * self.options.summary_share)
+        keep = int(self._budget * self.options.window_share)
+        return Session(
+            self._counter,
+            messages=self.options.window,
+            keep=keep if self.options.summary else None,
+            limit=limit,
+        )
+
+    def _opened(self, saved: object) -> Session:
+        session = self._new_session()
+        session.load(saved)
+        return session
+
+    def _flush(self) -> None:
+        if self._pending:
+            self.end_turn()
+
+    def _searched(self) -> tuple[Layer, ...]:
+        return ("episodic", "long_term", "workspace")
+
+    def _history(self, principal: str, session: str, budget: int) -> tuple[Section, ...]:
+        current = self._sessions.get(session)
+        if current is None or not self.may_see_session(principal, session):
+            return ()
+        return current.sections(budget)
+
+    def _working(self, principal: str, session: str, budget: int) -> Section:
+        fields = self.working.peek(Conversation(principal, session), self._now())
+        if not fields:
+            return self._build.section("working", ())
+        lines = [f"{name}: {value}" for name, value in fields.items()]
+        text = "\n".join(("Notes for this conversation:", *lines))
+        message = composed("user", text, id=f"working:{session}", time=self._now())
+        section = self._build.section("working", (message,))
+        return section if section.tokens <= budget else self._build.section("working", ())
+
+    def _conclude_before(self, message: Message) -> None:
+        """A principal has begun another conversation: the one before is over."""
+        before = self._session_of.get(message.principal)
+        self._session_of[message.principal] = message.session
+        if before in {None, message.session} or not self.options.episodes:
+            return
+        self._flush()
+        said = self._session(before).window
+        limit = self.options.episode_tokens
+        self._learner.conclude(message.principal, before, said, limit, self._now())
+
+    def _readmit(self, session: str) -> None:
+        """Somebody has joined a conversation: they may read all of it."""
+        where = Where(reader=None, archived=None)
+        there = [e for e in self.vault.each(where) if e.session == session]
+        self.vault.put([self.permissions.apply(e) for e in there])
+
+    def _echoes(self, principal: str, sources: frozenset[str]) -> frozenset[str]:
+        session = self._sessions.get(self._session_of.get(principal, ""))
+        if session is None:
+            return frozenset()
+        ids = [entry_id(principal, "episodic", source) for source in sorted(sources)]
+        texts = [e.text for e in self.vault.store.get(ids)]
+        return frozenset(echoes(texts, session.window, principal))
+
+    def _reapply(self, owner: str, sources: frozenset[str]) -> None:
+        self._flush()
+        where = Where(reader=None, owner=owner, archived=None)
+        touched = [e for e in self.vault.each(where) if not sources.isdisjoint(e.sources)]
+        self.vault.put([self.permissions.apply(e) for e in touched])
+
+
+@contextmanager
+def _as_state() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise StateError(f"the saved state cannot be read back: {error}") from error
+
+
+class _Histories:
+    """The conversations as they go, as a tier that a principal's messages are erased from."""
+
+    name = "window"
+
+    def __init__(self, memory: Memory, principal: str) -> None:
+        self._memory = memory
+        self._principal = principal
+
+    def erase(self, sources: Collection[str]) -> int:
+        """Take messages out of every conversation, and what its summary made of them."""
+        return sum(
+            len(session.remove(sources, self._principal))
+            for session in self._memory.sessions.values()
+        )
+
+
+class _Notes:
+    """A principal's working memory, which does not say what its notes were made from."""
+
+    name = "working"
+
+    def __init__(self, working: WorkingMemory, principal: str) -> None:
+        self._working = working
+        self._principal = principal
+
+    def erase(self, sources: Collection[str]) -> int:
+        """Drop all of it."""
+        return self._working.forget(self._principal)

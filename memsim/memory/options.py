@@ -1,0 +1,65 @@
+"""What a memory does, part by part: every part can be switched off, and has its sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from memsim.memory.hygiene import Policy
+
+ToolMode = Literal["framework", "agent", "both"]
+"""Who puts things into long-term memory and gets them out: the framework around each reply, the
+agent by its tools, or both (AgentScope)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryOptions:
+    """The parts of a memory and their sizes; shares are of the budget of a context.
+
+    Attributes:
+        window: latest messages of the conversation that are always shown.
+        window_share: share of the budget that these may take.
+        summary: whether what leaves the window is summarised.
+        summary_share: share of the budget that the summary may take.
+        facts: whether facts are extracted, and later ones supersede earlier ones.
+        episodes: whether a conversation that is over is concluded in an episode of its own.
+        recall: whether earlier messages and entries are found for each question.
+        recall_share: share of the budget that what is recalled may take.
+        k: entries that are recalled at most.
+        depth: entries that are ranked.
+        vectors: whether entries are found by meaning as well as by words.
+        acl: whether permissions are enforced; otherwise everybody sees everything.
+        mode: who stores and recalls.
+        episode_tokens: tokens that the summary of an episode may have.
+        hygiene: when entries are put away and erased; None for never.
+
+    Raises:
+        ValueError: a number is out of its range.
+    """
+
+    window: int = 8
+    window_share: float = 0.5
+    summary: bool = True
+    summary_share: float = 0.1
+    facts: bool = True
+    episodes: bool = True
+    recall: bool = True
+    recall_share: float = 0.5
+    k: int = 16
+    depth: int = 50
+    vectors: bool = True
+    acl: bool = True
+    mode: ToolMode = "framework"
+    episode_tokens: int = 160
+    hygiene: Policy | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("window", "k", "depth", "episode_tokens"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: at least 1")
+        for name in ("window_share", "summary_share", "recall_share"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: more than 0, at most 1")
+        if self.mode not in {"framework", "agent", "both"}:
+            raise ValueError(f"mode is {self.mode!r}: it is 'framework', 'agent' or 'both'")

@@ -1,0 +1,154 @@
+"""A whole memory under test: six layers over one store, with every part to be switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from memsim import (
+    Context,
+    Environment,
+    Event,
+    Forget,
+    ForgetOutcome,
+    Grant,
+    Location,
+    Message,
+    Query,
+    State,
+    Strategy,
+    Surface,
+)
+from memsim.memory.derived import original_of
+from memsim.memory.happening import Happening
+from memsim.memory.memory import Memory
+from memsim.memory.options import MemoryOptions
+from memsim.memory.stores.opening import StoreKind, open_store
+
+Switch = Literal["on", "off"]
+
+
+class Layered(Strategy):
+    """Core, working, episodic, semantic, long-term and workspace memory over one store.
+
+    The latest messages of the conversation, a summary of what was before them, and whatever else
+    speaks to the question, found by words and by meaning among what the asker may see.
+
+    Args:
+        window: latest messages of the conversation that are always there.
+        k: earlier messages that are recalled, as far as they fit.
+        summary: whether what leaves the window is summarised.
+        facts: whether facts are extracted, and later ones supersede earlier ones.
+        episodes: whether each conversation that is over is concluded in a summary of its own.
+        recall: whether earlier messages are found for each question.
+        vectors: whether they are found by meaning as well.
+        acl: whether everybody sees only what is theirs, shared with them, or said in their
+            conversations.
+        mode: who stores and recalls: the framework, the agent by its tools, or both.
+        store: where entries are kept.
+
+    Raises:
+        ValueError: a number is out of its range, or a word means nothing here.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        *,
+        window: int = 8,
+        k: int = 16,
+        summary: Switch = "on",
+        facts: Switch = "on",
+        episodes: Switch = "on",
+        recall: Switch = "on",
+        vectors: Switch = "on",
+        acl: Switch = "on",
+        mode: Literal["framework", "agent", "both"] = "framework",
+        store: StoreKind = "sqlite",
+    ) -> None:
+        super().__init__(env)
+        options = MemoryOptions(
+            window=window,
+            k=k,
+            summary=_on("summary", summary),
+            facts=_on("facts", facts),
+            episodes=_on("episodes", episodes),
+            recall=_on("recall", recall),
+            vectors=_on("vectors", vectors),
+            acl=_on("acl", acl),
+            mode=mode,
+        )
+        self._memory = Memory(
+            open_store(store, env.folder, env.services),
+            model=env.model,
+            counter=env.counter,
+            embed=env.embed,
+            now=env.clock.now,
+            options=options,
+            budget=env.budget,
+            tell=self._told,
+        )
+
+    def observe(self, message: Message) -> None:
+        self._memory.observe(message)
+
+    def context(self, query: Query) -> Context:
+        return self._memory.context(
+            query.text,
+            principal=query.principal,
+            session=query.session,
+            budget=query.budget,
+            turn=query.turn,
+        )
+
+    def end_turn(self) -> None:
+        self._memory.end_turn()
+
+    def grant(self, grant: Grant) -> None:
+        change = self._memory.unshare if grant.revoked else self._memory.share
+        change(grant.owner, grant.viewer, grant.sources)
+
+    def forget(self, request: Forget) -> ForgetOutcome:
+        meant = request.sources or self._memory.meant(request.principal, request.text)
+        erased = self._memory.forget(request.principal, meant)
+        removed = (source for e in erased.entries if (source := original_of(e)) is not None)
+        return ForgetOutcome(supported=True, removed=tuple(removed))
+
+    def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
+        for entry in self._memory.entries(viewer):
+            yield Surface(tier=entry.layer, sources=entry.sources, text=entry.text)
+        for name, session in self._memory.sessions.items():
+            if viewer is None or self._memory.may_see_session(viewer, name):
+                for line in session.summary_lines():
+                    yield Surface(tier="summary", sources=line.sources, text=line.text)
+                for message in session.window:
+                    yield Surface(tier="window", sources=(message.id,), text=message.text)
+
+    def locate(self, source: str, query: Query) -> Location | None:
+        return super().locate(source, query)
+
+    def save(self) -> State:
+        return self._memory.save()
+
+    def load(self, state: State) -> None:
+        self._memory.load(state)
+
+    def close(self) -> None:
+        self._memory.close()
+
+    def _told(self, happening: Happening) -> None:
+        self.env.log(
+            Event(
+                kind=happening.kind,
+                sources=happening.sources,
+                before=happening.before,
+                after=happening.after,
+                detail=happening.detail,
+            )
+        )
+
+
+def _on(name: str, word: str) -> bool:
+    if word not in {"on", "off"}:
+        raise ValueError(f"{name} is {word!r}: it is 'on' or 'off'")
+    return word == "on"
