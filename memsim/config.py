@@ -224,6 +224,13 @@ def _read_texts(value: object, place: _Place) -> tuple[str, ...]:
     raise place.error(f"must be a list of texts, not {value!r}")
 
 
+def _read_strategies(value: object, place: _Place) -> tuple[str, ...]:
+    refs = _read_texts(value, place)
+    if not refs:
+        raise place.error("names no strategy; without the key memsim's own are run")
+    return refs
+
+
 def _read_text(value: object, place: _Place) -> str:
     if not isinstance(value, str) or not value.strip():
         raise place.error(f"must be a text, not {value!r}")
@@ -323,7 +330,7 @@ _Reader = Callable[[object, _Place], object]
 
 _READERS: Mapping[str, _Reader] = {
     "scenarios": _read_texts,
-    "strategies": _read_texts,
+    "strategies": _read_strategies,
     "model": _read_text,
     "embedder": _read_text,
     "tokenizer": _read_text,

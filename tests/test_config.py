@@ -139,6 +139,10 @@ def test_bounds_from_flags_are_kept_apart(tmp_path: Path) -> None:
         ("seed = true", "pyproject.toml:2: seed must be a whole number from 0 to"),
         ("\nrepeat = 0", "pyproject.toml:3: repeat must be a whole number from 1 to"),
         ("budget = []", "pyproject.toml:2: budget must not be empty"),
+        (
+            "strategies = []",
+            "pyproject.toml:2: strategies names no strategy; without the key memsim's own are run",
+        ),
         ("budget = ['0']", "pyproject.toml:2: budget must be a positive number of tokens"),
         ("budget = [nan]", "pyproject.toml:2: budget must be a number of tokens"),
         ("budget = [true]", "pyproject.toml:2: budget must be a number of tokens"),

@@ -629,3 +629,61 @@ def test_paths_are_shown_relative_to_the_project(project: Project, tmp_path: Pat
     """With forward slashes; outside of it, relative to the present folder."""
     assert project.show(tmp_path / "scenarios" / "a.yaml") == "scenarios/a.yaml"
     assert project.show(tmp_path.parent / "x.yaml") == "../x.yaml"
+
+
+# -- methods that cannot be called
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("observe(self): ...", "observe is called with (message), and takes (self)"),
+        (
+            "locate(self, source): ...",
+            "locate is called with (source, query), and takes (self, source)",
+        ),
+        (
+            "end_turn(self, turn): ...",
+            "end_turn is called with (), and takes (self, turn)",
+        ),
+        (
+            "elapse(self, *, now): ...",
+            "elapse is called with (now), and takes (self, *, now)",
+        ),
+    ],
+)
+def test_a_method_that_cannot_be_called_is_told_by_its_own_line(
+    project: Project, method: str, said: str
+) -> None:
+    """The fault is in the user's file, and so is the line."""
+    text = f"{dedent(WINDOW)}\n    def {method}\n"
+    write(project.base / "strategies" / "window.py", text)
+    line = len(text.splitlines())
+
+    with pytest.raises(RefError) as caught:
+        load_strategy("window", project)
+
+    assert f"strategies/window.py:{line}: Window.{said}" == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "observe(self, *anything): ...",
+        "observe(self, said, /, more=()): ...",
+        "locate(self, source, query, deep=False): ...",
+    ],
+)
+def test_a_method_that_takes_more_than_it_is_given_is_fine(project: Project, method: str) -> None:
+    """Names and further arguments are the strategy's own affair."""
+    write(project.base / "strategies" / "window.py", f"{dedent(WINDOW)}\n    def {method}\n")
+
+    assert "Window" == load_strategy("window", project).__name__
+
+
+def test_a_static_method_is_called_without_self(project: Project) -> None:
+    """As Python calls it."""
+    text = f"{dedent(WINDOW)}\n    @staticmethod\n    def end_turn(): ...\n"
+    write(project.base / "strategies" / "window.py", text)
+
+    assert "Window" == load_strategy("window", project).__name__

@@ -17,7 +17,7 @@ from memsim.config import Settings
 from memsim.discovery import StrategyRef
 from memsim.errors import ExitCode, RunFolderError
 from memsim.executors import InProcess, Outcomes, PlayCase
-from memsim.runs import RunWriter, list_runs, load_run, open_run, perform
+from memsim.runs import RunWriter, list_runs, load_run, log, open_run, perform
 from memsim.runs.folder import Lock, runs_folder
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
 from memsim.suite.expect import ExpectFailure
@@ -413,14 +413,73 @@ def test_a_folder_that_cannot_be_written_is_told(
             writer.keep(1, play(plan().cases[1]))
 
 
-def test_another_version_of_a_result_is_not_misread(reports: Path) -> None:
-    """A field that this version does not know ends the log there."""
-    folder = record(plan(), reports)
-    text = (folder / "cases.jsonl").read_text(encoding="utf-8")
-    (folder / "cases.jsonl").write_text(text.replace('"state"', '"states"'), encoding="utf-8")
+def test_another_version_of_a_result_is_not_misread(
+    reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line with a field that this version does not know is refused."""
+    monkeypatch.setattr(log, "result_record", lambda result: {"states": result.state})
+    record(plan(), reports)
 
-    with pytest.raises(RunFolderError, match="3 of its cases are missing"):
+    with pytest.raises(RunFolderError, match=r"cases\.jsonl:1: is damaged, or of another memsim"):
         load_run("latest", reports)
+
+
+@pytest.mark.parametrize(
+    ("was", "became"),
+    [('"recall":0.3333333333333333', '"recall":0.9333333333333333'), ('"n2"', '"n1"')],
+)
+def test_a_number_that_was_altered_in_the_log_is_not_believed(
+    reports: Path, was: str, became: str
+) -> None:
+    """Each line carries a sum of itself; the error names the line."""
+    folder = record(plan(), reports)
+    lines = (folder / "cases.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    assert was in lines[2]
+    lines[2] = lines[2].replace(was, became)
+    (folder / "cases.jsonl").write_text("".join(lines), encoding="utf-8")
+
+    with pytest.raises(RunFolderError) as caught:
+        load_run("latest", reports)
+
+    said = "is damaged, or of another memsim"
+    assert f"{folder / 'cases.jsonl'}:3: {said}" == str(caught.value)
+
+
+def test_a_line_that_was_altered_amid_an_unfinished_log_is_told(reports: Path) -> None:
+    """A killed run ends in a torn line; it never has a wrong one before others."""
+    made = plan()
+    with open_run(made, reports) as writer:
+        perform(made, writer, InProcess(), play=play)
+    path = writer.folder / "cases.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"0.33333", b"0.93333", 1))
+
+    with pytest.raises(RunFolderError, match=r"cases\.jsonl:1: is damaged"):
+        load_run("latest", reports)
+
+
+@pytest.mark.parametrize("name", ["turns.jsonl", "probes.jsonl"])
+def test_what_was_added_behind_the_records_is_damage(reports: Path, name: str) -> None:
+    """Nobody but the run writes there."""
+    folder = record(plan(), reports)
+    with (folder / name).open("ab") as file:
+        file.write(b"rubbish\n")
+
+    with pytest.raises(RunFolderError) as caught:
+        load_run("latest", reports)
+
+    assert f"{folder / name}: holds 8 bytes more than cases.jsonl says" == str(caught.value)
+
+
+def test_what_a_killed_run_left_behind_its_records_is_no_damage(reports: Path) -> None:
+    """Records are written before the line that tells of them."""
+    made = plan()
+    with open_run(made, reports) as writer:
+        perform(made, writer, InProcess(), play=play)
+    for name in ("turns.jsonl", "probes.jsonl", "cases.jsonl"):
+        with (writer.folder / name).open("ab") as file:
+            file.write(b'{"case": "tor')
+
+    assert 3 == len(load_run("latest", reports).cases)
 
 
 def test_a_plan_that_shrank_is_another_plan(reports: Path) -> None:

@@ -21,6 +21,7 @@ from memsim.discovery.listing import locate
 from memsim.discovery.params import read_params
 from memsim.discovery.project import Project, find_project
 from memsim.discovery.refs import StrategyRef, parse_ref
+from memsim.discovery.signatures import check_signatures
 from memsim.discovery.source import Param, strategies_in
 from memsim.errors import RefError
 from memsim.strategy import Strategy
@@ -137,7 +138,9 @@ def _load(ref: StrategyRef, project: Project) -> type[Strategy]:
     if ref.entry:
         return _load_entry(ref)
     found = getattr(load_file(ref.file, shown), ref.class_name, None)
-    return _checked(found, f"{shown}: {ref.class_name}")
+    kind = _checked(found, f"{shown}: {ref.class_name}")
+    check_signatures(kind, ref.file.resolve(), shown)
+    return kind
 
 
 def _load_entry(ref: StrategyRef) -> type[Strategy]:
@@ -148,7 +151,9 @@ def _load_entry(ref: StrategyRef) -> type[Strategy]:
         said = " ".join(str(error).split())
         message = f"{ref.handle} ({ref.entry}): {type(error).__name__}: {said}"
         raise RefError(message) from error
-    return _checked(found, f"{ref.handle} ({ref.entry})")
+    kind = _checked(found, f"{ref.handle} ({ref.entry})")
+    check_signatures(kind, None, "")
+    return kind
 
 
 def _checked(found: object, name: str) -> type[Strategy]:

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
 from memsim.context import Section, date_line
+from memsim.errors import StateError
 from memsim.memory.state import JSON, pack, unpack
 from memsim.message import Text
 
@@ -195,9 +196,16 @@ class Window:
         """Take over saved messages.
 
         Raises:
-            StateError: they are none.
+            StateError: they are none, or one stands there twice.
         """
-        for message in unpack(saved):
+        messages = unpack(saved)
+        seen: set[str] = set()
+        for message in messages:
+            if message.id in seen:
+                said = f"the message {message.id!r} stands twice in a window"
+                raise StateError(f"the saved state cannot be read back: {said}")
+            seen.add(message.id)
+        for message in messages:
             self.add(message)
 
     def _slice(self, start: int, end: int) -> list[Message]:

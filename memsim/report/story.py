@@ -248,8 +248,8 @@ def _now(piece: Line, probe: Line) -> str:
             return "not in the context; the strategy cannot be looked into"
         return "nowhere: not in the context, not stored"
     parts = [f"kept in the {location['tier']}, not in the context"]
-    if location["rank"] is not None:
-        parts.append(f"rank {location['rank']}")
-    if location["detail"]:
-        parts.append(location["detail"])
-    return "; ".join(dict.fromkeys(parts))
+    rank = "" if location["rank"] is None else f"rank {location['rank']}"
+    detail = location["detail"] or ""
+    # A strategy may have told its rank in its own words already.
+    told = rank and (detail == rank or detail.startswith((f"{rank},", f"{rank};")))
+    return "; ".join(filter(None, [*parts, "" if told else rank, detail]))

@@ -14,6 +14,7 @@ from memsim.suite.cases import CaseOutcome, CaseResult
 from memsim.suite.expect import ExpectFailure
 from memsim.trace import json_line
 
+_END, _OWN = b"}\n", b',"own":'
 TURNS, PROBES, CASES = "turns.jsonl", "probes.jsonl", "cases.jsonl"
 
 
@@ -79,10 +80,11 @@ def read_result(record: dict[str, Any]) -> CaseResult:
 
 
 def encode_entry(result: CaseResult, turns: Span, probes: Span) -> bytes:
-    """The line of a case."""
+    """The line of a case; `own` at its end is the CRC-32 of the line without it."""
     record = result_record(result)
     record |= {"ends": [turns.end, probes.end], "crc": [turns.crc, probes.crc]}
-    return json_line(record).encode(errors="backslashreplace")
+    line = json_line(record).encode(errors="backslashreplace")
+    return b"%s%s%d}\n" % (line.removesuffix(_END), _OWN, zlib.crc32(line))
 
 
 def outcome_entry(outcome: CaseOutcome, turns: int, probes: int) -> tuple[bytes, Span, Span]:
@@ -111,10 +113,11 @@ def read_log(folder: Path) -> Iterator[Entry]:
 
 
 def _decode(line: bytes, turns: int, probes: int) -> Entry | None:
-    if not line.endswith(b"\n"):
+    bare, _, own = line.rpartition(_OWN)
+    if own != b"%d}\n" % zlib.crc32(bare + _END):
         return None
     try:
-        record = json.loads(line)
+        record = json.loads(bare + _END)
         turn_end, probe_end = record.pop("ends")
         turn_crc, probe_crc = record.pop("crc")
         result = read_result(record)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memsim.errors import RunFolderError, nearest
 from memsim.runs.folder import INFO, list_runs, read_info, runs_folder
-from memsim.runs.log import PROBES, TURNS, Entry, Span, read_log, read_span
+from memsim.runs.log import CASES, PROBES, TURNS, Entry, Span, read_log, read_span
 from memsim.suite.cases import CaseResult
 
 LATEST = "latest"
@@ -97,11 +98,33 @@ def open_folder(folder: Path) -> Run:
     """
     info = read_info(folder)
     entries = tuple(read_log(folder))
+    _check_log(folder, entries)
     missing = _cases(info) - len(entries)
     if info.get("finished") and missing:
         raise RunFolderError(f"is damaged: {missing} of its cases are missing", path=folder)
+    if info.get("finished"):
+        _check_ends(folder, entries)
     cases = tuple(e.result for e in entries)
     return Run(folder=folder, info=info, cases=cases, _entries=entries)
+
+
+def _check_log(folder: Path, entries: Sequence[Entry]) -> None:
+    # A killed writer leaves a line without its end; a whole one that is wrong was changed.
+    with suppress(FileNotFoundError), (folder / CASES).open("rb") as log:
+        log.seek(sum(entry.length for entry in entries))
+        if log.readline().endswith(b"\n"):
+            line = len(entries) + 1
+            raise RunFolderError("is damaged, or of another memsim", path=folder / CASES, line=line)
+
+
+def _check_ends(folder: Path, entries: Sequence[Entry]) -> None:
+    ends = (entries[-1].turns.end, entries[-1].probes.end) if entries else (0, 0)
+    for name, end in zip((TURNS, PROBES), ends, strict=True):
+        path = folder / name
+        size = path.stat().st_size if path.exists() else 0
+        if size > end:
+            message = f"holds {size - end:,} bytes more than cases.jsonl says"
+            raise RunFolderError(message, path=path)
 
 
 def _cases(info: Mapping[str, object]) -> int:

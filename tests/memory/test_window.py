@@ -9,6 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memsim.context import Context, ContextBuilder
+from memsim.errors import StateError
 from memsim.memory.window import Window
 from memsim.message import (
     EPOCH,
@@ -195,3 +196,17 @@ def test_a_context_of_a_section_pairs_nothing_away() -> None:
     context = Context(sections=(window.section(1000),))
 
     assert 3 == len(context.messages())
+
+
+def test_a_saved_window_that_holds_a_message_twice_is_refused() -> None:
+    """Its ids name one message each; the window is left as it was."""
+    window = Window(counter)
+    window.add(said("user", "hello", id="m1"))
+    saved = window.save()
+    assert isinstance(saved, list)
+
+    fresh = Window(counter)
+    with pytest.raises(StateError, match="the message 'm1' stands twice in a window"):
+        fresh.load([*saved, *saved])
+
+    assert 0 == len(fresh)

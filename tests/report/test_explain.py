@@ -53,6 +53,18 @@ def test_a_stored_fact_shows_its_rank_and_the_cut_off(
     assert "kept in the store, not in the context; rank 14; k 8" in text
 
 
+def test_a_rank_that_the_strategy_tells_itself_is_told_once(
+    probe_line: Make, turn_lines: list[Line]
+) -> None:
+    """Its words and the record's say the same."""
+    location = {"tier": "store", "rank": 79, "detail": "rank 79, k 10"}
+
+    text = told(evidence(probe_line(), location=location), turn_lines)
+
+    assert "not in the context; rank 79, k 10" in text
+    assert 1 == text.count("rank 79")
+
+
 def test_a_fact_in_the_context_says_in_which_words(
     probe_line: Make, turn_lines: list[Line]
 ) -> None:
