@@ -22,7 +22,8 @@ _TEMPORARY = ".tmp"
 def write_whole(path: Path, data: bytes) -> None:
     """Put bytes in the place of a file: whoever looks finds the old ones or the new ones.
 
-    They have reached the disk when this returns. The file can be read by its owner alone.
+    They have reached the disk when this returns. A new file can be read by its owner alone; one
+    that is there keeps its permissions.
 
     Raises:
         OSError: they could not be written; then the old ones are there still.
@@ -33,6 +34,8 @@ def write_whole(path: Path, data: bytes) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
+            with contextlib.suppress(FileNotFoundError):
+                Path(name).chmod(path.stat().st_mode & 0o7777)
             os.fsync(file.fileno())
         os.replace(name, path)  # noqa: PTH105 - a seam where tests let it fail, as fsync is
     except BaseException:

@@ -1,0 +1,303 @@
+"""The workspace: the Markdown files that an agent and its people both read and write.
+
+In a folder of a principal's own::
+
+    IDENTITY.md  SOUL.md  USER.md  MEMORY.md    who the agent is, whom it serves, what it keeps
+    memory/2026-01-05.md                        what was noted on a day
+    memory/2026-01-05_2.md                      the same day's second file, when the first was full
+
+What is in a file is never changed by adding to it: its bytes stand before the new ones as they are,
+whatever line ends or byte order mark they have.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+from memsim.clock import utc
+from memsim.errors import StoreError
+from memsim.memory.chunks import LENGTH, Chunk, chunk
+from memsim.memory.compaction.graphemes import head, tail
+from memsim.memory.files import WAIT, locked, sweep, unwritable, write_whole
+
+MEMORY = "MEMORY.md"
+ROOTS = ("IDENTITY.md", "SOUL.md", "USER.md", MEMORY)
+"""In the order in which a context shows them."""
+
+DAILY = "memory"
+
+FILE_LIMIT, TOTAL_LIMIT = 8_000, 24_000
+"""Characters of a file, and of all that a context shows of the workspace (a file's: AgenticX)."""
+
+DAY_LIMIT = 10
+"""Files of one day at most."""
+
+_HEADING = re.compile(r"^\ufeff?(##? .*?)[ \t]*\r?$", re.MULTILINE)
+_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})(?:_([2-9]|[1-9]\d+))?\.md")
+
+
+class WorkspaceFull(StoreError):  # noqa: N818 - a state of the workspace, named like its kin
+    """What should be noted does not fit into its file, or into the day's.
+
+    Args:
+        name: the file.
+        limit: characters that it may have.
+    """
+
+    def __init__(self, name: str, limit: int) -> None:
+        self.name = name
+        self.limit = limit
+        super().__init__(name, limit)
+
+    def __str__(self) -> str:
+        return f"{self.name} is full: it may have {self.limit:,} characters"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a context shows of a file.
+
+    Attributes:
+        name: of the file, from the workspace's folder.
+        text: without a byte order mark.
+        omitted: characters that were left out: at the end, or at the beginning of a day's file.
+    """
+
+    name: str
+    text: str
+    omitted: int
+
+
+class Workspace:
+    """The files of one folder.
+
+    A note that would make a day's file longer than allowed begins the day's next one, so that none
+    is lost; after `DAY_LIMIT` of them it is refused. MEMORY.md, which people keep in order, is not
+    continued elsewhere: a note that does not fit is refused. What is refused changes nothing.
+
+    Args:
+        folder: where the files are; made with the first of them.
+        file_limit: characters of a file that is added to, and of a file that a context shows.
+        total_limit: characters of all files that a context shows.
+        wait: seconds to wait for another writer.
+
+    Raises:
+        ValueError: a limit is not positive.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        file_limit: int = FILE_LIMIT,
+        total_limit: int = TOTAL_LIMIT,
+        wait: float = WAIT,
+    ) -> None:
+        if file_limit < 1 or total_limit < 1:
+            raise ValueError("a workspace's limits are at least one character")
+        self.folder = Path(os.path.realpath(folder))
+        self._file_limit = file_limit
+        self._total_limit = total_limit
+        self._wait = wait
+
+    def names(self) -> list[str]:
+        """The files that there are: the roots in their order, then the days, latest first.
+
+        Raises:
+            StoreError: the folder cannot be read.
+        """
+        try:
+            days = [f"{DAILY}/{path.name}" for path in (self.folder / DAILY).iterdir()]
+        except (FileNotFoundError, NotADirectoryError):
+            days = []
+        except OSError as error:
+            raise self._unreadable(DAILY, error) from error
+        roots = [name for name in ROOTS if (self.folder / name).is_file()]
+        return roots + sorted((d for d in days if _is_daily(d)), key=_day_order, reverse=True)
+
+    def read(self, name: str) -> str | None:
+        """A file's text, every character of it; None where there is no such file.
+
+        Raises:
+            ValueError: the name is none of a workspace's files.
+            StoreError: it cannot be read, or is not UTF-8, or leads out of the folder.
+        """
+        data = self._bytes(name)
+        return None if data is None else self._decoded(name, data)
+
+    def pages(self) -> list[Page]:
+        """What a context shows: of each file as much as allowed, until all of it is.
+
+        Of the roots the beginning is shown, of a day's file the end; a day that is shown in part is
+        the oldest shown.
+
+        Raises:
+            StoreError: as `read`.
+        """
+        left = self._total_limit
+        pages: list[Page] = []
+        for name in self.names():
+            text = (self.read(name) or "").removeprefix("\ufeff")
+            shown = (tail if _is_daily(name) else head)(text, min(self._file_limit, left))
+            if shown:
+                pages.append(Page(name=name, text=shown, omitted=len(text) - len(shown)))
+            left -= len(shown)
+        return pages
+
+    def chunks(self, length: int = LENGTH) -> Iterator[Chunk]:
+        """The pieces of every file, for an index.
+
+        Raises:
+            StoreError: as `read`.
+        """
+        for name in self.names():
+            yield from chunk(name, self.read(name) or "", length)
+
+    def write(self, name: str, text: str) -> None:
+        """Put a text in the place of a file, whole or not at all.
+
+        Raises:
+            ValueError: as `read`; or the text cannot be encoded.
+            WorkspaceFull: it is longer than a file may be.
+            StoreError: it cannot be written.
+        """
+        data = _encoded(text)
+        path = self._path(name)
+        if len(text) > self._file_limit:
+            raise WorkspaceFull(name, self._file_limit)
+        with self._changing():
+            self._put(path, data)
+
+    def note(self, text: str, now: datetime) -> str:
+        """Add a note to the day's file, begun with the day as its heading.
+
+        Args:
+            text: what to add, byte for byte, as lines of its own.
+            now: the present; the day is that of its zone.
+
+        Returns:
+            The name of the file that it is in.
+
+        Raises:
+            ValueError: the note is blank or cannot be encoded, or the time has no zone.
+            WorkspaceFull: it fits into none of the day's files.
+            StoreError: it cannot be written, or the file cannot be read.
+        """
+        day = _day(now)
+        with self._changing():
+            for name in self._places(day):
+                if self._add(name, f"# {day}", text):
+                    return name
+        raise WorkspaceFull(_daily(day, DAY_LIMIT), self._file_limit)
+
+    def remember(self, text: str, now: datetime) -> str:
+        """Add a note to MEMORY.md, under the day as a heading; as `note` otherwise."""
+        day = _day(now)
+        with self._changing():
+            if not self._add(MEMORY, f"## {day}", text):
+                raise WorkspaceFull(MEMORY, self._file_limit)
+        return MEMORY
+
+    def _places(self, day: date) -> list[str]:
+        # Earlier ones are full, and stay so: notes of a day keep their order.
+        names = [_daily(day, number) for number in range(1, DAY_LIMIT + 1)]
+        there = [n for n, name in enumerate(names) if (self.folder / name).exists()]
+        return names[there[-1] if there else 0 :]
+
+    def _add(self, name: str, heading: str, note: str) -> bool:
+        """Whether the note fitted into the file."""
+        if not note.strip():
+            raise ValueError("a note is blank")
+        before = self._bytes(name) or b""
+        text = self._decoded(name, before)
+        end = "\r\n" if "\r\n" in text else "\n"
+        added = "" if not text or text.endswith(("\n", "\r")) else end
+        if not _stands_under(heading, text):
+            added += f"{end if text else ''}{heading}{end}"
+        added += note if note.endswith(("\n", "\r")) else note + end
+        if len(text) + len(added) > self._file_limit:
+            return False
+        self._put(self._path(name), before + _encoded(added))
+        return True
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+        with locked(self.folder / ".workspace", self._wait):
+            yield
+
+    def _put(self, path: Path, data: bytes) -> None:
+        try:
+            path.parent.mkdir(exist_ok=True)
+            sweep(path)
+            write_whole(path, data)
+        except OSError as error:
+            raise unwritable(path, error) from error
+
+    def _bytes(self, name: str) -> bytes | None:
+        try:
+            return self._path(name).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise self._unreadable(name, error) from error
+
+    def _decoded(self, name: str, data: bytes) -> str:
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise StoreError(f"{self.folder / name}: is not UTF-8") from None
+
+    def _path(self, name: str) -> Path:
+        if name not in ROOTS and not _is_daily(name):
+            raise ValueError(f"a workspace has {', '.join(ROOTS)} and {DAILY}/<day>.md")
+        path = Path(os.path.realpath(self.folder / name))
+        if not path.is_relative_to(self.folder):
+            raise StoreError(f"{self.folder / name}: leads out of the workspace")
+        return path
+
+    def _unreadable(self, name: str, error: OSError) -> StoreError:
+        reason = error.strerror or type(error).__name__
+        return StoreError(f"{self.folder / name}: cannot be read: {reason}")
+
+
+def _stands_under(heading: str, text: str) -> bool:
+    """Whether what is added at the end of a text would be under this heading."""
+    if heading.startswith("# "):
+        return bool(text.removeprefix("\ufeff"))  # a day's file is all that day's
+    return _HEADING.findall(text)[-1:] == [heading]
+
+
+def _day(now: datetime) -> date:
+    utc(now)  # which refuses a time without a zone
+    return now.date()
+
+
+def _daily(day: date, number: int) -> str:
+    return f"{DAILY}/{day}.md" if number == 1 else f"{DAILY}/{day}_{number}.md"
+
+
+def _is_daily(name: str) -> bool:
+    folder, _, rest = name.rpartition("/")
+    return folder == DAILY and _NAME.fullmatch(rest) is not None
+
+
+def _day_order(name: str) -> tuple[str, int]:
+    match = _NAME.fullmatch(name.rpartition("/")[2])
+    return (match[1], int(match[2] or 1)) if match else ("", 0)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("a text cannot be encoded as UTF-8") from None
