@@ -42,6 +42,7 @@ BASELINES = (
 _BUDGET = re.compile(r"^(\d+(?:\.\d+)?)\s*(k|m)?$", re.IGNORECASE)
 _SCALE = {"": 1, "k": 1024, "m": 1024 * 1024}
 _LARGEST = 1 << 31
+_LONGEST = 30 * 86_400
 _PREFIX = "MEMSIM_"
 _OTHER_VARIABLES = ("DATA",)
 _FLAGS = {"strategies": "--strategy", "expect": "--fail-under", "jobs": "-j"}
@@ -77,6 +78,7 @@ class Settings:
         budget_forced: a flag or the environment set the budget, so scenarios may not.
         repeat: how often each case is played.
         jobs: processes; 0 leaves it to the machine.
+        timeout: seconds that a case may take; 0 for as long as it likes.
         max_errors: tolerated unscored probes: a count, or a share below 1.
         expect: metric to bound, for every case that its scenario does not bound itself.
         expect_forced: bounds from flags, which win over the scenario's.
@@ -95,6 +97,7 @@ class Settings:
     seed: int = 7
     reports: str = "reports"
     jobs: int = 0
+    timeout: float = 0
     max_errors: float = 0
     expect: Mapping[str, str] = field(default_factory=dict)
     expect_forced: Mapping[str, str] = field(default_factory=dict)
@@ -153,8 +156,10 @@ def _from_table(project: Project) -> dict[str, object]:
             values[key] = _read_gate(value, place, project)
         elif key in _READERS:
             values[key] = _READERS[key](value, place)
+        elif key in COMMAND_KEYS:
+            COMMAND_KEYS[key](value, place)
         else:
-            known = [*_READERS, "gate"]
+            known = [*_READERS, *COMMAND_KEYS, "gate"]
             raise ConfigError(
                 f"unknown key {key!r} in [tool.memsim]",
                 path=PYPROJECT,
@@ -165,6 +170,19 @@ def _from_table(project: Project) -> dict[str, object]:
         lines = {metric: project.line(metric, "expect") for metric in bounds}
         values["expect_lines"] = {metric: n for metric, n in lines.items() if n is not None}
     return values
+
+
+def command_defaults(project: Project) -> dict[str, object]:
+    """What `[tool.memsim]` says of flags that shape no number, such as `format`, by their keys.
+
+    Raises:
+        ConfigError: a value is wrong.
+    """
+    return {
+        key: COMMAND_KEYS[key](value, _Place(key, PYPROJECT, project.line(key)))
+        for key, value in project.table.items()
+        if key in COMMAND_KEYS
+    }
 
 
 def _from_environment(environ: Mapping[str, str], also: Collection[str]) -> dict[str, object]:
@@ -237,6 +255,22 @@ def _read_text(value: object, place: _Place) -> str:
     return value
 
 
+def _read_flag(value: object, place: _Place) -> bool:
+    if not isinstance(value, bool):
+        raise place.error(f"must be true or false, not {value!r}")
+    return value
+
+
+def _one_of(*words: str) -> Callable[[object, _Place], str]:
+    def read(value: object, place: _Place) -> str:
+        if not isinstance(value, str) or value not in words:
+            message = f"must be one of {', '.join(words)}, not {value!r}"
+            raise place.error(message, nearest(value, words) if isinstance(value, str) else None)
+        return value
+
+    return read
+
+
 def _read_name(value: object, place: _Place) -> str:
     return "" if value in ("", "none") else _read_text(value, place)
 
@@ -253,6 +287,13 @@ def _whole(least: int, most: int) -> Callable[[object, _Place], int]:
 
 def _read_jobs(value: object, place: _Place) -> int:
     return 0 if value == "auto" else _whole(1, 1024)(value, place)
+
+
+def _read_timeout(value: object, place: _Place) -> float:
+    number = _number(value)
+    if number is None or not 0 <= number <= _LONGEST:
+        raise place.error(f"must be seconds such as 30 or 0.5, 0 for no limit, not {value!r}")
+    return number
 
 
 def _read_max_errors(value: object, place: _Place) -> float:
@@ -339,10 +380,29 @@ _READERS: Mapping[str, _Reader] = {
     "seed": _whole(0, (1 << 53) - 1),
     "reports": _read_text,
     "jobs": _read_jobs,
+    "timeout": _read_timeout,
     "max_errors": _read_max_errors,
     "expect": _read_expect,
     "baseline": _read_name,
 }
+
+COMMAND_KEYS: Mapping[str, _Reader] = {
+    "color": _one_of("auto", "always", "never"),
+    "data": _read_text,
+    "dry_run": _read_flag,
+    "format": _one_of("table", "md", "json", "jsonl"),
+    "k": _read_text,
+    "lf": _read_flag,
+    "mask_bad_gold": _read_flag,
+    "no_report": _read_flag,
+    "no_resume": _read_flag,
+    "output": _read_text,
+    "progress": _one_of("auto", "plain", "none"),
+    "quiet": _read_flag,
+    "verbose": _read_flag,
+    "x": _read_flag,
+}
+"""Keys of `[tool.memsim]` that say what a command selects, shows and keeps, and measure nothing."""
 
 _GATE_READERS: Mapping[str, _Reader] = {
     "metrics": _read_texts,

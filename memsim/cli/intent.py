@@ -69,6 +69,7 @@ def outlook(intent: Intent, project: Project) -> Outlook:
     remarks += _shadowing(strategies, project)
     _check_names(settings)
     made = plan(settings, selection, strategies, intent.expression)
+    remarks += _probeless(made)
     return Outlook(plan=made, remarks=tuple(remarks))
 
 
@@ -151,6 +152,11 @@ def _shadowing(strategies: Sequence[StrategyRef], project: Project) -> list[str]
         for name in names
         if name in shadows
     ]
+
+
+def _probeless(made: Plan) -> list[str]:
+    without = dict.fromkeys(str(case.scenario) for case in made.cases if not case.probes)
+    return [f"{scenario} asks no probe: nothing of it can be measured" for scenario in without]
 
 
 def _check_names(settings: Settings) -> None:

@@ -15,6 +15,7 @@ from memsim.discovery import Found, Project, builtin_folder, find_project, find_
 from memsim.errors import RunFolderError, ScenarioError
 from memsim.report import numbers
 from memsim.report.layout import Column, TextLine, Tone, lay_out
+from memsim.scenario.files import one_line
 
 if TYPE_CHECKING:
     from memsim.runs import Run
@@ -74,6 +75,11 @@ def _scenarios(view: View) -> Iterator[TextLine]:
     problems: list[str] = []
     for path, found, origin in _found_scenarios(view.project):
         shown = view.project.show(path)
+        try:
+            one_line(shown)
+        except ScenarioError as error:
+            problems.append(str(error))
+            continue
         if isinstance(found, ScenarioError):
             told = ScenarioError(found.message, path=shown, line=found.line, hint=found.hint)
             problems.append(str(told))

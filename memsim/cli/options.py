@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import Any, TypedDict, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from memsim.cli.progress import ProgressChoice
 from memsim.cli.showing import Format
 from memsim.cli.terminal import ColorChoice
+from memsim.config import command_defaults
+from memsim.discovery import find_project
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -22,6 +25,7 @@ class Flags(TypedDict):
     lf: bool
     stop_at_first: bool
     max_errors: str | None
+    timeout: str | None
     data: str | None
     mask_bad_gold: bool
     budget: str | None
@@ -74,6 +78,11 @@ SELECT = (
         "--max-errors",
         metavar="N|SHARE",
         help="Unscored probes to tolerate, such as 3 or 0.1.  [default: 0]",
+    ),
+    click.option(
+        "--timeout",
+        metavar="SECONDS",
+        help="What a case may take before it counts as an error.  [default: no limit]",
     ),
     click.option(
         "--data",
@@ -181,8 +190,28 @@ def settings_in(flags: Flags) -> dict[str, object]:
         "tokenizer": flags["tokenizer"],
         "jobs": flags["jobs"],
         "max_errors": flags["max_errors"],
+        "timeout": flags["timeout"],
     }
     return values | {"expect": flags["fail_under"] or None}
+
+
+def given(ctx: click.Context, name: str) -> bool:
+    """Whether a flag was typed; a variable or the configuration may stand for many commands."""
+    return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def refuse_contradictions(ctx: click.Context) -> None:
+    """Refuse flags that cannot both be meant, and paths that are none.
+
+    Raises:
+        click.UsageError: there is such a flag.
+    """
+    if given(ctx, "quiet") and given(ctx, "verbose"):
+        raise click.UsageError("-q and -v cannot both be meant", ctx)
+    for name, flag in (("output", "-o"), ("data", "--data")):
+        value = ctx.params.get(name)
+        if value is not None and not str(value).strip():
+            raise click.UsageError(f"{flag} names no path: {value!r}", ctx)
 
 
 def run_options(command: _Command) -> _Command:
@@ -193,7 +222,36 @@ def run_options(command: _Command) -> _Command:
     return command
 
 
-class GroupedHelp(click.Command):
+class Configured(click.Command):
+    """A command whose flags may have their values in `[tool.memsim]`, below flag and variable."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - click's signature
+    ) -> click.Context:
+        """As click's own, with what the project's configuration says as defaults."""
+        if not {"-h", "--help"}.intersection(args):
+            extra["default_map"] = self._configured()
+        return super().make_context(info_name, args, parent, **extra)
+
+    def _configured(self) -> dict[str, object]:
+        project = find_project()
+        own = {parameter.name for parameter in self.params}
+        said = {
+            _NAMES.get(key, key): str(project.base / str(value)) if key in _PATHS else value
+            for key, value in command_defaults(project).items()
+        }
+        return {name: value for name, value in said.items() if name in own}
+
+
+_NAMES = {"format": "form", "k": "expression", "x": "stop_at_first"}
+_PATHS = frozenset({"data", "output"})
+
+
+class GroupedHelp(Configured):
     """A command whose help shows its flags in groups."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

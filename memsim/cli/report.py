@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import click
 
+from memsim.cli.options import Configured
 from memsim.cli.saved import saved_run, write_report
 from memsim.cli.showing import Format, opening, show
 from memsim.cli.terminal import ColorChoice, Terminal
@@ -14,6 +15,7 @@ from memsim.discovery import find_project
 
 @click.command(
     "report",
+    cls=Configured,
     epilog="""\b
 Examples:
   memsim report

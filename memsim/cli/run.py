@@ -13,7 +13,14 @@ import click
 
 from memsim.cli.guard import complain
 from memsim.cli.intent import Intent, outlook
-from memsim.cli.options import Flags, GroupedHelp, run_options, settings_in
+from memsim.cli.options import (
+    Flags,
+    GroupedHelp,
+    given,
+    refuse_contradictions,
+    run_options,
+    settings_in,
+)
 from memsim.cli.progress import ProgressChoice, Step, Stopwatch, showing
 from memsim.cli.terminal import Terminal
 from memsim.discovery import find_project
@@ -45,9 +52,14 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[F
     memsim's own.
     """
     watch = Stopwatch()
+    refuse_contradictions(ctx)
     terminal = Terminal.of_process(flags["color"])
     project = find_project()
     planned = outlook(_intent(scenarios, flags), project)
+    if given(ctx, "data"):
+        _need_dataset(planned.plan, "--data")
+    if given(ctx, "mask_bad_gold"):
+        _need_dataset(planned.plan, "--mask-bad-gold")
     for remark in planned.remarks:
         complain(remark)
     if flags["dry_run"]:
@@ -68,6 +80,11 @@ def _intent(scenarios: tuple[str, ...], flags: Flags) -> Intent:
         mask_bad_gold=flags["mask_bad_gold"],
         settings=settings,
     )
+
+
+def _need_dataset(plan: Plan, flag: str) -> None:
+    if not any(case.scenario.dataset for case in plan.cases):
+        raise click.UsageError(f"{flag} is for datasets such as locomo, and none is run")
 
 
 def _dry_run(plan: Plan, terminal: Terminal) -> int:

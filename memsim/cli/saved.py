@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsim.config import Settings, load_settings
+from memsim.config import COMMAND_KEYS, Settings, load_settings
 from memsim.discovery import Project
 from memsim.errors import RunFolderError
 
@@ -14,24 +14,7 @@ if TYPE_CHECKING:
     from memsim.report.rows import Summary
     from memsim.runs import Run
 
-COMMAND_VARIABLES = (
-    "color",
-    "data",
-    "dry_run",
-    "fail_under",
-    "format",
-    "k",
-    "lf",
-    "mask_bad_gold",
-    "no_report",
-    "no_resume",
-    "output",
-    "progress",
-    "quiet",
-    "strategy",
-    "verbose",
-    "x",
-)
+COMMAND_VARIABLES = (*COMMAND_KEYS, "fail_under", "strategy")
 """Flags whose MEMSIM_ variable the command reads itself."""
 
 

@@ -71,7 +71,7 @@ def parse_ref(text: str) -> StrategyRef:
         RefError: it is not a ref.
     """
     found = _FILE.match(text) or _NAME.match(text)
-    if not found:
+    if not found or not text.isprintable():
         raise RefError(
             f"{text!r} is not a strategy such as sliding_window:messages=20 or my.py@Mine"
         )

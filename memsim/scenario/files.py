@@ -10,6 +10,7 @@ from pathlib import Path
 from memsim.errors import ScenarioError
 
 MAX_BYTES = 8 * 1024 * 1024
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SUFFIXES = (".yaml", ".yml")
 _MARK = re.compile(rb"""^[ \t]*\{?[ \t]*["']?memsim["']?[ \t]*:""", re.MULTILINE)
 
@@ -46,6 +47,18 @@ def look_through(folder: Path) -> tuple[list[Path], list[ScenarioError]]:
                 # It may have meant a folder of scenarios.
                 problems.append(ScenarioError(_leads_nowhere(path), path=path))
     return sorted(files, key=lambda path: path.parts), problems
+
+
+def one_line(name: str) -> str:
+    """A name that is part of ids, and so of lines.
+
+    Raises:
+        ScenarioError: it holds a line break or another control character.
+    """
+    if _CONTROL.search(name):
+        said = "a name may not hold a line break or another control character: rename it"
+        raise ScenarioError(said, path=ascii(name)[1:-1])
+    return name
 
 
 def _circles(top: Path, path: Path) -> bool:

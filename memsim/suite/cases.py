@@ -22,6 +22,7 @@ class CaseSpec:
     Attributes:
         bounds: what its metrics must be.
         turns, probes: how many the scenario has.
+        timeout: seconds that it may take; 0 for as long as it likes. No record depends on it.
     """
 
     scenario: ScenarioRef
@@ -35,6 +36,7 @@ class CaseSpec:
     bounds: tuple[Bound, ...] = ()
     turns: int = 0
     probes: int = 0
+    timeout: float = 0
 
     @property
     def id(self) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from memsim.discovery import Project, builtin_folder
 from memsim.errors import RefError, ScenarioError, nearest
+from memsim.scenario.files import one_line
 from memsim.suite.scenarios import (
     ScenarioRef,
     dataset_names,
@@ -145,7 +146,7 @@ class _Finder:
         for scenario in inside.values():
             yield ScenarioRef(
                 source=name,
-                name=scenario.name,
+                name=one_line(scenario.name),
                 dataset=name,
                 options=self.options,
                 place=place,
@@ -171,7 +172,7 @@ class _Finder:
             inside = _inside(scenario.path, folder)
             place = Path(real + os.sep + inside)
             remember(place, [scenario])
-            source = posixpath.normpath(f"{shown}/{inside.replace(os.sep, '/')}")
+            source = one_line(posixpath.normpath(f"{shown}/{inside.replace(os.sep, '/')}"))
             refs.append(ScenarioRef(source=source, name=scenario.name, place=place))
         return refs
 
@@ -179,7 +180,7 @@ class _Finder:
         return shown_as(error, self.project.show(Path(error.path)) if error.path else "")
 
     def _in_file(self, path: Path) -> Iterator[ScenarioRef]:
-        source, place = self.project.show(path), path.resolve()
+        source, place = one_line(self.project.show(path)), path.resolve()
         for name in scenarios_in_file(place, source):
             yield ScenarioRef(source=source, name=name, place=place)
 

@@ -137,6 +137,7 @@ def _cases_of(
                     bounds=bounds,
                     turns=scenario.turns,
                     probes=len(scenario.probes),
+                    timeout=settings.timeout,
                 )
 
 

@@ -27,6 +27,7 @@ from memsim.scoring import (
 )
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, blank_result
 from memsim.suite.expect import check_expectations
+from memsim.suite.limit import OutOfTime, time_limit
 from memsim.tokens import TokenCounter, load_tokenizer
 from memsim.trace import json_line
 
@@ -82,6 +83,8 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
             trace = _replay(scenario, remembering, spec, folder)
     except ModelError as error:
         return _failed(spec, str(error))
+    except OutOfTime:
+        return _failed(spec, f"took longer than the {spec.timeout:g} s that a case may take")
     control = (seen[0].control if seen else None) or spec.strategy.control
     return _scored(spec, trace, control, began)
 
@@ -91,17 +94,20 @@ def _failed(spec: CaseSpec, said: str) -> CaseOutcome:
 
 
 def _replay(scenario: Scenario, make: MakeStrategy, spec: CaseSpec, folder: PathMaker) -> Trace:
-    return replay(
-        scenario,
-        make,
-        model=_model(spec.model, spec.tokenizer, spec.seed),
-        embed=partial(_embedder, spec.embedder),
-        counter=_counter(spec.tokenizer),
-        budget=spec.budget,
-        seed=spec.seed,
-        repeat=spec.repeat,
-        folder=folder,
-    )
+    # What is loaded once for a process is no case's to pay for.
+    model, counter = _model(spec.model, spec.tokenizer, spec.seed), _counter(spec.tokenizer)
+    with time_limit(spec.timeout):
+        return replay(
+            scenario,
+            make,
+            model=model,
+            embed=partial(_embedder, spec.embedder),
+            counter=counter,
+            budget=spec.budget,
+            seed=spec.seed,
+            repeat=spec.repeat,
+            folder=folder,
+        )
 
 
 @lru_cache(maxsize=8)

@@ -107,3 +107,25 @@ def test_long_descriptions_are_cut_to_the_width(
 
     assert result.exit_code == 0
     assert "scenarios/first.yaml" in result.stdout
+
+
+def test_a_name_with_a_line_break_is_told_on_one_line(project: Path, call: Call) -> None:
+    """Ids are lines of reports: such a file is not run, and the others are listed."""
+    text = (project / "scenarios/first.yaml").read_text(encoding="utf-8")
+    (project / "scenarios/a\nb.yaml").write_text(text, encoding="utf-8")
+
+    said = "scenarios/a\\nb.yaml: a name may not hold a line break or another control character"
+    listed, ran = call("list", "scenarios"), call("run", "scenarios/a\nb.yaml")
+
+    assert f"  {said}: rename it\n" in listed.stdout
+    assert "scenarios/first.yaml" in listed.stdout
+    assert (4, f"{said}: rename it\n") == (ran.exit_code, ran.stderr)
+    assert 4 == call("run").exit_code
+
+
+def test_a_strategy_with_a_line_break_is_no_ref(project: Path, call: Call) -> None:
+    """It would break the lines that it stands in."""
+    result = call("run", "-s", "a\nb.py")
+
+    assert result.exit_code == 4
+    assert 1 == result.stderr.count("\n")

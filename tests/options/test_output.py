@@ -52,3 +52,11 @@ def test_a_file_is_no_folder(run: Run, project: Path) -> None:
 
     assert result.exit_code == 4
     assert result.stderr.count("\n") == 1
+
+
+def test_an_empty_name_is_exit_four(run: Run) -> None:
+    """It would otherwise be as if nothing had been said."""
+    result = run("-o", "")
+
+    assert result.exit_code == 4
+    assert "-o names no path: ''" in result.stderr

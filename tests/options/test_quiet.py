@@ -17,3 +17,11 @@ def test_one_line_says_what_the_exit_code_says(run: Run) -> None:
     assert result.stdout.startswith("1 failed, 1 passed in ")
     assert result.stdout.count("\n") == 1
     assert result.stderr == ""
+
+
+def test_with_verbose_it_means_nothing(run: Run) -> None:
+    """Neither wins in silence."""
+    result = run("-q", "-v")
+
+    assert result.exit_code == 4
+    assert "memsim run: -q and -v cannot both be meant\n" == result.stderr
