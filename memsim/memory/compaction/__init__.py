@@ -25,6 +25,7 @@ from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.compaction.results import ShortenResults
 from memsim.memory.compaction.rolling import Gate, Rolling, Spread, spread
 from memsim.memory.compaction.shape import Compaction, Means, State, Step, rejoin
+from memsim.memory.compaction.showing import Transcript
 from memsim.memory.compaction.sizes import Size
 from memsim.memory.compaction.speaking import summary_message
 from memsim.memory.compaction.summary import Line, Summary
@@ -59,6 +60,7 @@ __all__ = [
     "Step",
     "Summary",
     "Target",
+    "Transcript",
     "Trigger",
     "Trim",
     "collect",

@@ -6,6 +6,7 @@ at all are one and the same to it.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
 import json
@@ -13,10 +14,10 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memsim.errors import StateError, StoreError
-from memsim.memory.state import pack, unpack
+from memsim.memory.state import JSON, pack, reading, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -78,6 +79,24 @@ class MemoryBlobs:
         for digest in gone:
             del self._blobs[digest]
         return tuple(gone)
+
+    def save(self) -> JSON:
+        """Every blob as JSON values."""
+        return {d: base64.b64encode(self._blobs[d]).decode() for d in sorted(self._blobs)}
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
+        """Take over saved blobs in place of the present ones.
+
+        Raises:
+            StateError: they are none, or one is damaged.
+        """
+        loaded: dict[str, bytes] = {}
+        with reading("what was offloaded is damaged"):
+            for digest, text in saved.items():
+                loaded[digest] = base64.b64decode(text, validate=True)
+                if hashlib.sha256(loaded[digest]).hexdigest() != digest:
+                    raise ValueError(digest)
+        self._blobs = loaded
 
 
 class FolderBlobs:

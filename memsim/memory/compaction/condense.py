@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from memsim.memory.compaction.asking import Asked, Asking, ask
 from memsim.memory.compaction.blobs import reference, stored
 from memsim.memory.compaction.fences import escaped
+from memsim.memory.compaction.graphemes import head
 from memsim.memory.compaction.keeping import plan
 from memsim.memory.compaction.regions import oldest, whole_only
 from memsim.memory.compaction.shape import (
@@ -36,6 +37,9 @@ FORM = "<summary>\n{text}\n</summary>"
 REFERRING = "<summary>\n{text}\n</summary>\n{reference}"
 """A form that says where the messages themselves are."""
 
+BEGINNING = 24
+"""Characters of a message by which it is found in a fallback's text."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condense:
@@ -53,6 +57,8 @@ class Condense:
         escape: take delimiters in the text apart. Switching it off is for measuring designs that
             do without it.
         offload: keep the messages themselves as a blob.
+        shown: what the model is given of the messages; None for all of it.
+        longest: characters of the text beyond which it is cut; None for no such limit.
         last: so many of the latest messages stay; None for as many as the means say.
     """
 
@@ -65,11 +71,20 @@ class Condense:
     voice: Voice = "user"
     escape: bool = True
     offload: bool = False
+    shown: Callable[[History], History] | None = None
+    longest: int | None = None
     last: int | None = None
     name: str = "condense"
 
     def __call__(self, history: History, state: State, means: Means) -> Compaction:
-        """Condense stretches, as `Step` has it."""
+        """Condense stretches, as `Step` has it.
+
+        Raises:
+            ValueError: there is no model, or nowhere to keep what is offloaded.
+            StoreError: it could not be kept.
+        """
+        if self.offload and means.blobs is None:
+            raise ValueError("offloading needs somewhere to keep what is offloaded")
         means = means.keeping(self.last)
         chosen = self._chosen(history, means)
         if not chosen:
@@ -106,7 +121,11 @@ class Condense:
     def _one(self, region: Region, history: History, state: State, means: Means) -> Compaction:
         taken = tuple(history[place] for place in region)
         sources = tuple(m.id for m in taken)
-        asked = ask(taken, "", self.asking, means)
+        given = taken if self.shown is None else self.shown(taken)
+        if not given:
+            reason = "the model would be shown nothing"
+            return unchanged(self.name, history, state, means, reason)
+        asked = ask(given, "", self.asking, means)
         text, credited = self._text(asked, taken, means)
         if not text:
             return declined(self.name, history, state, means, asked, sources)
@@ -140,16 +159,22 @@ class Condense:
         if not done.changed:
             grown = Asked(reply=None, kind="refused", detail=done.outcome.detail, calls=asked.calls)
             return declined(self.name, history, state, means, grown, sources)
-        if self.offload:
-            self._keep(taken, means)
+        if self.offload and means.blobs is not None:
+            means.blobs.put(stored(taken))
         return done
 
     def _text(self, asked: Asked, taken: History, means: Means) -> tuple[str, tuple[str, ...]]:
         if asked.reply is not None:
             told = absorbed(asked.reply, taken, Summary(), means.now)
-            return asked.reply.text.strip(), told.sources
-        text = "" if self.fallback is None else self.fallback(taken).strip()
-        return text, tuple(dict.fromkeys(i for m in taken for i in originals(m)))
+            return self._cut(asked.reply.text), told.sources
+        text = "" if self.fallback is None else self._cut(self.fallback(taken))
+        # A fallback does not say what it shows: credited is what can be seen to begin in it.
+        begun = (m for m in taken if m.text.strip() and m.text.strip()[:BEGINNING] in text)
+        return text, tuple(dict.fromkeys(i for m in begun for i in originals(m)))
+
+    def _cut(self, text: str) -> str:
+        text = text.strip()
+        return text if self.longest is None else head(text, self.longest)
 
     def _formed(self, text: str, count: int, where: str) -> str:
         shown = escaped(text) if self.escape else text
@@ -164,8 +189,3 @@ class Condense:
         behind[f"condensed:{made}"] = tuple(dict.fromkeys(ids))
         failures = state.failures + 1 if failed else 0
         return replace(state, made=made, behind=behind, failures=failures)
-
-    def _keep(self, taken: History, means: Means) -> None:
-        if means.blobs is None:
-            raise ValueError("offloading needs somewhere to keep what is offloaded")
-        means.blobs.put(stored(taken))

@@ -38,6 +38,16 @@ def tool_runs(more_than: int = 6) -> Select:
     return select
 
 
+def large(over: int = 5 * 1024) -> Select:
+    """Each message of its own, no tool's, that has more than so many characters."""
+
+    def select(history: History, planned: Plan) -> list[Region]:
+        alone = (unit for unit in planned.units() if len(unit) == 1)
+        return [unit for unit in alone if len(history[unit[0]].text) > over]
+
+    return select
+
+
 def earlier_rounds(history: History, planned: Plan) -> list[Region]:
     """What follows each user's message up to the last word before the next, where it is more."""
     users = [p for p, m in enumerate(history) if m.role == "user"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -23,12 +24,16 @@ from memsim.memory.compaction import (
 )
 from memsim.message import Message, Text
 from tests.memory.compaction.histories import (
+    BAD,
     Counting,
     Failing,
     Script,
     cases,
     counter,
+    histories,
+    keeps,
     means,
+    offline,
     talk,
 )
 
@@ -242,3 +247,31 @@ def _role(state: State, voice: str) -> str:
     message = summary_message(state, voice)  # type: ignore[arg-type]
     assert message is not None
     return message.role
+
+
+@settings(max_examples=60)
+@given(log=histories(20), data=st.data())
+def test_a_long_run_loses_nothing(log: tuple[Message, ...], data: st.DataObject) -> None:
+    """Through failures, changing pins, saving and loading: each message is covered or there."""
+    state, gone = State(), set[str]()
+    failing = st.sampled_from([offline, offline, *BAD.values()])
+    for end in range(1, len(log) + 1):
+        keep = data.draw(keeps(log[:end]))
+        step = Rolling(batch=data.draw(st.integers(1, 4)), asking=SHORT)
+        history = state.uncovered(log[:end])
+        before = state
+        done = step(history, state, means(keep, data.draw(failing)))
+        state = State.loaded(json.loads(json.dumps(done.state.save())))
+        found = spread(log[:end], state, keep, counter)
+        if done.changed:
+            assert gone.isdisjoint(done.outcome.sources)
+            gone.update(done.outcome.sources)
+
+        assert list(range(end)) == places(found)
+        assert done.history == state.uncovered(log[:end])
+        assert gone == {m.id for m in log[:end]} - {m.id for m in done.history}
+        assert gone == {log[p].id for p in range(end)} - {
+            log[p].id for p in (*found.held, *found.pending, *found.retained)
+        }
+        assert before.covered <= state.covered <= end
+        assert len(state.summary.lines) >= bool(gone)

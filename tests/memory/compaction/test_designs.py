@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memsim.memory.compaction import (
+    Asking,
     Chain,
     Compaction,
     Condense,
@@ -15,7 +18,10 @@ from memsim.memory.compaction import (
     Rolling,
     Snippets,
     State,
+    Target,
+    Transcript,
     Trigger,
+    Trim,
     compact,
 )
 from memsim.memory.compaction.regions import current_round, earlier_rounds, tool_runs
@@ -190,7 +196,7 @@ def test_agentscope_as_documented_merges_summarises_and_offloads() -> None:
 
 
 # Cogtrix 0.2.9: a window of 25, batches of 10, and a summary that a failure leaves as it was.
-COGTRIX = Rolling(batch=10, gate=Gate(messages=4, characters=5000))
+COGTRIX = Rolling(batch=10, gate=Gate(messages=4, characters=5000), shown=Transcript())
 
 
 def test_cogtrix_keeps_its_summary_through_a_failure() -> None:
@@ -208,3 +214,42 @@ def test_cogtrix_keeps_its_summary_through_a_failure() -> None:
     assert [f"m{n}" for n in range(11, 23)] == [m.id for m in model.asked[0].messages]
     assert 23 == after.state.covered
     assert counter.messages(after.history) < counter.messages(history)
+
+
+# PRX: at most 50 messages; what is older than the last 20 as a summary of at most 2,000 characters.
+PRX = Chain(
+    steps=(
+        Condense(
+            shown=Transcript(total=12_000),
+            asking=Asking(limit=800),
+            form="[Compaction summary]\n{text}",
+            longest=2000,
+            last=20,
+        ),
+        Trim(to=Target(messages=50)),
+    ),
+    to=Target(messages=50),
+)
+
+
+def test_prx_keeps_twenty_and_a_summary() -> None:
+    """50 messages are left alone; of 51 the last 20 stay, behind a summary that is cut."""
+    model = Counting(Saying("The boxes were moved from place to place. " * 60))
+    work = means(Keep(current=False, pairs=False), model)
+    assert not PRX(talk(50), State(), work).changed
+    history = tuple(replace(m, blocks=(Text(m.text * 20),)) for m in talk(51))
+    done = PRX(history, State(), work)
+
+    assert (21, 1) == (len(done.history), done.outcome.calls)
+    assert 2000 == len(done.history[0].text.partition("\n")[2])
+    assert sum(len(m.text) for m in model.asked[0].messages) <= 12_000
+    assert "m30" == model.asked[0].messages[-1].id
+
+
+def test_prx_trims_where_the_model_is_not_there() -> None:
+    """The oldest go without a summary; 50 stay."""
+    done = PRX(talk(80), State(), means(Keep(), BAD["raising"]))
+
+    assert talk(80)[30:] == done.history
+    assert ["failed", "compaction"] == [o.kind for o in done.outcome.steps]
+    assert 1 == done.state.failures

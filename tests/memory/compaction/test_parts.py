@@ -36,6 +36,7 @@ from memsim.memory.compaction import (
     State,
     Step,
     Target,
+    Transcript,
     Trigger,
     Trim,
     collect,
@@ -49,7 +50,7 @@ from memsim.memory.compaction.blobs import referenced, stored
 from memsim.memory.compaction.fences import TAGS, content, escaped, fenced, unescaped
 from memsim.memory.compaction.graphemes import boundary, head, tail
 from memsim.memory.compaction.keeping import plan
-from memsim.memory.compaction.regions import tool_runs
+from memsim.memory.compaction.regions import large, tool_runs
 from memsim.memory.compaction.results import shortened
 from memsim.memory.compaction.sizes import Costs
 from memsim.message import EPOCH, Message, Text, said
@@ -241,6 +242,20 @@ class TestBlobs:
         assert needed == collect(done.history[1:], blobs)
 
 
+def test_blobs_in_memory_can_be_saved() -> None:
+    """Through JSON and back; one that is damaged is refused, and nothing is taken over then."""
+    blobs, again = MemoryBlobs(), MemoryBlobs()
+    digests = sorted((blobs.put(b"rows"), blobs.put(stored(talk(3)))))
+    saved = json.loads(json.dumps(blobs.save()))
+    again.load(saved)
+    assert tuple(digests) == again.digests()
+    assert blobs.save() == again.save()
+    for wrong in ({**saved, digests[0]: saved[digests[1]]}, {digests[0]: "*"}, {"a": 3}, 3):
+        with pytest.raises(StateError):
+            again.load(wrong)
+    assert blobs.save() == again.save()
+
+
 def test_a_blob_is_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -414,6 +429,34 @@ def test_a_condensed_stretch_says_what_it_was_made_from() -> None:
     assert set(made.derived_from) <= {m.id for m in (*talk(12), *history)} - {"condensed:1"}
     assert {"condensed:2"} == set(again.state.behind)
     assert {f"m{n}" for n in range(12)} <= set(again.state.behind["condensed:2"])
+
+
+def test_a_large_message_can_be_condensed_alone() -> None:
+    """In its place, when it is large, and its neighbours stay."""
+    history = (*talk(3), said("assistant", "row " * 2000, id="big"), *talk(6)[4:])
+    model = Saying("The rows were read.")
+    done = Condense(select=large(), voice="assistant")(history, State(), means(Keep(), model))
+
+    assert ("big",) == done.outcome.sources
+    assert "<summary>\nThe rows were read.\n</summary>" == done.history[3].text
+    assert (6, "assistant") == (len(done.history), done.history[3].role)
+
+
+def test_a_model_is_shown_what_is_worth_showing() -> None:
+    """Users and assistants, long ones in part, and of all only the latest."""
+    script = Script()
+    script.add("user", Text("a" * 2000))
+    script.tools(["row"])
+    script.add("assistant", Text("b" * 1500 + "c" * 501))
+    script.add("assistant", Text("  "))
+    script.add("user", Text("Thanks."))
+    history = tuple(script.made)
+    shown = Transcript()(history)
+    cut = "b" * 1000 + " [...] " + "c" * 500
+
+    assert ["a" * 2000, "look({})", cut, "Thanks."] == [m.text for m in shown]
+    assert ["m3", "m5"] == [m.id for m in Transcript(total=len(cut) + 7)(history)]
+    assert ["m5"] == [m.id for m in Transcript(total=len(cut) + 6)(history)]
 
 
 def test_only_long_runs_of_tools_are_condensed() -> None:
