@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memsim.context import Context, Section
 from memsim.message import Message, composed, said
+from memsim.models import ToolSpec
 from memsim.strategy import (
     Environment,
     Event,
@@ -42,6 +43,7 @@ __all__ = [
     "State",
     "Strategy",
     "Surface",
+    "ToolSpec",
     "composed",
     "load_strategy",
     "run",

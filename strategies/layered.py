@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from memsim import (
@@ -18,7 +18,9 @@ from memsim import (
     State,
     Strategy,
     Surface,
+    ToolSpec,
 )
+from memsim.memory.audit import AuditTrail
 from memsim.memory.derived import original_of
 from memsim.memory.happening import Happening
 from memsim.memory.memory import Memory
@@ -86,10 +88,14 @@ class Layered(Strategy):
             now=env.clock.now,
             options=options,
             budget=env.budget,
+            audit=AuditTrail(salt=env.random.randbytes(16)),
+            workspace=env.folder() / "workspace" if mode != "framework" else None,
             tell=self._told,
         )
+        self._speaker = ""
 
     def observe(self, message: Message) -> None:
+        self._speaker = message.principal
         self._memory.observe(message)
 
     def context(self, query: Query) -> Context:
@@ -100,6 +106,16 @@ class Layered(Strategy):
             budget=query.budget,
             turn=query.turn,
         )
+
+    def delivered(self, context: Context) -> None:
+        if self._speaker:
+            self._memory.delivered(context, principal=self._speaker)
+
+    def tools(self, principal: str) -> Sequence[ToolSpec]:
+        return self._memory.tools(principal).specs()
+
+    def call_tool(self, name: str, arguments: str, principal: str) -> str:
+        return self._memory.tools(principal).call(name, arguments)
 
     def end_turn(self) -> None:
         self._memory.end_turn()

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from memsim.message import Message
 
@@ -27,17 +27,21 @@ def telling_words(text: str) -> frozenset[str]:
     return frozenset(w.rstrip(".,:/-").casefold() for w in found)
 
 
-def echoes(erased: Iterable[str], latest: Iterable[Message], principal: str) -> tuple[str, ...]:
-    """Ids of a principal's latest messages that name what the erased texts name.
+def echoes(telling: Collection[str], latest: Iterable[Message], principal: str) -> tuple[str, ...]:
+    """Ids of a principal's latest messages that name what is to be forgotten.
 
     Args:
-        erased: the texts that go.
+        telling: the names and exact values of what goes.
         latest: the messages of the conversation in which that is asked for, oldest first.
         principal: who asks; messages of others stay.
     """
-    telling = frozenset().union(*(telling_words(text) for text in erased))
     own = [m for m in latest if m.principal == principal][-LATEST:]
-    return tuple(m.id for m in own if not telling.isdisjoint(_words(m.text)))
+    return tuple(m.id for m in own if names_any(m.text, telling))
+
+
+def names_any(text: str, telling: Collection[str]) -> bool:
+    """Whether a text holds one of the words, as a word of its own and in any case."""
+    return not _words(text).isdisjoint(telling)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from memsim.context import Context, ContextBuilder, Section
 from memsim.errors import BudgetUnsatisfiable, StateError, StoreError
 from memsim.memory.acl import Grant, Permissions, Where
-from memsim.memory.conversation import Conversation
-from memsim.memory.derived import Erased, erase_sources
-from memsim.memory.echo import echoes
+from memsim.memory.audit import AuditTrail
+from memsim.memory.conversation import Conversation, digest_of
+from memsim.memory.derived import Erased, Tier, erase_sources
+from memsim.memory.echo import echoes, telling_words
 from memsim.memory.entry import entry_id
 from memsim.memory.happening import Happening, Tell, nobody
 from memsim.memory.hygiene import Policy, clean
@@ -25,6 +26,7 @@ from memsim.memory.layers.core import Core
 from memsim.memory.layers.episodic import Episodic
 from memsim.memory.layers.long_term import LongTerm
 from memsim.memory.layers.semantic import Semantic
+from memsim.memory.layers.workspace import WorkspaceLayer
 from memsim.memory.learning import Learner
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.options import MemoryOptions
@@ -33,11 +35,15 @@ from memsim.memory.session import Session
 from memsim.memory.state import JSON, reading
 from memsim.memory.stores.codec import decode, encode
 from memsim.memory.timeline import Timeline
+from memsim.memory.tools import Tools
 from memsim.memory.vault import Found, Vault, somebody
 from memsim.memory.working import WorkingMemory
 from memsim.message import composed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memsim.memory.audit import Outcome
     from memsim.memory.entry import Entry, Layer
     from memsim.memory.stores import Store
     from memsim.message import Message
@@ -63,6 +69,8 @@ class Memory:
         working: the working layer; in this process unless told otherwise.
         ledger: the injection ledger; in this process unless told otherwise.
         budget: tokens that a context usually has, from which the sizes of summaries follow.
+        audit: what was done, in order; in this process unless told otherwise.
+        workspace: the folder of the workspace layer; None for none.
         tell: takes what the memory does of its own accord.
 
     Raises:
@@ -81,6 +89,8 @@ class Memory:
         options: MemoryOptions | None = None,
         working: WorkingMemory | None = None,
         ledger: InjectionLedger | None = None,
+        audit: AuditTrail | None = None,
+        workspace: Path | None = None,
         budget: int = 4096,
         tell: Tell = nobody,
     ) -> None:
@@ -98,10 +108,12 @@ class Memory:
         self.long_term = LongTerm(self.vault)
         self.working = working or WorkingMemory()
         self.ledger = ledger or InjectionLedger()
+        self.audit = audit or AuditTrail()
+        self.workspace = WorkspaceLayer(self.vault, workspace) if workspace else None
         self._model = model
         self._counter = counter
         self._build = ContextBuilder(counter)
-        self._now = now
+        self.now = now
         self._budget = budget
         self._tell = tell
         self._learner = Learner(model, self.semantic, self.episodic, tell)
@@ -133,7 +145,7 @@ class Memory:
             StoreError: the store failed; what was said is recorded at the next call.
             ModelError: the model failed; the rest is done.
         """
-        said, now = tuple(self._pending), self._now()
+        said, now = tuple(self._pending), self.now()
         for entry in self.episodic.record(said):
             self._timeline.add(entry.id, entry.key, entry.session)
         self._pending.clear()
@@ -178,7 +190,7 @@ class Memory:
             where,
             visible=[i for s in sections for i in s.verbatim],
             budget=min(room, int(budget * self.options.recall_share)),
-            now=self._now(),
+            now=self.now(),
             turn=turn,
         )
         summary = tuple(s for s in sections if s.layer == "summary")
@@ -187,10 +199,16 @@ class Memory:
             core, *summary, recalled.section, working, *window, ranking=recalled.ranking
         )
 
-    def delivered(self, context: Context, *, principal: str, session: str) -> None:
-        """That context was really sent: what was looked at lasts longer."""
+    def delivered(self, context: Context, *, principal: str, session: str | None = None) -> None:
+        """That context was really sent: what was looked at lasts longer.
+
+        Args:
+            context: what `context` gave.
+            principal: on whose behalf.
+            session: in which conversation; the principal's latest where none is named.
+        """
         if any(s.layer == "working" for s in context.sections):
-            self.working.get(Conversation(principal, session), self._now())
+            self.working.get(Conversation(principal, self._current(principal, session)), self.now())
 
     # -- asked directly
 
@@ -205,11 +223,66 @@ class Memory:
         return [Found(found[h.id], h.score) for h in hits if h.id in found]
 
     def remember(
-        self, principal: str, key: str, text: str, *, category: str = "core", session: str = ""
+        self,
+        principal: str,
+        key: str,
+        text: str,
+        *,
+        category: str = "core",
+        session: str = "",
+        sources: Iterable[str] = (),
     ) -> Entry:
         """Keep a text under a key of the principal's own; as `LongTerm.store`."""
         return self.long_term.store(
-            principal, key, text, now=self._now(), category=category, session=session
+            principal,
+            key,
+            text,
+            now=self.now(),
+            category=category,
+            session=session,
+            sources=tuple(sources),
+        )
+
+    def present(self, principal: str) -> tuple[str, ...]:
+        """Ids of the messages of a principal's own in this turn: what is stored now is of these."""
+        return tuple(m.id for m in self._pending if m.principal == principal)
+
+    def note(self, principal: str, text: str, *, session: str = "") -> str:
+        """Add a note to the principal's workspace, or where there is none, to long-term memory.
+
+        Returns:
+            The name of the file, or the key.
+
+        Raises:
+            ValueError: the note is blank or cannot be encoded.
+            StoreError: it cannot be written.
+        """
+        now = self.now()
+        if self.workspace is not None:
+            return self.workspace.note(somebody(principal), text, now)
+        key = f"note-{digest_of(session, text)}"
+        return self.remember(principal, key, text, category="daily", session=session).key
+
+    def tools(self, principal: str, session: str | None = None) -> Tools:
+        """What an agent may call on behalf of a principal.
+
+        Args:
+            principal: on whose behalf.
+            session: in which conversation; the principal's latest where none is named.
+        """
+        return Tools(self, somebody(principal), self._current(principal, session))
+
+    def audited(
+        self, tool: str, *, principal: str, outcome: Outcome, key: str = "", category: str = ""
+    ) -> None:
+        """Note in the audit trail that something was done, or tried."""
+        self.audit.record(
+            tool,
+            principal=principal,
+            outcome=outcome,
+            now=self.now(),
+            key=key,
+            category=category,
         )
 
     # -- who may see what
@@ -255,7 +328,10 @@ class Memory:
         self._flush()
         wanted = frozenset(sources)
         wanted |= self._echoes(somebody(principal), wanted)
-        tiers = (_Histories(self, principal), _Notes(self.working, principal))
+        telling = self._telling(principal, wanted)
+        tiers: list[Tier] = [_Histories(self, principal), _Notes(self.working, principal)]
+        if self.workspace is not None:
+            tiers.append(_Pages(self.workspace, principal, telling, self.now()))
         erased = erase_sources(self.vault.store, wanted, owners=[principal], tiers=tiers)
         self.semantic.forgotten(erased.entries)
         self._timeline.remove(e.id for e in erased.entries)
@@ -321,6 +397,7 @@ class Memory:
             "session_of": current,
             "working": self.working.save(),
             "ledger": self.ledger.save(),
+            "audit": self.audit.save(),
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
@@ -336,9 +413,11 @@ class Memory:
             sessions = {name: self._opened(part) for name, part in saved["sessions"].items()}
             current = dict(saved["session_of"])
             parts = (saved["permissions"], saved["working"], saved["ledger"])
+            audit = AuditTrail.load(saved["audit"])
         self.permissions.load(parts[0])
         self.working.load(parts[1])
         self.ledger.load(parts[2])
+        self.audit = audit
         self.vault.erase([e.id for e in self.vault.each(Where(reader=None, archived=None))])
         self.vault.put(entries)
         self._sessions, self._session_of = sessions, current
@@ -363,6 +442,9 @@ class Memory:
         )
         for entry in self.vault.each(where):
             self._timeline.add(entry.id, entry.key, entry.session)
+
+    def _current(self, principal: str, session: str | None) -> str:
+        return session or self._session_of.get(principal, "s1")
 
     def _session(self, name: str) -> Session:
         session = self._sessions.get(name)
@@ -399,12 +481,12 @@ class Memory:
         return current.sections(budget)
 
     def _working(self, principal: str, session: str, budget: int) -> Section:
-        fields = self.working.peek(Conversation(principal, session), self._now())
+        fields = self.working.peek(Conversation(principal, session), self.now())
         if not fields:
             return self._build.section("working", ())
         lines = [f"{name}: {value}" for name, value in fields.items()]
         text = "\n".join(("Notes for this conversation:", *lines))
-        message = composed("user", text, id=f"working:{session}", time=self._now())
+        message = composed("user", text, id=f"working:{session}", time=self.now())
         section = self._build.section("working", (message,))
         return section if section.tokens <= budget else self._build.section("working", ())
 
@@ -417,7 +499,7 @@ class Memory:
         self._flush()
         said = self._session(before).window
         limit = self.options.episode_tokens
-        self._learner.conclude(message.principal, before, said, limit, self._now())
+        self._learner.conclude(message.principal, before, said, limit, self.now())
 
     def _readmit(self, session: str) -> None:
         """Somebody has joined a conversation: they may read all of it."""
@@ -429,9 +511,12 @@ class Memory:
         session = self._sessions.get(self._session_of.get(principal, ""))
         if session is None:
             return frozenset()
+        return frozenset(echoes(self._telling(principal, sources), session.window, principal))
+
+    def _telling(self, principal: str, sources: frozenset[str]) -> frozenset[str]:
         ids = [entry_id(principal, "episodic", source) for source in sorted(sources)]
-        texts = [e.text for e in self.vault.store.get(ids)]
-        return frozenset(echoes(texts, session.window, principal))
+        texts = (e.text.removeprefix(f"{principal}: ") for e in self.vault.store.get(ids))
+        return frozenset().union(*map(telling_words, texts))
 
     def _reapply(self, owner: str, sources: frozenset[str]) -> None:
         self._flush()
@@ -477,3 +562,21 @@ class _Notes:
     def erase(self, sources: Collection[str]) -> int:
         """Drop all of it."""
         return self._working.forget(self._principal)
+
+
+class _Pages:
+    """A principal's workspace, where notes name what is to be forgotten."""
+
+    name = "workspace"
+
+    def __init__(
+        self, layer: WorkspaceLayer, principal: str, telling: frozenset[str], now: datetime
+    ) -> None:
+        self._layer = layer
+        self._principal = principal
+        self._telling = telling
+        self._now = now
+
+    def erase(self, sources: Collection[str]) -> int:
+        """Take out the lines that name it."""
+        return self._layer.erase_naming(self._principal, self._telling, self._now)

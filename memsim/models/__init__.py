@@ -38,11 +38,18 @@ IDK = "I don't know."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool as a provider is told of it: its parameters are a JSON Schema text."""
+    """A tool as a provider is told of it.
+
+    Attributes:
+        parameters: a JSON Schema text.
+        reads: whether calling it changes nothing that can be seen later; only such tools are
+            offered with a probe's question.
+    """
 
     name: str
     description: str
     parameters: str
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

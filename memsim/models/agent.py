@@ -11,7 +11,7 @@ from memsim.message import ToolUse
 from memsim.models.extractor import states
 from memsim.models.reader import answer
 from memsim.models.statements import sentence
-from memsim.models.text import sentences
+from memsim.models.text import content, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +22,26 @@ if TYPE_CHECKING:
 NOTED = "Noted."
 """What is said where there is nothing to store, to search or to answer."""
 
-_STORES = re.compile(r"store|remember|save|add|write|note|insert|create|update", re.IGNORECASE)
-_SEARCHES = re.compile(r"search|recall|find|retrieve|look_?up|query|read|get", re.IGNORECASE)
+_STORES = (
+    "store",
+    "remember",
+    "record",
+    "save",
+    "add",
+    "write",
+    "note",
+    "insert",
+    "create",
+    "update",
+)
+_SEARCHES = ("search", "recall", "retrieve", "find", "lookup", "query", "read", "get")
+"""What the names of tools begin or end with, best first."""
+
 _MEMORY = re.compile(r"memor|note|fact|remember|recall|knowledge", re.IGNORECASE)
-_TEXTS = ("content", "text", "fact", "memory", "value", "note", "query", "question", "q", "input")
+_PARTS = re.compile(r"[^a-z0-9]+")
+_ASKED = ("query", "question", "q", "keywords")
+_TOLD = ("content", "text", "fact", "memory", "value", "note", "input")
+_KEY_WORDS = 6
 
 
 class Action(NamedTuple):
@@ -47,9 +63,9 @@ def act(request: Request) -> Action:
         return _answered(request, questions)
     store, search = _tool(request.tools, _STORES), _tool(request.tools, _SEARCHES)
     if facts and store:
-        return Action("", (_call(store, message, " ".join(facts)),))
+        return Action("", (_call(store, message, " ".join(facts), _TOLD),))
     if questions and search:
-        return Action("", (_call(search, message, " ".join(questions)),))
+        return Action("", (_call(search, message, " ".join(questions), _ASKED),))
     return _answered(request, questions)
 
 
@@ -72,23 +88,47 @@ def _answered(request: Request, questions: Sequence[str]) -> Action:
     return Action(said.text, sources=said.sources)
 
 
-def _tool(tools: Sequence[ToolSpec], verb: re.Pattern[str]) -> ToolSpec | None:
-    named = [t for t in tools if verb.search(t.name) and _MEMORY.search(t.name + t.description)]
-    return named[0] if named else None
+def _tool(tools: Sequence[ToolSpec], verbs: Sequence[str]) -> ToolSpec | None:
+    about = [t for t in tools if _MEMORY.search(f"{t.name} {t.description}")]
+    for verb in verbs:
+        for tool in about:
+            if verb in _PARTS.split(tool.name.lower()):
+                return tool
+    return None
 
 
-def _call(tool: ToolSpec, message: Message, text: str) -> ToolUse:
-    arguments = json.dumps({_parameter(tool): text}, ensure_ascii=False, sort_keys=True)
+def _call(tool: ToolSpec, message: Message, text: str, usual: Sequence[str]) -> ToolUse:
+    arguments = json.dumps(_arguments(tool, text, usual), ensure_ascii=False, sort_keys=True)
     digest = hashlib.blake2b(f"{message.id}\n{tool.name}\n{arguments}".encode(), digest_size=6)
     return ToolUse(id=f"call_{digest.hexdigest()}", name=tool.name, arguments=arguments)
 
 
-def _parameter(tool: ToolSpec) -> str:
+def _arguments(tool: ToolSpec, text: str, usual: Sequence[str]) -> dict[str, object]:
+    """The text under the parameter that is for it, and a name for it under any other it needs."""
+    properties, required = _schema(tool)
+    known = [name for name in (*usual, *_ASKED, *_TOLD) if name in properties]
+    main = next(iter([*known, *required, *properties]), usual[0])
+    given: dict[str, object] = {main: _typed(properties.get(main), text)}
+    for name in required:
+        given.setdefault(name, _typed(properties.get(name), _key(text)))
+    return given
+
+
+def _schema(tool: ToolSpec) -> tuple[dict[str, object], list[str]]:
     try:
         schema = json.loads(tool.parameters or "{}")
     except ValueError:
-        return _TEXTS[0]
-    properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
-    required = schema.get("required", []) if isinstance(schema, dict) else []
-    usual = [name for name in _TEXTS if name in properties]
-    return str(next(iter([*usual, *required, *properties]), _TEXTS[0]))
+        return {}, []
+    if not isinstance(schema, dict):
+        return {}, []
+    return dict(schema.get("properties", {})), [str(r) for r in schema.get("required", [])]
+
+
+def _typed(schema: object, text: str) -> object:
+    listed = isinstance(schema, dict) and schema.get("type") == "array"
+    return [text] if listed else text
+
+
+def _key(text: str) -> str:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return "_".join([*content(text)[:_KEY_WORDS], digest])

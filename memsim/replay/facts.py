@@ -122,6 +122,10 @@ class FactBook:
         """These facts must be gone from now on."""
         self._forgotten.update(facts)
 
+    def stated(self) -> tuple[str, ...]:
+        """Ids of every message that has stated a fact so far."""
+        return tuple(self._sources)
+
     def sources(self, facts: Iterable[str]) -> tuple[str, ...]:
         """Ids of every message that stated any version of these facts."""
         return tuple(f.source for name in facts for f in self._versions.get(name, ()))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from memsim.clock import Clock
 from memsim.context import Context
 from memsim.errors import MemsimError, StrategyError
+from memsim.message import ToolUse, composed
 from memsim.models import Request
 from memsim.replay.account import Account, by_section, common_start
+from memsim.replay.agent import Agent, asked, results_text
 from memsim.replay.blame import blame
 from memsim.replay.facts import Chronicle, FactBook
 from memsim.replay.meter import MeteredModel
@@ -198,9 +200,14 @@ class Stage:
         for message in turn.heard:
             self._observe(message, planted)
         account = Account()
+        calls: dict[str, ToolUse] = {}
         for message in turn.reply:
             if message.role == "assistant":
                 account.add(*self._deliver(turn))
+                calls = {b.id: b for b in message.blocks if isinstance(b, ToolUse)}
+            elif calls:
+                with self._foreign("write"):
+                    message = self._agent.replaced(message, calls, turn.principal)  # noqa: PLW2901
             self._observe(message, planted)
         with self._foreign("maintain"):
             self.strategy.end_turn()
@@ -226,6 +233,8 @@ class Stage:
         context, overflow, _ = self._context(query)
         with self._foreign("maintain"):
             self.strategy.delivered(context)
+        with self._foreign("write"):
+            self._let_agent_work(context, turn)
         prompt = tuple(m for s in context.sections for m in s.messages)
         cached = self._counter.messages(common_start(self._before, prompt))
         self._before = prompt
@@ -268,6 +277,19 @@ class Stage:
             )
         )
 
+    @property
+    def _agent(self) -> Agent:
+        return Agent(self._model, self.strategy, repeat=self._repeat, log=self._events.append)
+
+    def _let_agent_work(self, context: Context, turn: Turn) -> None:
+        """The agent may use the memory's tools for what it was just told."""
+        tools = self.strategy.tools(turn.principal)
+        if tools and turn.heard:
+            there = context.verbatim
+            heard = (m for m in turn.heard if m.id not in there)
+            messages = (*context.messages(), *heard)
+            self._agent.work(messages, tools, principal=turn.principal, now=turn.time)
+
     # -- probes
 
     def _ask(self, ask: Ask) -> ProbeTrace:
@@ -292,9 +314,43 @@ class Stage:
         return self._seen(ask, look, self._said.age(sources, ask.turn, ask.time))
 
     def _look(self, query: Query, evidence: Evidence, look: _Look) -> None:
-        look.context, look.overflow, gone = self._context(query, asked=True)
+        context, look.overflow, gone = self._context(query, asked=True)
+        look.context = self._with_tools(context, query)
         look.evidence = self._evidence(evidence, query, look.context, gone)
         look.answer = self._answer(look.context, query)
+
+    def _with_tools(self, context: Context, query: Query) -> Context:
+        """The context with what the agent found by tools that only read."""
+        with self._foreign("search"):
+            tools = [t for t in self.strategy.tools(query.principal) if t.reads]
+        if not tools:
+            return context
+        question = asked(
+            query.text,
+            principal=query.principal,
+            session=query.session,
+            turn=query.turn,
+            now=query.time,
+        )
+        with self._foreign("search"):
+            traffic = self._agent.work(
+                (*context.messages(), question), tools, principal=query.principal, now=query.time
+            )
+        if not traffic:
+            return context
+        sources = self._facts.stated()
+        found = composed(
+            "user",
+            results_text(traffic),
+            id=f"found:{query.turn}",
+            derived_from=sources,
+            time=query.time,
+        )
+        section = self._build.section("tools", (found,))
+        fitted, _ = self._build.fit(
+            replace(context, sections=(*context.sections, section)), query.budget
+        )
+        return fitted
 
     def _seen(self, ask: Ask, look: _Look, age: Age | None) -> ProbeTrace:
         probe = ask.probe

@@ -1,0 +1,342 @@
+"""The tools by which an agent uses a memory, with JSON Schemas that providers accept.
+
+Who calls is never an argument: it is the principal of the session. A key that somebody else uses
+and a key that nobody uses are answered in the same bytes. Under access control `memory_recall` is
+not among the tools, and calling it is answered as any name that is no tool (PRX).
+
+=================== ============================================== ==============
+tool                arguments                                      reads or writes
+=================== ============================================== ==============
+memory_store        key, value, category = core                    writes
+memory_forget       key                                            writes
+memory_get          key                                            reads
+memory_recall       query, max_results = 20                        reads
+memory_search       query, category, max_results = 20              reads
+record_to_memory    thinking, content: a list of statements        writes
+retrieve_from_memory keywords: a list                              reads
+scratchpad_write    text                                           writes
+scratchpad_read                                                    reads
+memory_append       text                                           writes
+=================== ============================================== ==============
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memsim.errors import StoreError
+from memsim.memory.conversation import Conversation
+from memsim.memory.working import WorkingFull
+from memsim.models import ToolSpec
+
+if TYPE_CHECKING:
+    from memsim.memory.audit import Outcome
+    from memsim.memory.entry import Entry
+    from memsim.memory.memory import Memory
+
+MOST_RESULTS = 100
+"""Results that a search gives at most, whatever it is asked for."""
+
+DEFAULT_RESULTS = 20
+
+READING = frozenset(
+    {"memory_get", "memory_recall", "memory_search", "retrieve_from_memory", "scratchpad_read"}
+)
+"""The tools that change nothing that can be recalled later."""
+
+_TEXT = {"type": "string"}
+_WORDS = {"type": "array", "items": {"type": "string"}}
+_COUNT = {"type": "integer", "minimum": 1, "maximum": MOST_RESULTS}
+
+
+class Refused(Exception):  # noqa: N818 - an answer to the agent, not a failure
+    """The arguments are not what the tool takes; the message is for the agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool gives back.
+
+    Attributes:
+        text: for the agent.
+        outcome: for the audit trail.
+        key: what it was about, for the audit trail, which keeps its digest alone.
+        category: as `key`.
+    """
+
+    text: str
+    outcome: Outcome = "allowed"
+    key: str = ""
+    category: str = ""
+
+
+Run = Callable[["Tools", Mapping[str, Any]], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    description: str
+    properties: Mapping[str, Mapping[str, Any]]
+    required: tuple[str, ...]
+    run: Run
+
+
+class Tools:
+    """A memory's tools for one principal in one conversation.
+
+    Args:
+        memory: what they use.
+        principal: who calls, as the session says.
+        session: in which conversation.
+    """
+
+    def __init__(self, memory: Memory, principal: str, session: str) -> None:
+        self._memory = memory
+        self._principal = principal
+        self._session = session
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the agent may call, by name in order; nothing where the framework does it all."""
+        if self._memory.options.mode == "framework":
+            return ()
+        return tuple(_spec(name, _TOOLS[name]) for name in sorted(self._names()))
+
+    def call(self, name: str, arguments: str) -> str:
+        """Run a tool with JSON arguments; what is wrong with a call is told in its answer.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        tool = _TOOLS.get(name) if name in self._names() else None
+        if tool is None:
+            self._note(name, Answer("", "refused"))
+            return f"Error: there is no tool {name!r}"
+        try:
+            answer = tool.run(self, _read(tool, arguments))
+        except Refused as error:
+            answer = Answer(f"Error: {error}", "refused")
+        except WorkingFull as error:
+            answer = Answer(f"Error: {error}", "refused")
+        except StoreError:
+            self._note(name, Answer("", "failed"))
+            raise
+        self._note(name, answer)
+        return answer.text
+
+    def _names(self) -> set[str]:
+        gone = {"memory_recall"} if self._memory.options.acl else set()
+        return _TOOLS.keys() - gone
+
+    def _note(self, name: str, answer: Answer) -> None:
+        self._memory.audited(
+            name,
+            principal=self._principal,
+            outcome=answer.outcome,
+            key=answer.key,
+            category=answer.category,
+        )
+
+    # -- long-term memory
+
+    def store(self, given: Mapping[str, Any]) -> Answer:
+        """memory_store."""
+        key, category = given["key"], given.get("category", "core")
+        entry = self._kept(key, given["value"], category)
+        return Answer(f"Stored memory: {entry.key}", key=key, category=category)
+
+    def forget(self, given: Mapping[str, Any]) -> Answer:
+        """memory_forget."""
+        key = given["key"]
+        gone = self._memory.long_term.forget(self._principal, key)
+        if gone is None:
+            return Answer(f"No memory found with key: {key}", "missing", key)
+        return Answer(f"Forgot memory: {key}", key=key, category=gone.category)
+
+    def get(self, given: Mapping[str, Any]) -> Answer:
+        """memory_get."""
+        key = given["key"]
+        found = self._memory.long_term.get(self._principal, key)
+        if found is None:
+            return Answer(f"No memory found with key: {key}", "missing", key)
+        return Answer(found.text, key=key, category=found.category)
+
+    def search(self, given: Mapping[str, Any]) -> Answer:
+        """memory_search and memory_recall."""
+        return self._found(given["query"], given.get("category"), given.get("max_results"))
+
+    def record(self, given: Mapping[str, Any]) -> Answer:
+        """record_to_memory."""
+        texts = [text for text in given["content"] if text.strip()]
+        for text in texts:
+            digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+            self._kept(f"record-{digest}", text, "core")
+        return Answer(f"Recorded {len(texts)} memories.")
+
+    def retrieve(self, given: Mapping[str, Any]) -> Answer:
+        """retrieve_from_memory."""
+        return self._found(" ".join(given["keywords"]), None, None)
+
+    # -- working memory and workspace
+
+    def scratchpad_write(self, given: Mapping[str, Any]) -> Answer:
+        """scratchpad_write."""
+        memory = self._memory
+        memory.working.write_scratchpad(self._conversation, given["text"], memory.now())
+        return Answer("Written to the scratchpad.")
+
+    def scratchpad_read(self, _given: Mapping[str, Any]) -> Answer:
+        """scratchpad_read."""
+        text = self._memory.working.scratchpad(self._conversation, self._memory.now())
+        return Answer(text or "The scratchpad is empty.")
+
+    def append(self, given: Mapping[str, Any]) -> Answer:
+        """memory_append."""
+        self._memory.note(self._principal, given["text"], session=self._session)
+        return Answer("Appended to today's notes.")
+
+    @property
+    def _conversation(self) -> Conversation:
+        return Conversation(self._principal, self._session)
+
+    def _kept(self, key: str, text: str, category: str) -> Entry:
+        try:
+            return self._memory.remember(
+                self._principal,
+                key,
+                text,
+                category=category,
+                session=self._session,
+                sources=self._memory.present(self._principal),
+            )
+        except ValueError as error:
+            raise Refused(str(error)) from error
+
+    def _found(self, query: str, category: str | None, count: int | None) -> Answer:
+        found = self._memory.search(
+            query, principal=self._principal, category=category, k=count or DEFAULT_RESULTS
+        )
+        if not found:
+            text = "No memories found matching that query."
+            return Answer(text, "missing", query, category or "")
+        lines = (f"- [{f.entry.category}] {f.entry.key}: {f.entry.text}" for f in found)
+        text = "\n".join((f"Found {len(found)} memories:", *lines))
+        return Answer(text, key=query, category=category or "")
+
+
+_TOOLS: Mapping[str, _Tool] = {
+    "memory_store": _Tool(
+        "Store a fact, preference or note in long-term memory.",
+        {"key": _TEXT, "value": _TEXT, "category": _TEXT},
+        ("key", "value"),
+        Tools.store,
+    ),
+    "memory_forget": _Tool(
+        "Remove an entry of your own from long-term memory.", {"key": _TEXT}, ("key",), Tools.forget
+    ),
+    "memory_get": _Tool(
+        "Look up an entry of long-term memory by its exact key.",
+        {"key": _TEXT},
+        ("key",),
+        Tools.get,
+    ),
+    "memory_recall": _Tool(
+        "Recall memories that speak to a query.",
+        {"query": _TEXT, "max_results": _COUNT},
+        ("query",),
+        Tools.search,
+    ),
+    "memory_search": _Tool(
+        "Search all memory by words and by meaning.",
+        {"query": _TEXT, "category": _TEXT, "max_results": _COUNT},
+        ("query",),
+        Tools.search,
+    ),
+    "record_to_memory": _Tool(
+        "Record important statements to long-term memory.",
+        {"thinking": _TEXT, "content": _WORDS},
+        ("content",),
+        Tools.record,
+    ),
+    "retrieve_from_memory": _Tool(
+        "Retrieve what long-term memory holds for some keywords.",
+        {"keywords": _WORDS},
+        ("keywords",),
+        Tools.retrieve,
+    ),
+    "scratchpad_write": _Tool(
+        "Write notes for this conversation, in place of those there are.",
+        {"text": _TEXT},
+        ("text",),
+        Tools.scratchpad_write,
+    ),
+    "scratchpad_read": _Tool("Read the notes of this conversation.", {}, (), Tools.scratchpad_read),
+    "memory_append": _Tool(
+        "Append a note to today's page of the workspace.", {"text": _TEXT}, ("text",), Tools.append
+    ),
+}
+
+
+def _spec(name: str, tool: _Tool) -> ToolSpec:
+    schema = {
+        "type": "object",
+        "properties": tool.properties,
+        "required": list(tool.required),
+        "additionalProperties": False,
+    }
+    parameters = json.dumps(schema, sort_keys=True)
+    return ToolSpec(
+        name=name,
+        description=tool.description,
+        parameters=parameters,
+        reads=name in READING,
+    )
+
+
+def _read(tool: _Tool, arguments: str) -> Mapping[str, Any]:
+    """The arguments, checked against what the tool takes.
+
+    Raises:
+        Refused: they are not JSON, or not what the tool takes.
+    """
+    try:
+        given = json.loads(arguments or "{}")
+    except (ValueError, RecursionError) as error:
+        raise Refused("the arguments are not JSON") from error
+    if not isinstance(given, dict):
+        raise Refused("the arguments are not an object")
+    unknown = sorted(given.keys() - tool.properties.keys())
+    if unknown:
+        raise Refused(f"unknown argument {unknown[0]!r}")
+    missing = [name for name in tool.required if given.get(name) is None]
+    if missing:
+        raise Refused(f"missing argument {missing[0]!r}")
+    known = {name: value for name, value in given.items() if value is not None}
+    for name, value in known.items():
+        _check(name, value, tool.properties[name])
+    return known
+
+
+def _check(name: str, value: object, schema: Mapping[str, Any]) -> None:
+    kind = schema["type"]
+    if kind == "string":
+        if not isinstance(value, str):
+            raise Refused(f"{name} has to be a text")
+        _encodable(name, [value])
+    elif kind == "array":
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise Refused(f"{name} has to be a list of texts")
+        _encodable(name, value)
+    elif not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_RESULTS:
+        raise Refused(f"{name} has to be a number from 1 to {MOST_RESULTS}")
+
+
+def _encodable(name: str, texts: Sequence[str]) -> None:
+    for text in texts:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise Refused(f"{name} cannot be encoded as UTF-8") from error
