@@ -34,6 +34,7 @@ class Answer:
             no audit.
         said: the turn of its newest evidence; None without evidence.
         gone: from which turn on the evidence was out of the context; None when it never was.
+        sent: tokens of its context and of the question itself; None when none was sent.
     """
 
     case: str
@@ -53,6 +54,7 @@ class Answer:
     doubted: frozenset[str] | None = None
     said: int | None = None
     gone: int | None = None
+    sent: int | None = None
 
     @property
     def measured(self) -> bool:
@@ -97,7 +99,7 @@ def answers_of(run: Run) -> tuple[Answer, ...]:
 
 def answer_of(case: CaseResult, line: Mapping[str, Any]) -> Answer:
     """One line of a case's probes."""
-    evidence = line["evidence"]
+    evidence, context = line["evidence"], line["context"]
     return Answer(
         case=case.key,
         scenario=scenario_of(case.id),
@@ -116,6 +118,7 @@ def answer_of(case: CaseResult, line: Mapping[str, Any]) -> Answer:
         doubted=_doubted(line["labels"]),
         said=max((piece["turn"] for piece in evidence), default=None),
         gone=_gone(evidence),
+        sent=context and context["total"] + line["query_tokens"],
     )
 
 

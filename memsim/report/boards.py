@@ -114,6 +114,7 @@ class _Column:
             abstained=_complement(mean_of(self.sample("false_answers"))),
             context_mean=_mean(self._metric("context_mean")),
             context_peak=max(self._metric("context_peak"), default=None),
+            question_mean=_mean(float(a.sent) for a in asked if a.sent is not None),
             invented=len(_mostly(asked, lambda a: a.invented)),
             missed=len(_mostly(asked, lambda a: a.missed)),
             lost=self._total("lost"),

@@ -40,6 +40,7 @@ class Row:
         evidence: mean share of the evidence messages that stood in the context.
         abstained: share of unanswerable probes where it said that it does not know.
         context_mean, context_peak: tokens of what was sent: mean over cases, and the largest.
+        question_mean: tokens sent for a question, with the question itself: mean over probes.
         missed: answerable probes that it did not answer rightly in most repeats.
         invented: unanswerable probes that it answered in most repeats.
         lost: pieces of evidence that were not in the context of a question.
@@ -65,6 +66,7 @@ class Row:
     abstained: Estimate = Estimate()
     context_mean: float | None = None
     context_peak: float | None = None
+    question_mean: float | None = None
     missed: int = 0
     invented: int = 0
     lost: int | None = None

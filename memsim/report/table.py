@@ -119,6 +119,7 @@ def _cost_columns(rows: Sequence[Row]) -> Table:
             Column(head="peak", group="context", rank=6),
             [numbers.tokens(r.context_peak) for r in rows],
         ),
+        *_asked_columns(rows),
         (Column(head="lost", rank=3), [numbers.count(r.lost) for r in rows]),
         (Column(head="comp.", rank=9), [numbers.count(r.compactions) for r in rows]),
     ]
@@ -128,6 +129,13 @@ def _cost_columns(rows: Sequence[Row]) -> Table:
         cells = [numbers.count(r.unscored) for r in rows]
         table.append((Column(head="unscored", rank=1), cells))
     return table
+
+
+def _asked_columns(rows: Sequence[Row]) -> Table:
+    if all(r.question_mean is None for r in rows):
+        return []
+    column = Column(head="asked", group="context", rank=7)
+    return [(column, [numbers.tokens(r.question_mean) for r in rows])]
 
 
 def note(row: Row) -> str:
@@ -174,6 +182,8 @@ def _meanings(board: Board) -> Iterator[tuple[str, str]]:
     if f1 := max((r.f1.n for r in rows if r.f1), default=0):
         yield "F1", f"F1: LoCoMo's, {numbers.plural(f1, 'probe')}"
     yield "context mean", "context: tokens sent"
+    if _asked_columns(rows):
+        yield "context asked", "asked: tokens for a question, with it"
     yield "lost", "lost: evidence that was not sent"
     yield "comp.", "comp.: compactions"
     if any(r.leaks is not None for r in rows):

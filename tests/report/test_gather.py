@@ -52,6 +52,16 @@ def row(summary: Summary, strategy: str) -> Row:
     return found
 
 
+def test_a_question_takes_its_context_and_itself(make_run: MakeRun) -> None:
+    """Means over the questions, as their records tell them."""
+    run = make_run()
+
+    lines = [line for line in run.probes() if "[mine@" in str(line["case"])]
+    tokens = [line["context"]["total"] + line["query_tokens"] for line in lines]  # type: ignore[index]
+
+    assert row(summarise(run), "mine").question_mean == pytest.approx(sum(tokens) / len(tokens))
+
+
 def test_controls_stand_at_their_ends_and_have_no_letter(make_run: MakeRun) -> None:
     """Ceiling, evidence, the compared by recall, floor."""
     rows = summarise(make_run()).boards[0].rows

@@ -28,6 +28,17 @@ def test_eighty_columns_keep_what_matters_most(board: Board) -> None:
     assert shown(table.board_lines(board, UNICODE, 80)) == MIDDLE
 
 
+def test_what_a_question_took_has_a_column_where_it_is_known(board: Board) -> None:
+    """The context that it was answered from, and the question itself."""
+    rows = tuple(replace(row, question_mean=123.0) for row in board.rows)
+
+    text = shown(table.board_lines(replace(board, rows=rows), UNICODE, 140))
+
+    assert " mean   peak  asked  lost " in text
+    assert 4 == text.count("  123  ")
+    assert "asked: tokens for a question, with it" in text
+
+
 def test_ascii_needs_no_other_sign(board: Board) -> None:
     """Everything but the letters has a plain stand-in."""
     text = shown(table.board_lines(board, ASCII, 120))
