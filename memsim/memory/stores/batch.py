@@ -75,7 +75,4 @@ def _rows(vectors: Vectors, count: int, embedded: Embedded | None) -> list[Vecto
         )
     if not np.isfinite(vectors).all():
         raise StoreError("a vector is not finite")
-    kept = vectors.astype(np.float32)
-    return [
-        row if some else None for row, some in zip(kept, kept.any(axis=1).tolist(), strict=True)
-    ]
+    return [row if row.any() else None for row in vectors.astype(np.float32)]

@@ -40,10 +40,17 @@ def encode(entry: Entry) -> str:
     Raises:
         StoreError: a reader, source or attribute cannot be encoded as UTF-8.
     """
-    record = {name: getattr(entry, name) for name in (*_WORDS, *_SWITCHES, *_LISTS, "attributes")}
+    return encodable(_TO_JSON(fields(entry)))
+
+
+def fields(entry: Entry) -> dict[str, object]:
+    """An entry as what JSON knows: words, switches and lists, by the names of its attributes."""
+    record: dict[str, object] = {
+        name: getattr(entry, name) for name in (*_WORDS, *_SWITCHES, *_LISTS, "attributes")
+    }
     record |= {name: instant(getattr(entry, name)) for name in _MOMENTS}
     record["superseded"] = None if entry.superseded is None else instant(entry.superseded)
-    return encodable(_TO_JSON(record))
+    return record
 
 
 def encodable(text: str) -> str:
@@ -70,8 +77,20 @@ def decode(record: str | bytes, place: str) -> Entry:
         Damaged: the record is.
     """
     try:
-        return _entry(_object(record, _FIELDS))
+        return _entry(_with_names(json.loads(record), _FIELDS))
     except (ValueError, TypeError, RecursionError) as error:
+        raise Damaged(f"{place} is damaged: {error}") from error
+
+
+def from_fields(read: Mapping[str, object], place: str) -> Entry:
+    """The entry whose `fields` were read.
+
+    Raises:
+        Damaged: they are no entry's.
+    """
+    try:
+        return _entry(_with_names(read, _FIELDS))
+    except (ValueError, TypeError) as error:
         raise Damaged(f"{place} is damaged: {error}") from error
 
 
@@ -87,18 +106,17 @@ def decode_shelf(record: str | bytes, place: str) -> Shelf:
         Damaged: the record is.
     """
     try:
-        read = _object(record, _SHELF_FIELDS)
+        read = _with_names(json.loads(record), _SHELF_FIELDS)
         return Shelf(**{**read, "readers": _strings(read["readers"])})  # type: ignore[arg-type]
     except (ValueError, TypeError, RecursionError) as error:
         raise Damaged(f"{place} is damaged: {error}") from error
 
 
-def _object(record: str | bytes, fields: frozenset[str]) -> dict[str, object]:
-    read = json.loads(record)
+def _with_names(read: object, names: frozenset[str]) -> dict[str, object]:
     if not isinstance(read, dict):
         raise TypeError("it is no object")
-    if read.keys() != fields:
-        odd = sorted(read.keys() ^ fields)
+    if read.keys() != names:
+        odd = sorted(read.keys() ^ names)
         raise ValueError(f"its fields are wrong: {', '.join(odd)}")
     return read
 

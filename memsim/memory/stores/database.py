@@ -48,6 +48,7 @@ CREATE TABLE state (
 CREATE TABLE shelves (
     number INTEGER PRIMARY KEY,
     record TEXT NOT NULL UNIQUE,
+    check_sum INTEGER NOT NULL,
     entries INTEGER NOT NULL,
     terms INTEGER NOT NULL,
     version INTEGER NOT NULL  -- of `changes`, when it changed last
@@ -105,7 +106,8 @@ def failing(path: Path) -> Iterator[None]:
     except Damaged as error:
         raise damaged(path, str(error)) from error
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT:
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is None or code & 0xFF in _CORRUPT:  # None: a text that is not UTF-8
             raise damaged(path, str(error)) from error
         raise StoreError(f"{path}: {error}") from error
     except OSError as error:
@@ -192,6 +194,6 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{path} is a database of something else")
     if version > SCHEMA_VERSION:
         raise SchemaError(str(path), version, SCHEMA_VERSION)
-    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
         raise damaged(path, str(found))

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from memsim.memory.stores import SCHEMA_VERSION, database, rows
-from memsim.memory.stores.codec import decode, encode_shelf
+from memsim.memory.stores.codec import decode
 
 if TYPE_CHECKING:
     import sqlite3
@@ -45,6 +43,7 @@ def _current(connection: sqlite3.Connection) -> bool:
 
 def _lay_out_anew(connection: sqlite3.Connection) -> None:
     made = _made_with(connection)
+    dimension = made[1] or 0
     connection.execute("ALTER TABLE entries RENAME TO older")
     for kind, name in connection.execute(
         "SELECT type, name FROM sqlite_schema WHERE name IN"
@@ -57,15 +56,12 @@ def _lay_out_anew(connection: sqlite3.Connection) -> None:
     for record, vector in connection.execute("SELECT record, vector FROM older"):
         entry = decode(record, "a record of the older layout")
         if entry.shelf not in numbers:
-            numbers[entry.shelf] = len(numbers) + 1
-            connection.execute(
-                "INSERT INTO shelves VALUES (?, ?, 0, 0, 1)",
-                (len(numbers), encode_shelf(entry.shelf)),
-            )
-        known = None if vector is None else np.frombuffer(vector, "<f4")
+            numbers[entry.shelf] = rows.add_shelf(connection, entry.shelf)
+        known = None if vector is None or not dimension else rows.unpack([vector], dimension)[0]
         row = rows.add(connection, entry, numbers[entry.shelf], known)
         connection.execute(
-            "UPDATE shelves SET entries = entries + 1, terms = terms + ? WHERE number = ?",
+            "UPDATE shelves SET entries = entries + 1, terms = terms + ?, version = 1"
+            " WHERE number = ?",
             (row.length, row.shelf),
         )
     connection.execute("DROP TABLE older")

@@ -15,19 +15,23 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from memsim.memory.retrieval.terms import stem
-from memsim.memory.stores.codec import Damaged, decode, encode, instant
+from memsim.memory.stores.codec import Damaged, decode, encode, encode_shelf, instant
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from memsim.memory.entry import Entry
+    from memsim.memory.entry import Entry, Shelf
     from memsim.memory.retrieval.forms import Numbers
     from memsim.memory.retrieval.postings import Counts
     from memsim.models import Vectors
 
 _LONG: Final = 128
 """Characters of a term above which a digest stands for it: FTS5 would cut it off."""
+
+
+ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FROM entries"
+"""Selects what `read` takes."""
 
 
 class Row(NamedTuple):
@@ -50,18 +54,18 @@ def add(connection: sqlite3.Connection, entry: Entry, shelf: int, vector: Vector
     """Write an entry's row and index it."""
     terms = stem(entry.text)
     counts = Counter(terms)
-    record = encode(entry)
+    record, created = encode(entry), instant(entry.created)
     number = connection.execute(
         "INSERT INTO entries (id, shelf, created, length, check_sum, record, vector)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             entry.id,
             shelf,
-            instant(entry.created),
+            created,
             len(terms),
-            _check_sum(record),
+            check_sum(record, entry.id, shelf, created, len(terms)),
             record,
-            None if vector is None else vector.astype("<f4").tobytes(),
+            None if vector is None else pack(vector),
         ),
     ).lastrowid
     assert number is not None  # noqa: S101 - an INSERT gives one
@@ -71,19 +75,28 @@ def add(connection: sqlite3.Connection, entry: Entry, shelf: int, vector: Vector
     return Row(number, shelf, len(terms), counts)
 
 
+def add_shelf(connection: sqlite3.Connection, shelf: Shelf) -> int:
+    """Put up a shelf, and tell its number."""
+    record = encode_shelf(shelf)
+    number = connection.execute(
+        "INSERT INTO shelves (record, check_sum, entries, terms, version) VALUES (?, ?, 0, 0, 0)",
+        (record, check_sum(record)),
+    ).lastrowid
+    assert number is not None  # noqa: S101 - an INSERT gives one
+    return number
+
+
 def remove(connection: sqlite3.Connection, source: str) -> Row | None:
     """Take an entry's row out, and its words; None when it was not there.
 
     Raises:
         Damaged: the row is.
     """
-    found = connection.execute(
-        "SELECT number, shelf, check_sum, record FROM entries WHERE id = ?", (source,)
-    ).fetchone()
+    found = connection.execute(f"{ENTRY} WHERE id = ?", (source,)).fetchone()
     if found is None:
         return None
-    number, shelf, check_sum, record = found
-    terms = stem(read(record, check_sum, number).text)
+    number, shelf, *_ = found
+    terms = stem(read(found).text)
     counts = Counter(terms)
     connection.execute(
         "INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)",
@@ -93,15 +106,42 @@ def remove(connection: sqlite3.Connection, source: str) -> Row | None:
     return Row(number, shelf, len(terms), counts)
 
 
-def read(record: str, check_sum: int, number: int) -> Entry:
-    """The entry of a row.
+def read(row: tuple[int, int, str, str, int, int, str]) -> Entry:
+    """The entry of a row, whose columns are those of `ENTRY`.
 
     Raises:
         Damaged: the row is.
     """
-    if not isinstance(record, str) or _check_sum(record) != check_sum:
+    number, shelf, source, created, length, told, record = row
+    if check_sum(str(record), source, shelf, created, length) != told:
         raise Damaged(f"entry {number} is damaged: its check sum is wrong")
     return decode(record, f"entry {number}")
+
+
+def pack(vector: Vectors) -> bytes:
+    """A vector as it is written: float32, little end first, and a check sum."""
+    raw = vector.astype("<f4").tobytes()
+    return raw + zlib.crc32(raw).to_bytes(4, "little")
+
+
+def unpack(blobs: Sequence[bytes], dimension: int) -> Vectors:
+    """Vectors that were written, shape (len(blobs), dimension).
+
+    Raises:
+        Damaged: one of them is.
+    """
+    raw = [blob[:-4] for blob in blobs]
+    for blob, numbers in zip(blobs, raw, strict=True):
+        told = int.from_bytes(blob[-4:], "little")
+        if len(numbers) != 4 * dimension or zlib.crc32(numbers) != told:
+            raise Damaged("a vector is damaged: its check sum is wrong")
+    found = np.frombuffer(b"".join(raw), "<f4").reshape(len(raw), dimension)
+    return found.astype(np.float32)
+
+
+def check_sum(record: str, *columns: object) -> int:
+    """What tells that a row is as it was written."""
+    return zlib.crc32("\n".join((*map(str, columns), record)).encode())
 
 
 def places(connection: sqlite3.Connection, shelf: int, term: str) -> Columns:
@@ -114,8 +154,11 @@ def places(connection: sqlite3.Connection, shelf: int, term: str) -> Columns:
         "SELECT term, group_concat(doc) FROM postings WHERE term >= ? AND term < ? GROUP BY term",
         (start, f"{start[:-1]}\x7f"),
     ):
+        try:
+            times.append(int(token[len(start) :]))
+        except ValueError as error:
+            raise Damaged(f"the index of words is damaged: {error}") from error
         found.append(np.array(joined.split(","), np.int64))
-        times.append(int(token[len(start) :]))
     if not found:
         return Columns(np.empty(0, np.int64), np.empty(0, np.intc))
     numbers = np.concatenate(found)
@@ -141,7 +184,3 @@ def _short(term: str) -> str:
     if len(term) <= _LONG:
         return term
     return f"@{hashlib.blake2b(term.encode(), digest_size=16).hexdigest()}"
-
-
-def _check_sum(record: str) -> int:
-    return zlib.crc32(record.encode())

@@ -16,7 +16,7 @@ import numpy as np
 from memsim.memory.retrieval.nearest import MemoryStore
 from memsim.memory.retrieval.postings import Postings
 from memsim.memory.stores import rows
-from memsim.memory.stores.codec import Damaged, decode_shelf, encode_shelf
+from memsim.memory.stores.codec import Damaged, decode_shelf
 
 if TYPE_CHECKING:
     import sqlite3
@@ -107,7 +107,7 @@ class HeldShelf:
             ).fetchall()
             vectors = MemoryStore()
             if found:
-                vectors.add([n for n, _ in found], _matrix([v for _, v in found], dimension))
+                vectors.add([n for n, _ in found], rows.unpack([v for _, v in found], dimension))
             self.embedded = {n for n, _ in found}
             self.vectors = vectors
         return self.vectors
@@ -152,10 +152,12 @@ class Shelving:
         if changes == self._changes:
             return
         found = connection.execute(
-            "SELECT number, record, entries, terms FROM shelves WHERE version > ?",
+            "SELECT number, record, check_sum, entries, terms FROM shelves WHERE version > ?",
             (self._changes,),
         )
-        for number, record, entries, terms in found:
+        for number, record, told, entries, terms in found:
+            if rows.check_sum(str(record)) != told:
+                raise Damaged(f"shelf {number} is damaged: its check sum is wrong")
             held = self._held.get(number)
             if held is None:
                 held = self._take(number, decode_shelf(record, f"shelf {number}"))
@@ -180,11 +182,7 @@ class Shelving:
         """The number of a shelf, which is put up where there is none."""
         number = self._number.get(shelf)
         if number is None:
-            number = connection.execute(
-                "INSERT INTO shelves (record, entries, terms, version) VALUES (?, 0, 0, 0)",
-                (encode_shelf(shelf),),
-            ).lastrowid
-            assert number is not None  # noqa: S101 - an INSERT gives one
+            number = rows.add_shelf(connection, shelf)
             self._take(number, shelf)
         return number
 
@@ -243,9 +241,3 @@ class Shelving:
     def _forget_postings(self, number: int) -> None:
         for at in [at for at in self._postings if at[0] == number]:
             self._size -= len(self._postings.pop(at)) + 1
-
-
-def _matrix(blobs: list[bytes], dimension: int) -> Vectors:
-    if any(len(blob) != 4 * dimension for blob in blobs):
-        raise Damaged("a vector is damaged: it has the wrong length")
-    return np.frombuffer(b"".join(blobs), "<f4").reshape(len(blobs), dimension).astype(np.float32)

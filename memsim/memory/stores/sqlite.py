@@ -58,11 +58,15 @@ class SQLite:
         self._shelving = Shelving()
         self._tally = Tally()
         self._embedded: Embedded | None = None
-        with database.failing(self._path):
-            migrate(self._connection)
-            (erasing,) = self._connection.execute("SELECT erasing FROM state").fetchone()
-        if erasing:
-            self._scrub()
+        try:
+            with database.failing(self._path):
+                migrate(self._connection)
+                (erasing,) = self._connection.execute("SELECT erasing FROM state").fetchone()
+            if erasing:
+                self._scrub()
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def exact(self) -> bool:
@@ -133,11 +137,9 @@ class SQLite:
             for start in range(0, len(known), _ASKED_AT_ONCE):
                 asked = known[start : start + _ASKED_AT_ONCE]
                 marks = ",".join("?" * len(asked))
-                for source, *row in connection.execute(
-                    f"SELECT id, record, check_sum, number FROM entries WHERE id IN ({marks})",  # noqa: S608
-                    asked,
-                ):
-                    found[source] = rows.read(*row)
+                for row in connection.execute(f"{rows.ENTRY} WHERE id IN ({marks})", asked):
+                    entry = rows.read(row)
+                    found[entry.id] = entry
         return [found[source] for source in ids if source in found]
 
     def find(self, where: Where, *, after: Entry | None = None, limit: int = PAGE) -> list[Entry]:
@@ -153,8 +155,8 @@ class SQLite:
                 for held in self._shelving.admitted(where)
             ]
             numbers = [number for _, _, number in islice(merge(*pages), limit)]
-            one = "SELECT record, check_sum, number FROM entries WHERE number = ?"
-            return [rows.read(*connection.execute(one, (n,)).fetchone()) for n in numbers]
+            one = f"{rows.ENTRY} WHERE number = ?"
+            return [rows.read(connection.execute(one, (n,)).fetchone()) for n in numbers]
 
     def count(self, where: Where) -> int:
         """How many entries are admitted; see `Store`."""

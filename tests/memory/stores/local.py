@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memsim.memory.stores import Store
+from memsim.memory.stores.markdown import Markdown
 from memsim.memory.stores.memory import InMemory
 from memsim.memory.stores.sqlite import SQLite
 from tests.memory.stores.kinds import Kind, register
@@ -42,6 +43,13 @@ register(
         lasting=False,
         shared=False,
         examples=60,
+    )
+)
+register(
+    Kind(
+        name="markdown",
+        make=lambda folder: FolderHome(folder, lambda at: Markdown(at / "memory", synced=False)),
+        examples=15,
     )
 )
 register(

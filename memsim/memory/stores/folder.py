@@ -1,0 +1,187 @@
+"""The folder of a markdown store, in which every change happens wholly or not at all.
+
+The folder::
+
+    store.json               schema version, and what the vectors were made with
+    changes                  counts changes, so that other processes notice
+    <layer>/<id>.md          the entries
+    vectors/<id>-....f32     their vectors
+    journal.json             while a change of several files is being made
+    damaged/                 copies of what could not be read
+
+Files of a change are written beside their places first. The journal then says which are moved where
+and which go, and from there on the change is made: whoever next comes finishes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, get_args
+
+from memsim.errors import SchemaError, StoreError
+from memsim.memory.entry import Layer
+from memsim.memory.stores import SCHEMA_VERSION, Embedded
+from memsim.memory.stores.codec import Damaged
+from memsim.memory.stores.files import TEMPORARY, stage
+from memsim.memory.stores.locking import sync_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+LAYERS: Final[tuple[str, ...]] = get_args(Layer)
+VECTORS: Final = "vectors"
+
+
+class About(NamedTuple):
+    """What a folder's `store.json` says."""
+
+    schema: int
+    embedded: Embedded | None
+
+
+class Folder:
+    """Files, changed several at a time. Whoever calls holds the lock.
+
+    Args:
+        root: the folder, which exists.
+        synced: whether a change survives a power failure and not only the process.
+    """
+
+    def __init__(self, root: Path, *, synced: bool = True) -> None:
+        self.root = root
+        self._synced = synced
+        self._journal = root / "journal.json"
+        self._about = root / "store.json"
+        self._changes = root / "changes"
+
+    def open(self) -> About:
+        """Make what is missing, finish what was begun, sweep what was left.
+
+        Raises:
+            SchemaError: a newer memsim wrote it.
+            StoreError: it is damaged, or belongs to something else.
+        """
+        if not self._about.exists():
+            if any((self.root / layer).is_dir() for layer in LAYERS):
+                raise StoreError(f"{self.root} is damaged: it has entries and no store.json")
+            self.tell(About(SCHEMA_VERSION, None))
+        about = self.about()
+        for name in (*LAYERS, VECTORS):
+            (self.root / name).mkdir(exist_ok=True)
+        self.finish()
+        for name in ("", *LAYERS, VECTORS):
+            for left in (self.root / name).glob(f"{TEMPORARY}*"):
+                left.unlink(missing_ok=True)
+        return about
+
+    def about(self) -> About:
+        """What `store.json` says.
+
+        Raises:
+            SchemaError: a newer memsim wrote it.
+            StoreError: it cannot be read.
+        """
+        try:
+            read = json.loads(self._about.read_bytes())
+            schema, made = read["schema"], read["embedded"]
+            embedded = None if made is None else Embedded(str(made["name"]), int(made["dimension"]))
+        except (ValueError, TypeError, LookupError) as error:
+            raise self.damage(self._about, f"it cannot be read: {error}") from error
+        if not isinstance(schema, int) or schema > SCHEMA_VERSION:
+            raise SchemaError(str(self.root), schema, SCHEMA_VERSION)
+        return About(schema, embedded)
+
+    def tell(self, about: About) -> None:
+        """Write `store.json`."""
+        made = about.embedded
+        said = {
+            "schema": about.schema,
+            "embedded": made and {"name": made.name, "dimension": made.dimension},
+        }
+        self._put(self._about, said)
+
+    def changes(self) -> bytes:
+        """Says whether anything was changed since it was last asked; a few bytes."""
+        with suppress(FileNotFoundError):
+            begun = b"+" if self._journal.exists() else b""
+            return self._changes.read_bytes() + begun
+        return b""
+
+    def count_change(self) -> None:
+        """Let others notice."""
+        count = int(self.changes().strip(b"+\x00") or 0) + 1
+        self._changes.write_bytes(b"%020d" % count)
+
+    def stage(self, path: Path, content: bytes) -> tuple[Path, Path]:
+        """Write what shall be at a path beside it, to be moved there by `change`."""
+        return stage(path.parent, content, synced=self._synced), path
+
+    def change(self, moves: Sequence[tuple[Path, Path]], gone: Sequence[Path]) -> None:
+        """Move files to their places and delete others: all of this, or nothing."""
+        if len(moves) + len(gone) > 1:
+            moved = [[self._named(a), self._named(b)] for a, b in moves]
+            try:
+                self._put(self._journal, {"moves": moved, "gone": [self._named(p) for p in gone]})
+            except BaseException:
+                for staged, _ in moves:
+                    staged.unlink(missing_ok=True)
+                raise
+        self._carry_out(moves, gone)
+        self._journal.unlink(missing_ok=True)
+        self.count_change()
+
+    def finish(self) -> None:
+        """Finish a change that its process did not."""
+        if not self._journal.exists():
+            return
+        try:
+            read = json.loads(self._journal.read_bytes())
+            moves = [(self.root / a, self.root / b) for a, b in read["moves"]]
+            gone = [self.root / name for name in read["gone"]]
+        except (ValueError, TypeError, LookupError) as error:
+            raise self.damage(self._journal, f"it cannot be read: {error}") from error
+        self._carry_out([m for m in moves if m[0].exists()], gone)
+        self._journal.unlink(missing_ok=True)
+        self.count_change()
+
+    def entries(self) -> Iterator[os.DirEntry[str]]:
+        """Every file that an entry can be in."""
+        for layer in LAYERS:
+            with os.scandir(self.root / layer) as found:
+                yield from (f for f in found if f.name.endswith(".md") and len(f.name) == 35)
+
+    def vectors(self) -> dict[str, os.DirEntry[str]]:
+        """Every file of a vector, by its name."""
+        with os.scandir(self.root / VECTORS) as found:
+            return {f.name: f for f in found if f.name.endswith(".f32")}
+
+    def damage(self, path: Path, why: str | Damaged) -> StoreError:
+        """The error for a damaged file, which stays where it is and is copied aside once."""
+        with suppress(OSError):
+            digest = hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()
+            copy = self.root / "damaged" / f"{path.name}.{digest}"
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, copy)
+            return StoreError(f"{path}: {why}; a copy is kept at {copy}")
+        return StoreError(f"{path}: {why}")
+
+    def _put(self, path: Path, said: object) -> None:
+        content = json.dumps(said, sort_keys=True).encode()
+        self._carry_out([self.stage(path, content)], [])
+
+    def _carry_out(self, moves: Sequence[tuple[Path, Path]], gone: Sequence[Path]) -> None:
+        for written, path in moves:
+            written.replace(path)
+        for path in gone:
+            path.unlink(missing_ok=True)
+        if self._synced:
+            for folder in sorted({p.parent for p in (*gone, *(path for _, path in moves))}):
+                sync_folder(folder)
+
+    def _named(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()

@@ -1,0 +1,216 @@
+"""The folder of markdown files: readable, editable, loud where damaged, whole after a crash."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memsim.errors import SchemaError, StoreError
+from memsim.memory.stores import SCHEMA_VERSION, Embedded
+from memsim.memory.stores.folder import Folder
+from memsim.memory.stores.markdown import Markdown
+from tests.memory.stores.made import ALL, array, entry, unit
+
+VECTOR = array([unit(1, 2, 0, 0)])[0]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A store with 5 entries, closed."""
+    root = tmp_path / "memory"
+    store = Markdown(root, synced=False)
+    store.embedded_by(Embedded("hash", 4))
+    entries = [entry(f"{n}", f"falcon {n}", minute=n) for n in range(5)]
+    store.write(entries, array([unit(1, n, 0, 0) for n in range(5)]))
+    store.close()
+    return root
+
+
+def file_of(root: Path, key: str) -> Path:
+    """Where an entry stands."""
+    return root / "long_term" / f"{entry(key).id}.md"
+
+
+def test_a_file_reads_well(tmp_path: Path) -> None:
+    """Fields that YAML can read, then the text as it is; the vector stands elsewhere."""
+    drink = entry("tea", "# Tea\n\nAnn drinks *green* tea.", sources=("m1",))
+    store = Markdown(tmp_path)
+    store.write([drink], array([unit(1, 0, 0, 0)]))
+
+    content = file_of(tmp_path, "tea").read_text()
+
+    assert content.startswith('---\nkey: "tea"\nowner: "ann"\nlayer: "long_term"\n')
+    assert 'sources: ["m1"]\n' in content
+    assert content.endswith("\n---\n# Tea\n\nAnn drinks *green* tea.\n")
+
+
+def test_names_of_files_hold_nothing_of_a_user(tmp_path: Path) -> None:
+    """They are digests, whatever keys and owners hold."""
+    store = Markdown(tmp_path, synced=False)
+    store.write([entry("../../escape", owner="../ann"), entry("nul\x00", owner="a/b\\c")])
+
+    names = sorted(p.name for p in tmp_path.rglob("*.md"))
+
+    assert 2 == len(names)
+    assert all(len(name) == 35 and int(name[:32], 16) for name in names)
+    assert not list(tmp_path.parent.glob("escape*"))
+
+
+def test_who_edits_takes_out_the_check(root: Path) -> None:
+    """The edited text is remembered and found; its vector was of another text."""
+    path = file_of(root, "2")
+    lines = [line for line in path.read_text().split("\n") if not line.startswith("check: ")]
+    path.write_text("\n".join(lines).replace("falcon 2", "river 2"))
+
+    store = Markdown(root, synced=False)
+
+    assert [entry("2").id] == [h.id for h in store.lexical("river", ALL, 9)]
+    assert 4 == len(store.nearest(VECTOR, ALL, 9))
+
+
+def test_an_open_store_sees_what_another_one_wrote(root: Path) -> None:
+    """And an edit of a file, once something is written."""
+    one, two = Markdown(root, synced=False), Markdown(root, synced=False)
+    file_of(root, "3").unlink()
+    two.write([entry("new", "river")])
+
+    assert [entry("new").id] == [h.id for h in one.lexical("river", ALL, 9)]
+    assert 5 == one.count(ALL)
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda _: b"",
+    "zeros": lambda c: bytes(len(c)),
+    "truncated": lambda c: c[: len(c) // 2],
+    "a text cut short": lambda c: c[:-2],
+    "a changed text": lambda c: c.replace(b"falcon", b"falcom"),
+    "a changed owner": lambda c: c.replace(b'"ann"', b'"bob"'),
+    "no utf-8": lambda c: c.replace(b"falcon", b"f\xff\xfecon"),
+    "a field gone": lambda c: c.replace(b"pinned: false\n", b""),
+    "a field more": lambda c: c.replace(b"pinned: false\n", b"pinned: false\nodd: 1\n"),
+    "line ends changed": lambda c: c.replace(b"\n", b"\r\n"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_loud(root: Path, name: str) -> None:
+    """Opening names the file, keeps a copy of it, and never gives a smaller memory."""
+    path = file_of(root, "2")
+    damaged = DAMAGES[name](path.read_bytes())
+    path.write_bytes(damaged)
+
+    for _ in range(2):
+        with pytest.raises(StoreError, match=path.name):
+            Markdown(root, synced=False)
+
+    assert damaged == path.read_bytes()
+    assert [damaged] == [p.read_bytes() for p in (root / "damaged").iterdir()]
+
+
+@pytest.mark.parametrize("name", ["store.json", "vector", "journal.json"])
+def test_damage_of_what_stands_beside_is_loud(root: Path, name: str) -> None:
+    """The file that says what the store is, a vector, a journal."""
+    path = next(root.glob("vectors/*")) if name == "vector" else root / name
+    path.write_bytes(b"{")
+
+    with pytest.raises(StoreError, match=path.name):
+        Markdown(root, synced=False)
+
+
+def test_a_store_without_its_description_is_damaged(root: Path) -> None:
+    """It may be a newer one's."""
+    (root / "store.json").unlink()
+
+    with pytest.raises(StoreError, match=r"no store\.json"):
+        Markdown(root, synced=False)
+
+
+def test_a_newer_schema_is_refused(root: Path) -> None:
+    """Before anything is read or written."""
+    (root / "store.json").write_text(json.dumps({"schema": SCHEMA_VERSION + 1, "embedded": None}))
+
+    with pytest.raises(SchemaError, match="upgrade memsim"):
+        Markdown(root, synced=False)
+
+
+def test_an_older_layout_is_migrated(root: Path) -> None:
+    """Files without check are written with one."""
+    store = Markdown(root, synced=False)
+    known = store.find(ALL)
+    store.close()
+    for path in root.rglob("*.md"):
+        lines = [line for line in path.read_text().split("\n") if not line.startswith("check: ")]
+        path.write_text("\n".join(lines))
+    (root / "store.json").write_text('{"schema": 0, "embedded": null}')
+
+    for _ in range(2):
+        assert known == Markdown(root, synced=False).find(ALL)
+
+    assert all("check: " in path.read_text() for path in root.rglob("*.md"))
+    assert SCHEMA_VERSION == json.loads((root / "store.json").read_text())["schema"]
+
+
+def test_unfinished_files_are_swept(root: Path) -> None:
+    """Whatever a process left that died while it wrote."""
+    for folder in (root, root / "long_term", root / "vectors"):
+        (folder / ".new-abc").write_text("half")
+    (root / "vectors" / f"{entry('1').id}-0123456789abcdef-01234567.f32").write_bytes(b"old")
+
+    Markdown(root, synced=False).close()
+
+    assert [] == list(root.rglob(".new-*"))
+    assert 5 == len(list(root.glob("vectors/*")))
+
+
+@pytest.mark.parametrize("moved", [0, 1, 3])
+def test_a_change_that_was_decided_is_finished(
+    root: Path, monkeypatch: pytest.MonkeyPatch, moved: int
+) -> None:
+    """The process dies after its journal is written, with none, some or all files moved."""
+    carry_out = Folder._carry_out
+
+    def dying(self: Folder, moves: list[tuple[Path, Path]], gone: list[Path]) -> None:
+        if len(moves) == 1:  # the journal
+            return carry_out(self, moves, gone)
+        carry_out(self, moves[:moved], [])
+        raise KeyboardInterrupt
+
+    store = Markdown(root, synced=False)
+    monkeypatch.setattr(Folder, "_carry_out", dying)
+    with pytest.raises(KeyboardInterrupt):
+        store.write([entry(f"{n}", f"river {n}") for n in range(3)])
+    monkeypatch.undo()
+
+    other = Markdown(root, synced=False)
+
+    assert 3 == len(other.lexical("river", ALL, 9)) == len(store.lexical("river", ALL, 9))
+    assert 2 == len(other.nearest(VECTOR, ALL, 9))
+    assert not (root / "journal.json").exists()
+
+
+def test_a_failed_write_changes_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full at the third of five files, or at the journal."""
+    for full in (3, 5):
+        store = Markdown(root, synced=False)
+        known = store.find(ALL)
+        stage = Folder.stage
+        staged: list[Path] = []
+
+        def failing(
+            self: Folder, path: Path, content: bytes, full: int = full
+        ) -> tuple[Path, Path]:
+            if len(staged) == full:  # noqa: B023 - used within its round
+                raise OSError(28, "No space left on device")
+            staged.append(path)  # noqa: B023 - as above
+            return stage(self, path, content)  # noqa: B023 - as above
+
+        monkeypatch.setattr(Folder, "stage", failing)
+        with pytest.raises(StoreError, match="No space left"):
+            store.write([entry(f"{n}", f"river {n}") for n in range(5)])
+        monkeypatch.undo()
+
+        assert [] == list(root.rglob(".new-*"))
+        assert known == store.find(ALL) == Markdown(root, synced=False).find(ALL)

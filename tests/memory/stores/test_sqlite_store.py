@@ -1,0 +1,203 @@
+"""The SQLite file: damage is loud, versions are told apart, and nothing is half made."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memsim.errors import SchemaError, StoreError
+from memsim.memory.stores import SCHEMA_VERSION, Embedded
+from memsim.memory.stores.sqlite import SQLite
+from tests.memory.stores.made import ALL, array, entry, unit
+
+VECTOR = array([unit(1, 2, 0, 0)])[0]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store with 60 entries, closed."""
+    path = tmp_path / "folder" / "memory.db"
+    store = SQLite(path)
+    store.embedded_by(Embedded("hash", 4))
+    entries = [entry(f"{n}", f"falcon {n} " + "word " * n, minute=n) for n in range(60)]
+    store.write(entries, array([unit(1, n, 0, 0) for n in range(60)]))
+    store.close()
+    return path
+
+
+def change(path: Path, *statements: str) -> None:
+    """Alter a database by hand."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+def halve(content: bytes) -> bytes:
+    """Cut it off."""
+    return content[: len(content) // 2]
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": halve,
+    "cut in its first page": lambda c: c[:1000],
+    "empty": lambda _: b"",
+    "zeros": lambda c: bytes(len(c)),
+    "a page of zeros": lambda c: c[:4096] + bytes(4096) + c[8192:],
+    "no database": lambda _: b"# Notes\n\nBuy milk.\n" * 300,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_loud(path: Path, name: str) -> None:
+    """Opening names the file, keeps a copy, and never gives an empty memory, however often."""
+    damaged = DAMAGES[name](path.read_bytes())
+    path.write_bytes(damaged)
+
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"memory\.db"):
+            SQLite(path)
+
+    assert damaged == path.read_bytes()
+    copies = [p for p in path.parent.iterdir() if ".damaged-" in p.name and "wal" not in p.name]
+    assert [damaged] == [p.read_bytes() for p in copies] or not damaged
+
+
+def test_a_flipped_bit_never_changes_what_is_remembered(path: Path) -> None:
+    """Wherever it is: either a StoreError, or every entry as it was."""
+    whole = path.read_bytes()
+    store = SQLite(path)
+    known = store.find(ALL)
+    store.close()
+    chance = random.Random(3)
+    loud = 0
+    for _ in range(120):
+        place = chance.randrange(len(whole))
+        content = bytearray(whole)
+        content[place] ^= 1 << chance.randrange(8)
+        path.write_bytes(content)
+        try:
+            store = SQLite(path)
+            try:
+                assert known == store.find(ALL)
+                assert 60 == store.count(ALL)
+                store.lexical("falcon 7", ALL, 5)
+                store.nearest(VECTOR, ALL, 5)
+            finally:
+                store.close()
+        except StoreError as error:
+            assert "memory.db" in str(error)  # noqa: PT017 - either outcome is right
+            loud += 1
+    assert loud
+
+
+def test_a_newer_schema_is_refused(path: Path) -> None:
+    """Before anything is read or written."""
+    change(path, f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    before = path.read_bytes()
+
+    with pytest.raises(SchemaError, match="upgrade memsim"):
+        SQLite(path)
+
+    assert before == path.read_bytes()
+
+
+def test_another_programs_database_is_refused(tmp_path: Path) -> None:
+    """It is not damaged, and not ours."""
+    path = tmp_path / "theirs.db"
+    change(path, "CREATE TABLE entries (record TEXT, vector BLOB)")
+
+    with pytest.raises(StoreError, match="something else"):
+        SQLite(path)
+
+    assert ["theirs.db"] == [p.name for p in tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "aged",
+    [
+        ("PRAGMA user_version = 0", "DROP TABLE postings", "DROP TABLE words", "DROP TABLE state"),
+        ("PRAGMA user_version = 0", "DROP TABLE shelves", "DROP INDEX in_order"),
+        ("UPDATE state SET analysis = 'otherwise'", "DROP TABLE words"),
+    ],
+    ids=["records alone", "without shelves", "other terms"],
+)
+def test_an_older_layout_is_migrated(path: Path, aged: tuple[str, ...]) -> None:
+    """From its records, once, with its vectors where it says what they were made with."""
+    store = SQLite(path)
+    known = (store.find(ALL), store.lexical("falcon 7", ALL, 9))
+    near = store.nearest(VECTOR, ALL, 9)
+    store.close()
+    change(path, *aged)
+
+    for _ in range(2):
+        store = SQLite(path)
+        assert known == (store.find(ALL), store.lexical("falcon 7", ALL, 9))
+        assert store.nearest(VECTOR, ALL, 9) == ([] if "DROP TABLE state" in aged else near)
+        store.write([entry("new", "falcon")])
+        store.erase([entry("new").id])
+        store.close()
+
+
+def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
+    """A record that cannot be read stops it."""
+    change(path, "PRAGMA user_version = 0", "UPDATE entries SET record = '{' WHERE number = 40")
+    change(path, "PRAGMA journal_mode = DELETE")
+    before = path.read_bytes()
+
+    with pytest.raises(StoreError, match=r"memory\.db is damaged"):
+        SQLite(path)
+
+    change(path, "PRAGMA journal_mode = DELETE")
+    assert before[100:] == path.read_bytes()[100:]  # the header counts changes of mode
+
+
+def test_what_a_creation_left_behind_is_swept(tmp_path: Path) -> None:
+    """A process died before its new database stood in its place."""
+    left = tmp_path / ".memory.db.new-abc"
+    left.write_bytes(b"SQLite format 3")
+
+    SQLite(tmp_path / "memory.db").close()
+
+    assert ["memory.db"] == [p.name for p in tmp_path.iterdir()]
+
+
+def test_nothing_but_the_database_stays_behind(path: Path) -> None:
+    """No log, no index of it, no temporary file, once it is closed."""
+    assert ["memory.db"] == [p.name for p in path.parent.iterdir()]
+
+
+def test_a_failed_write_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third of five entries fails: none is there, and the next write goes well."""
+    store = SQLite(path)
+    from memsim.memory.stores import rows
+
+    add = rows.add
+
+    def failing(*args: object) -> object:
+        if getattr(args[1], "key", "") == "new2":
+            raise sqlite3.OperationalError("disk I/O error")
+        return add(*args)  # type: ignore[arg-type]
+
+    known = (store.find(ALL), store.lexical("falcon", ALL, 99))
+    new = [entry(f"new{n}", "falcon", "bob") for n in range(5)]
+    monkeypatch.setattr(rows, "add", failing)
+    with pytest.raises(StoreError):
+        store.write(new)
+    monkeypatch.undo()
+
+    assert known == (store.find(ALL), store.lexical("falcon", ALL, 99))
+    store.write(new)
+    assert 65 == store.count(ALL) == len(store.lexical("falcon", ALL, 99))
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    """A file stands where a folder should."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(StoreError, match="file"):
+        SQLite(tmp_path / "file" / "memory.db")
