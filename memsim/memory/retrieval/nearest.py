@@ -1,31 +1,37 @@
 """Vectors in memory, and the nearest of them.
 
-Among up to `EXACT` vectors the search is exact. Among more, it first takes those whose signs agree
-most with the query's, a few bytes each, and is exact among these. What it finds depends on nothing
-but the vectors: not on the process, and not on the order in which they came, as with graph indexes.
+Among up to `EXACT` vectors the search is exact. Among more, it looks through the lists of near ones
+that are nearest to the query, first by the vectors' signs, a few bytes each, and is exact among
+those that agree most. What it finds depends on the vectors and on the order in which they came and
+went, and on nothing else: not on the process, nor on when it was asked.
 """
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from memsim.memory.retrieval.clusters import Clusters
 
-    from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
     from memsim.memory.retrieval.forms import Numbers, Scores
     from memsim.models import Vectors
 
-    Codes = NDArray[np.uint64]
-
-EXACT = 8192
+EXACT = 4096
 """Vectors up to which all are compared."""
 
-COMPARED = 1024
-"""Vectors that are compared at least, where there are more."""
+PROBED = 8192
+"""Vectors whose signs are compared at least, where there are more than `EXACT`."""
+
+COMPARED = 768
+"""Vectors that are compared at least, of those."""
+
+_TOGETHER = 64
+"""Vectors that are put into lists together; until then they wait, and are compared always."""
 
 _ROUNDING = 1e-5
 """More than the error of a float32 product of unit vectors."""
@@ -36,16 +42,19 @@ class MemoryStore:
 
     Args:
         exact: vectors up to which all are compared.
-        compared: vectors that are compared at least, where there are more.
+        probed: vectors whose signs are compared at least, where there are more.
+        compared: vectors that are compared at least, of those.
     """
 
-    def __init__(self, *, exact: int = EXACT, compared: int = COMPARED) -> None:
-        self._exact = exact
-        self._compared = compared
+    def __init__(
+        self, *, exact: int = EXACT, probed: int = PROBED, compared: int = COMPARED
+    ) -> None:
+        self._exact, self._probed, self._compared = max(1, exact), probed, compared
         self._row: dict[int, int] = {}
         self._forms: Numbers = np.empty(0, np.int64)
         self._vectors: Vectors = np.empty((0, 0), np.float32)
-        self._codes: Codes = np.empty((0, 0), np.uint64)
+        self._clusters = Clusters()
+        self._waiting: dict[int, None] = {}
 
     def __len__(self) -> int:
         return len(self._row)
@@ -57,27 +66,36 @@ class MemoryStore:
             self._grow(end, vectors.shape[1])
         self._forms[start:end] = forms
         self._vectors[start:end] = vectors
-        self._codes[:, start:end] = codes(vectors)
         self._row.update(zip(forms, range(start, end), strict=True))
+        self._waiting.update(dict.fromkeys(forms))
+        # So many each time, however many come at once: searching between changes nothing.
+        while len(self._waiting) >= (many := _TOGETHER if len(self._clusters) else self._exact):
+            settled = list(islice(self._waiting, many))
+            self._clusters.add(self._rows(settled), self._vectors)
+            for form in settled:
+                del self._waiting[form]
 
     def remove(self, form: int) -> None:
         """Take a vector out."""
         row, last = self._row.pop(form), len(self._row)
+        if form in self._waiting:
+            del self._waiting[form]
+        else:
+            self._clusters.remove(row)
         if row != last:
-            self._forms[row] = self._forms[last]
-            self._vectors[row] = self._vectors[last]
-            self._codes[:, row] = self._codes[:, last]
-            self._row[int(self._forms[row])] = row
+            self._move(last, row)
         self._vectors[last] = 0
-        self._codes[:, last] = 0
 
     def search(self, query: Vectors, k: int) -> tuple[Numbers, Scores]:
         """Candidates for the best `k`, with their scores."""
         count = len(self)
-        if count <= max(self._exact, k):
-            return closest(query, self._forms[:count], self._vectors[:count], k)
-        rows = self._agreeing(query, max(self._compared, k))
-        return closest(query, self._forms[rows], self._vectors[rows], k)
+        if count > max(self._exact, k):
+            wanted = max(self._compared, k)
+            near = self._clusters.near(query, probed=max(self._probed, 2 * k), wanted=wanted)
+            rows = np.concatenate((near, self._rows(self._waiting)))
+            if len(rows) >= k:
+                return closest(query, self._forms[rows], self._vectors[rows], k)
+        return closest(query, self._forms[:count], self._vectors[:count], k)
 
     def all(self) -> tuple[Numbers, Vectors]:
         """Every form, with its vector."""
@@ -86,35 +104,25 @@ class MemoryStore:
     def close(self) -> None:
         """There is nothing to release."""
 
-    def _agreeing(self, query: Vectors, wanted: int) -> Numbers:
-        """The rows with the fewest differing signs: so many, and all that tie with these."""
-        count = len(self)
-        differing = np.zeros(count, np.uint16)
-        for column, own in zip(self._codes, codes(query[None, :])[:, 0], strict=True):
-            differing += np.bitwise_count(column[:count] ^ own)
-        reached = np.cumsum(np.bincount(differing))
-        (rows,) = (differing <= np.searchsorted(reached, wanted)).nonzero()
-        return rows
+    def _rows(self, forms: Iterable[int]) -> Numbers:
+        return np.array([self._row[form] for form in forms], np.int64)
+
+    def _move(self, last: int, row: int) -> None:
+        form = int(self._forms[last])
+        self._forms[row], self._row[form] = form, row
+        self._vectors[row] = self._vectors[last]
+        if form not in self._waiting:
+            self._clusters.rename(last, row)
 
     def _grow(self, count: int, dimension: int) -> None:
         room = max(64, 2 * count)
         held = len(self)
-        forms, vectors, signs = self._forms, self._vectors, self._codes
+        forms, vectors = self._forms, self._vectors
         self._forms = np.zeros(room, np.int64)
         self._vectors = np.zeros((room, dimension), np.float32)
-        self._codes = np.zeros((-(-dimension // 64), room), np.uint64)
         if held:
             self._forms[:held] = forms[:held]
             self._vectors[:held] = vectors[:held]
-            self._codes[:, :held] = signs[:, :held]
-
-
-def codes(vectors: Vectors) -> Codes:
-    """The signs of vectors as bits, shape (words of 64 bits, n)."""
-    rows, dimension = vectors.shape
-    signs = np.zeros((rows, -(-dimension // 64) * 64), np.bool_)
-    signs[:, :dimension] = vectors > 0
-    return np.packbits(signs, axis=1).view(np.uint64).T
 
 
 def closest(query: Vectors, forms: Numbers, vectors: Vectors, k: int) -> tuple[Numbers, Scores]:

@@ -1,0 +1,226 @@
+"""Vectors in lists: near ones are found, what is removed is gone, and only the order counts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memsim.memory.retrieval.clusters import Clusters
+from memsim.memory.retrieval.directions import PARTS, centre, halves, rounded
+from memsim.memory.retrieval.nearest import MemoryStore
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from memsim.models import Vectors
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def spread(count: int, *, centres: int = 40, dimension: int = 96) -> Vectors:
+    """Unit vectors in clusters, the same every time."""
+    chance = np.random.default_rng(11)
+    middles = chance.normal(size=(centres, dimension))
+    found = middles[chance.integers(0, centres, count)]
+    found = found + 0.7 * chance.normal(size=(count, dimension))
+    unit: Vectors = (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+    return unit
+
+
+def small(exact: int = 200, *, centres: int = 4096) -> MemoryStore:
+    """A store with lists from early on."""
+    store = MemoryStore(exact=exact, probed=700, compared=200)
+    store._clusters = Clusters(limit=16, centres=centres)
+    return store
+
+
+def recall(store: MemoryStore, vectors: Vectors, held: Sequence[int], k: int = 10) -> float:
+    """The share of the true best that are among the candidates' best."""
+    forms = np.array(held)
+    found = 0
+    for query in spread(4040)[4000:]:
+        true = set(forms[np.argsort(-(vectors[forms] @ query))[:k]].tolist())
+        candidates, scores = store.search(query, k)
+        found += len(true & set(candidates[np.argsort(-scores)][:k].tolist()))
+    return found / (40 * k)
+
+
+def digest(store: MemoryStore, queries: Vectors) -> str:
+    """What a store finds for queries, in one short text."""
+    sha = hashlib.sha256()
+    for query in queries:
+        forms, scores = store.search(query, 10)
+        order = np.argsort(forms)
+        sha.update(forms[order].tobytes() + scores[order].tobytes())
+    return sha.hexdigest()
+
+
+def check(clusters: Clusters, rows: set[int], vectors: Vectors) -> None:
+    """Every row is in one list, where it says it is, with nothing beside."""
+    count = len(clusters)
+    held: list[int] = []
+    for place in range(count):
+        size = int(clusters._sizes[place])
+        assert 0 < size <= clusters._limit
+        mine = clusters._rows[place, :size].tolist()
+        assert [place] * size == clusters._list[mine].tolist()
+        assert list(range(size)) == clusters._slot[mine].tolist()
+        assert not clusters._rows[place, size:].any()
+        assert not clusters._codes[place, :, size:].any()
+        held += mine
+    for kept in (clusters._sizes, clusters._centres, clusters._rows, clusters._codes):
+        assert not kept[count:].any()
+    assert sorted(rows) == sorted(held)
+    if clusters._upper is not None:
+        check(clusters._upper, set(range(count)), clusters._centres)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.one_of(st.integers(1, 40), st.integers(-60, -1)), min_size=1, max_size=25),
+    st.sampled_from([3, 4096]),
+)
+def test_whatever_comes_and_goes_the_lists_hold_it(steps: list[int], centres: int) -> None:
+    """Each vector that is there is in one list or waits; what left is nowhere."""
+    vectors = spread(1000)
+    store, held, given_ = small(20, centres=centres), list[int](), 0
+    for step in steps:
+        if step > 0:
+            forms = range(given_, given_ + step)
+            store.add(forms, vectors[given_ : given_ + step])
+            held += forms
+            given_ += step
+        for _ in range(min(-step, len(held))):
+            store.remove(held.pop((7 * len(held)) // 11))
+    settled = {store._row[form] for form in held if form not in store._waiting}
+    forms_found, rows = store.all()
+
+    check(store._clusters, settled, store._vectors)
+    assert sorted(held) == sorted(forms_found.tolist())
+    assert not held or np.array_equal(vectors[forms_found], rows)
+    assert not store._vectors[len(held) :].any()
+    if held:
+        found, _ = store.search(vectors[held[0]], len(held))
+        assert set(found.tolist()) == set(held)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 39))
+def test_up_to_the_bound_every_vector_is_compared(count: int, k: int, which: int) -> None:
+    """The search is exact: brute force finds the same."""
+    vectors, query = spread(count), spread(4040)[4000 + which]
+    store = small()
+    store.add(range(count), vectors)
+    forms, scores = store.search(query, k)
+    exact = (vectors.astype(np.float64) * query.astype(np.float64)).sum(axis=1)
+
+    assert np.argsort(-exact)[:k].tolist() == forms[np.argsort(-scores)][:k].tolist()
+    assert np.array_equal(exact[forms], scores)
+
+
+@pytest.mark.parametrize("centres", [4096, 64])
+def test_among_many_nearly_all_of_the_nearest_are_found(centres: int) -> None:
+    """With centres in one row or in lists themselves, before and after most have left."""
+    vectors = spread(4000)
+    store = small(centres=centres)
+    for start in range(0, 4000, 50):
+        store.add(range(start, start + 50), vectors[start : start + 50])
+    assert recall(store, vectors, range(4000)) > 0.95
+    for form in range(0, 4000, 3):
+        store.remove(form)
+    held = [form for form in range(4000) if form % 3]
+
+    assert recall(store, vectors, held) > 0.95
+    assert not {0, 3, 6} & set(store.search(vectors[3], 10)[0].tolist())
+
+
+def test_how_many_came_at_once_changes_nothing() -> None:
+    """One batch or many, with searches between or not: the same is found."""
+    vectors, queries = spread(3000), spread(4040)[4000:]
+    found = set()
+    for batch in (1, 37, 3000):
+        store = small()
+        for start in range(0, 3000, batch):
+            store.add(range(start, min(3000, start + batch)), vectors[start : start + batch])
+            if batch == 37:
+                store.search(queries[0], 5)
+        found.add(digest(store, queries))
+
+    assert len(found) == 1
+
+
+def test_more_is_found_where_more_is_wanted() -> None:
+    """A search for many gets as many, though the lists that are near hold fewer."""
+    store = small()
+    store.add(range(3000), spread(3000))
+
+    assert all(len(store.search(q, 2500)[0]) >= 2500 for q in spread(4040)[4030:])
+
+
+def test_alike_vectors_are_divided_in_their_order() -> None:
+    """Hundreds of the same vector do not stop it: the halves are an eighth and the rest."""
+    same = rounded(np.repeat(spread(1), 100, axis=0))
+    first, second = halves(same)
+    store = small()
+    store.add(range(900), np.repeat(spread(1), 900, axis=0))
+
+    assert list(range(100)) == [*first.tolist(), *second.tolist()]
+    assert min(len(first), len(second)) == 13
+    assert len(store._clusters) >= 900 // 16
+    assert len(store.search(spread(1)[0], 10)[0]) >= 10
+
+
+def test_zeros_find_a_place() -> None:
+    """An embedder may give zeros, which have no direction."""
+    zeros = np.zeros((300, 96), np.float32)
+    store = small()
+    store.add(range(300), zeros)
+
+    assert not centre(zeros).any()
+    assert len(store.search(spread(1)[0], 5)[0]) >= 5
+
+
+def test_products_of_rounded_vectors_are_exact() -> None:
+    """In whatever order they are added, and as whole numbers have it."""
+    vectors = rounded(spread(200, dimension=1536))
+    whole = np.rint(vectors * PARTS).astype(np.int64)
+    exact: NDArray[np.int64] = whole @ whole[0]
+
+    assert np.array_equal(vectors, rounded(vectors))
+    for order in (slice(None), slice(None, None, -1)):
+        mine = np.ascontiguousarray(vectors[:, order])
+        assert (exact / PARTS**2).tolist() == np.vecdot(mine, mine[0]).tolist()
+
+
+SCRIPT = """
+import runpy, sys
+names = runpy.run_path(sys.argv[1])
+store, vectors = names["small"](centres=64), names["spread"](3000)
+store.add(range(3000), vectors)
+for form in range(0, 3000, 7):
+    store.remove(form)
+print(names["digest"](store, names["spread"](4040)[4000:]))
+"""
+
+
+def test_every_process_builds_the_same_lists() -> None:
+    """Two processes with other hash seeds and numbers of threads."""
+
+    def found(seed: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed}
+        environment["OPENBLAS_NUM_THREADS"] = seed
+        command = [sys.executable, "-c", SCRIPT, __file__]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+        return done.stdout
+
+    assert found("1") == found("2")
