@@ -1,0 +1,104 @@
+"""What recall goes by: every choice between finding a message and quoting it, with its bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal, get_args
+
+Fusion = Literal["soft", "zscore", "weights", "rrf"]
+Superseded = Literal["drop", "below", "keep"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallPolicy:
+    """How rankings become what is quoted.
+
+    The defaults were chosen on recorded conversations of two kinds: short messages between two
+    people, and long ones between a user and an assistant. Each was chosen where a change by a third
+    hardly matters.
+
+    Attributes:
+        fusion: how a ranking by words and one by meaning become one. `soft` adds standard scores
+            that are bent so that what is below the mean counts little instead of against;
+            `zscore` adds standard scores; `weights` adds scores scaled to 0..1; `rrf` adds
+            reciprocal ranks.
+        vector: what the meaning counts, 0 to 1; the words count the rest.
+        depth: best of each ranking that are looked at, at least 1.
+        least: relevance, as `fusion` gives it, below which nothing is taken; None for no bound.
+        neighbours: share of its relevance that a message lends to those around it, 0 to 1.
+        lenders: most relevant messages that lend at all.
+        halving: tokens at which a message has to be twice as relevant as a short one; 0 when
+            length does not matter.
+        named: what relevance is multiplied with where the question names who said it, at least 1.
+        dated: what it is multiplied with where the question names the day, at least 1.
+        half_life: age at which relevance is halved; None when age does not matter.
+        superseded: whether what was superseded is dropped, ranks right below what took its place,
+            or keeps its own rank. Either way the successor inherits its relevance, but for `keep`.
+        floor: share of the best relevance below which a message is not quoted, 0 to 1.
+        share: share of the room that is used at most, above 0 to 1.
+        limit: messages that are quoted at most; None for no bound.
+
+    Raises:
+        ValueError: a value is out of its range.
+    """
+
+    fusion: Fusion = "soft"
+    vector: float = 0.3
+    depth: int = 128
+    least: float | None = None
+    neighbours: float = 0.5
+    lenders: int = 48
+    halving: int = 150
+    named: float = 1.3
+    dated: float = 2.0
+    half_life: timedelta | None = None
+    superseded: Superseded = "drop"
+    floor: float = 0.4
+    share: float = 1.0
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("fusion", self.fusion, get_args(Fusion))
+        _one_of("superseded", self.superseded, get_args(Superseded))
+        for name in ("vector", "neighbours", "floor", "share"):
+            _within(name, getattr(self, name), 0, 1)
+        for name in ("named", "dated", "depth"):
+            _within(name, getattr(self, name), 1, math.inf)
+        for name in ("lenders", "halving"):
+            _within(name, getattr(self, name), 0, math.inf)
+        if self.share == 0:
+            raise ValueError("share is 0: above 0, up to 1")
+        if self.limit is not None:
+            _within("limit", self.limit, 1, math.inf)
+        if self.least is not None:
+            _within("least", self.least, -math.inf, math.inf)
+        if self.half_life is not None and self.half_life <= timedelta(0):
+            raise ValueError(f"half_life is {self.half_life}: more than no time")
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}: it is {', '.join(map(repr, known))}")
+
+
+def _within(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high or (math.isinf(value) and value > 0):
+        if math.isinf(low):
+            raise ValueError(f"{name} is {value}: a finite number")
+        bounds = f"at least {low}" if math.isinf(high) else f"{low} to {high}"
+        raise ValueError(f"{name} is {value}: {bounds}")
+
+
+PRX = RecallPolicy(
+    fusion="weights",
+    vector=0.7,
+    neighbours=0.0,
+    halving=0,
+    named=1.0,
+    dated=1.0,
+    superseded="keep",
+    floor=0.0,
+)
+"""Seven tenths meaning and three tenths words, each scaled to 0..1, and nothing else."""

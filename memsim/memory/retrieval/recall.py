@@ -1,0 +1,275 @@
+"""From rankings to what is worth quoting: one order of all that was found, and how much of it fits.
+
+Rankings come from a store or from rankers in the process, over what the reader may see; all here
+are pure functions of these, so that nothing else can have a say. A message scores::
+
+    (relevance + lent) / (1 + tokens / halving) * named * dated * 0.5 ** (age / half_life)
+
+where relevance is what the rankings say of it together, and what is lent comes from the messages
+that stand around it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memsim.memory.retrieval import Hit
+from memsim.memory.retrieval.cues import Cues
+from memsim.memory.retrieval.fusion import reciprocal_ranks, weighted_scores, zscore
+from memsim.memory.retrieval.policy import RecallPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from datetime import datetime
+    from typing import Literal
+
+    Scaling = Literal["zscore", "minmax"]
+    Beside = Callable[[str], Iterable[tuple[str, float]]]
+    """The messages around one, each with its share of what is lent, as `Talk.beside` gives them."""
+
+USUAL = RecallPolicy()
+
+_SHARPNESS = 2.0
+_STRAIGHT = 40.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What recall has to know of a message beside its scores.
+
+    Attributes:
+        order: when it was said: larger is later; settles ties for the earlier.
+        tokens: its length as it would be quoted.
+        time: when it was said; None where nobody knows.
+        principal: who said it.
+        successor: id of what took its place; None while it is in force.
+    """
+
+    order: int
+    tokens: int
+    time: datetime | None = None
+    principal: str = ""
+    successor: str | None = None
+
+
+def recall(
+    question: str,
+    *,
+    lexical: Sequence[Hit] = (),
+    nearest: Sequence[Hit] = (),
+    about: Callable[[str], About | None],
+    beside: Beside | None = None,
+    policy: RecallPolicy = USUAL,
+    now: datetime | None = None,
+) -> list[Hit]:
+    """All that was found, the most worth quoting first, ties to the earlier.
+
+    Args:
+        question: what it was found for.
+        lexical: the ranking by words, best first.
+        nearest: the ranking by meaning, best first.
+        about: what is known of a message; None for one that may not be seen, or is gone.
+        beside: what stands around a message; None where nothing does.
+        policy: what to go by.
+        now: when the question is asked; needed for ages and for days such as `yesterday`.
+
+    Raises:
+        ValueError: ages matter, and nobody says when it is.
+    """
+    if policy.half_life is not None and now is None:
+        raise ValueError("half_life needs to know when it is")
+    known: dict[str, About] = {}
+    found = [_permitted(hits, about, known) for hits in (lexical, nearest)]
+    hits = relevance(found[0], found[1], lambda source: known[source].order, policy)
+    scores = {hit.id: hit.score for hit in hits}
+    if beside is not None and policy.neighbours:
+        scores = lent(scores, beside, policy)
+        scores = {i: s for i, s in scores.items() if i in known or _look(i, about, known)}
+    weigh = _weighing(Cues(question, now), policy, now)
+    weighed = {source: score * weigh(known[source]) for source, score in scores.items()}
+    if policy.superseded != "keep" and any(known[i].successor is not None for i in weighed):
+        weighed = _in_force(weighed, about, known, drop=policy.superseded == "drop")
+    ranked = sorted([(-score, known[source].order, source) for source, score in weighed.items()])
+    return [Hit(source, -score) for score, _, source in ranked]
+
+
+def fitting(
+    hits: Iterable[Hit],
+    *,
+    tokens: Callable[[str], int],
+    room: int,
+    policy: RecallPolicy = USUAL,
+    shown: Container[str] = frozenset(),
+) -> list[str]:
+    """The messages that are quoted: the best that fit, without what the model sees already.
+
+    What does not fit is passed over, but for the best of all, which is to be clipped to half of the
+    room. What is shown already still sets the measure: where it says all, little more is quoted.
+
+    Args:
+        hits: a ranking, best first.
+        tokens: a message's length as it would be quoted.
+        room: tokens that there are.
+        policy: what to go by: floor, share and limit.
+        shown: ids that are visible already, or were injected before.
+
+    Returns:
+        Ids, best first.
+    """
+    left = math.floor(room * policy.share)
+    least: float | None = None
+    chosen: list[str] = []
+    for hit in hits:
+        if least is None:
+            least = hit.score * policy.floor
+        if hit.score < least or len(chosen) == policy.limit or left <= 0:
+            break
+        if hit.id in shown:
+            continue
+        length = tokens(hit.id)
+        if length > left:
+            if chosen:
+                continue
+            length = left - left // 2
+        chosen.append(hit.id)
+        left -= length
+    return chosen
+
+
+def relevance(
+    lexical: Sequence[Hit],
+    nearest: Sequence[Hit],
+    order: Callable[[str], int],
+    policy: RecallPolicy = USUAL,
+) -> list[Hit]:
+    """Two rankings as one, in no order that means anything; no score is below 0 without `least`.
+
+    A ranking that is empty has no say, whatever it would count.
+
+    Args:
+        lexical: the ranking by words, best first.
+        nearest: the ranking by meaning, best first.
+        order: settles ties where ranks are fused.
+        policy: fusion, vector, depth and least.
+    """
+    weighed = ((lexical, 1 - policy.vector), (nearest, policy.vector))
+    rankings = [(list(r[: policy.depth]), w) for r, w in weighed if r]
+    if len(rankings) == 1:
+        rankings = [(rankings[0][0], 1.0)]
+    kept = [ranking for ranking, _ in rankings]
+    weights = [weight for _, weight in rankings]
+    if policy.fusion == "soft":
+        hits = _soft(kept, weights)
+    elif policy.fusion == "rrf":
+        hits = reciprocal_ranks(kept, order, weights=weights)
+    else:
+        scaling: Scaling = "zscore" if policy.fusion == "zscore" else "minmax"
+        hits = weighted_scores(kept, order, weights=weights, scaling=scaling)
+    if policy.least is not None:
+        hits = [hit for hit in hits if hit.score >= policy.least]
+    lowest = min((hit.score for hit in hits), default=0.0)
+    return [Hit(i, s - lowest) for i, s in hits] if lowest < 0 else hits
+
+
+def lent(
+    scores: Mapping[str, float], beside: Beside, policy: RecallPolicy = USUAL
+) -> dict[str, float]:
+    """Scores with what the most relevant messages lend to those around them.
+
+    Args:
+        scores: relevance by id.
+        beside: what stands around a message.
+        policy: neighbours and lenders.
+    """
+    sums = dict(scores)
+    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+    for source, score in best[: policy.lenders]:
+        share = score * policy.neighbours
+        for other, part in beside(source):
+            sums[other] = sums.get(other, 0.0) + share * part
+    return sums
+
+
+def _soft(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[Hit]:
+    sums: dict[str, float] = {}
+    exp, log1p = math.exp, math.log1p
+    for ranking, weight in zip(rankings, weights, strict=True):
+        standard = zscore([hit.score for hit in ranking])
+        scale = weight / _SHARPNESS
+        for hit, score in zip(ranking, standard, strict=True):
+            bent = log1p(exp(min(_SHARPNESS * score, _STRAIGHT)))
+            bent += max(0.0, _SHARPNESS * score - _STRAIGHT)
+            sums[hit.id] = sums.get(hit.id, 0.0) + scale * bent
+    return [Hit(source, score) for source, score in sums.items()]
+
+
+def _permitted(
+    hits: Sequence[Hit], about: Callable[[str], About | None], known: dict[str, About]
+) -> list[Hit]:
+    return [hit for hit in hits if hit.id in known or _look(hit.id, about, known)]
+
+
+def _look(source: str, about: Callable[[str], About | None], known: dict[str, About]) -> bool:
+    found = about(source)
+    if found is None:
+        return False
+    known[source] = found
+    return True
+
+
+def _weighing(cues: Cues, policy: RecallPolicy, now: datetime | None) -> Callable[[About], float]:
+    """What relevance is multiplied with, by what is known of a message."""
+    named, dated, halving = policy.named, policy.dated, policy.halving
+    half_life = policy.half_life
+    spoken: dict[str, float] = {}
+
+    def weigh(found: About) -> float:
+        weight = spoken.get(found.principal)
+        if weight is None:
+            weight = spoken[found.principal] = named if cues.names(found.principal) else 1.0
+        if halving:
+            weight /= 1 + found.tokens / halving
+        if cues.dated and cues.dates(found.time):
+            weight *= dated
+        if half_life and now and found.time:
+            age = max(0.0, (now - found.time) / half_life)
+            weight *= 0.5**age
+        return weight
+
+    return weigh
+
+
+def _in_force(
+    scores: Mapping[str, float],
+    about: Callable[[str], About | None],
+    known: dict[str, About],
+    *,
+    drop: bool,
+) -> dict[str, float]:
+    """Scores in which what is in force has the best of what it superseded, and that comes after."""
+    found = dict(scores)
+    heirs = {i: heir for i in scores if (heir := _heir(i, about, known)) is not None}
+    for source, heir in heirs.items():
+        found[heir] = max(found.get(heir, 0.0), scores[source])
+    for source, heir in heirs.items():
+        if drop:
+            del found[source]
+        else:
+            found[source] = min(scores[source], math.nextafter(found[heir], -math.inf))
+    return found
+
+
+def _heir(source: str, about: Callable[[str], About | None], known: dict[str, About]) -> str | None:
+    """What is in force in a message's place, as far as it may be seen; None for itself."""
+    passed = {source}
+    heir = None
+    after = known[source].successor
+    while (
+        after is not None and after not in passed and (after in known or _look(after, about, known))
+    ):
+        passed.add(after)
+        heir = after
+        after = known[after].successor
+    return heir

@@ -1,0 +1,354 @@
+"""Recall: rankings become one order of what is worth quoting, and so much of it as fits."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memsim.memory.retrieval import Hit
+from memsim.memory.retrieval.policy import PRX, Fusion, RecallPolicy
+from memsim.memory.retrieval.recall import About, fitting, recall, relevance
+from memsim.memory.retrieval.talk import Talk
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+PLAIN = RecallPolicy(neighbours=0.0, halving=0, named=1.0, dated=1.0, superseded="keep")
+FUSIONS: tuple[Fusion, ...] = ("soft", "zscore", "weights", "rrf")
+
+Scores = Mapping[str, float]
+
+
+def hits(**scores: float) -> list[Hit]:
+    """A ranking of these."""
+    return [Hit(i, s) for i, s in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))]
+
+
+def told(*ids: str, **special: About) -> Callable[[str], About | None]:
+    """What is known of messages: of one length, in this order."""
+    known = {i: About(order=n, tokens=10) for n, i in enumerate(ids)}
+    return {**known, **special}.get
+
+
+def ids(found: Sequence[Hit]) -> list[str]:
+    """The ids of a ranking."""
+    return [hit.id for hit in found]
+
+
+def test_both_rankings_have_a_say() -> None:
+    """What both find comes before what only one finds."""
+    found = recall(
+        "q",
+        lexical=hits(a=3, b=2.9, c=1),
+        nearest=hits(b=0.8, d=0.7, c=0.1),
+        about=told(*"abcd"),
+        policy=PLAIN,
+    )
+
+    assert "b" == found[0].id
+    assert set("abcd") == set(ids(found))
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_one_ranking_alone_keeps_its_order(fusion: Fusion) -> None:
+    """An empty ranking has no say, whatever it would count."""
+    policy = RecallPolicy(fusion=fusion, neighbours=0.0, halving=0)
+    only = hits(a=5, b=3, c=2, d=1)
+
+    for vector in (0.0, 0.3, 1.0):
+        weighed = RecallPolicy(fusion=fusion, neighbours=0.0, halving=0, vector=vector)
+        assert list("abcd") == ids(recall("q", lexical=only, about=told(*"abcd"), policy=weighed))
+    assert list("abcd") == ids(recall("q", nearest=only, about=told(*"abcd"), policy=policy))
+    assert [] == recall("q", about=told(), policy=policy)
+
+
+def test_seven_tenths_meaning_and_three_tenths_words() -> None:
+    """The weights that others use, on scores scaled to 0..1."""
+    found = recall(
+        "q",
+        lexical=hits(a=8, b=4, c=0),
+        nearest=hits(c=0.9, b=0.5, a=0.1),
+        about=told(*"abc"),
+        policy=PRX,
+    )
+
+    assert ["c", "b", "a"] == ids(found)
+    assert [0.7, 0.5, 0.3] == [round(hit.score, 9) for hit in found]
+
+
+def test_ties_go_to_the_earlier() -> None:
+    """However the rankings list them."""
+    about = told("late", "early", early=About(order=-1, tokens=10))
+    same = [Hit("late", 1.0), Hit("early", 1.0)]
+
+    for ranking in (same, same[::-1]):
+        assert ["early", "late"] == ids(recall("q", lexical=ranking, about=about, policy=PLAIN))
+
+
+def test_a_long_message_has_to_be_more_relevant() -> None:
+    """At `halving` tokens twice as relevant as one of none; without it, length does not matter."""
+    about = told("long", "short", long=About(order=0, tokens=150), short=About(order=1, tokens=0))
+    found = hits(long=1.9, short=1.0, other=0.0)
+
+    def scores(halving: int) -> dict[str, float]:
+        policy = RecallPolicy(fusion="weights", neighbours=0.0, halving=halving)
+        return dict(recall("q", lexical=found, about=about, policy=policy))
+
+    assert scores(0)["long"] / 2 == scores(150)["long"]
+    assert scores(0)["short"] == scores(150)["short"]
+
+
+def test_who_may_not_be_seen_has_no_say() -> None:
+    """Byte for byte the ranking without the rows that `about` does not know."""
+    permitted = told(*"abc")
+    lexical, nearest = hits(a=3, b=2, c=1), hits(c=0.9, a=0.2)
+    talk = Talk()
+    for source in "abc":
+        talk.add(source, "text", session="s", tokens=10, turn=0)
+    alone = recall("q", lexical=lexical, nearest=nearest, about=permitted, beside=talk.beside)
+    among = recall(
+        "q",
+        lexical=[Hit("x", 99.0), *lexical, Hit("y", -5.0)],
+        nearest=[*nearest, Hit("x", 0.1)],
+        about=permitted,
+        beside=lambda source: (*talk.beside(source), ("x", 1.0)),
+    )
+
+    assert alone == among
+
+
+def test_neighbours_are_lent_relevance() -> None:
+    """What stands beside the best comes up, though no ranking knows it; half of it by default."""
+    talk = Talk(fade=1e9)
+    for source in ("q1", "a1", "far", "q2"):
+        talk.add(source, "text", session="s" if source != "q2" else "t", tokens=1, turn=0)
+    policy = RecallPolicy(fusion="weights", halving=0, lenders=1)
+    found = dict(
+        recall(
+            "q",
+            lexical=hits(q1=2, q2=1),
+            about=told("q1", "a1", "far", "q2"),
+            beside=talk.beside,
+            policy=policy,
+        )
+    )
+
+    assert 1.0 == found["q1"]
+    assert 0.5 == pytest.approx(found["a1"])
+    assert 0.0 == found["q2"]
+
+
+def test_who_is_named_comes_first() -> None:
+    """By all words of the name, with or without an s; a role is no name."""
+    known = {
+        "ana": About(order=1, tokens=10, principal="Ana Ruiz"),
+        "ben": About(order=0, tokens=10, principal="Ben"),
+        "user": About(order=2, tokens=10, principal="user"),
+    }
+    same = hits(ana=1, ben=1, user=1)
+
+    def order(question: str) -> list[str]:
+        return ids(recall(question, lexical=same, about=known.get))
+
+    assert ["ana", "ben", "user"] == order("What is Ana Ruiz's boat called?")
+    assert ["ben", "ana", "user"] == order("What does Ana say of Ben?")
+    assert ["ben", "ana", "user"] == order("What did the user say?")
+
+
+def test_the_day_that_is_named_comes_first() -> None:
+    """As a date, or counted from now."""
+    known = {
+        "may": About(order=0, tokens=10, time=datetime(2025, 5, 8, tzinfo=UTC)),
+        "eve": About(order=1, tokens=10, time=NOW - timedelta(days=1)),
+        "none": About(order=-1, tokens=10),
+    }
+    same = hits(may=1, eve=1, none=1)
+
+    def first(question: str, now: datetime | None = NOW) -> str:
+        return recall(question, lexical=same, about=known.get, now=now)[0].id
+
+    assert "may" == first("What happened on 8 May 2025?")
+    assert "may" == first("What happened in 2025?", None)
+    assert "eve" == first("What did I say yesterday?")
+    assert "none" == first("What did I say yesterday?", None)
+
+
+def test_age_halves_relevance() -> None:
+    """Exactly at the half-life; what lies ahead is not older than now."""
+    known = {
+        n: About(order=0, tokens=0, time=NOW - timedelta(days=days))
+        for n, days in (("now", 0), ("week", 7), ("ahead", -7))
+    }
+    policy = RecallPolicy(fusion="rrf", halving=0, half_life=timedelta(days=7))
+
+    def score(source: str) -> float:
+        (hit,) = recall("q", lexical=hits(**{source: 1}), about=known.get, policy=policy, now=NOW)
+        return hit.score
+
+    assert score("now") == score("ahead") == 2 * score("week")
+    with pytest.raises(ValueError, match="half_life needs to know when it is"):
+        recall("q", about=known.get, policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("superseded", "expected"),
+    [("drop", ["new", "other"]), ("below", ["new", "old", "other"]), ("keep", ["old", "other"])],
+)
+def test_what_was_superseded_gives_way(superseded: str, expected: list[str]) -> None:
+    """Its successor has its relevance, found or not, through a chain of them."""
+    about = told(
+        "other",
+        old=About(order=1, tokens=10, successor="mid"),
+        mid=About(order=2, tokens=10, successor="new"),
+        new=About(order=3, tokens=10),
+    )
+    policy = RecallPolicy(superseded=superseded)  # type: ignore[arg-type]
+
+    assert expected == ids(recall("q", lexical=hits(old=2, other=1), about=about, policy=policy))
+
+
+def test_a_successor_that_may_not_be_seen_supersedes_nothing() -> None:
+    """Nor does one of a circle hang."""
+    hidden = told(old=About(order=0, tokens=10, successor="secret"))
+    circle = told(
+        a=About(order=0, tokens=10, successor="b"), b=About(order=1, tokens=10, successor="a")
+    )
+
+    assert ["old"] == ids(recall("q", lexical=hits(old=1), about=hidden))
+    assert recall("q", lexical=hits(a=1, b=1), about=circle) is not None
+
+
+def test_least_is_exact_at_its_bound() -> None:
+    """What has just that relevance is taken, what has the next smaller number is not."""
+    ranking = hits(a=4, b=3, c=2)
+    scores = dict(relevance(ranking, (), lambda _: 0, RecallPolicy(fusion="weights")))
+    for source, score in scores.items():
+        kept = relevance(ranking, (), lambda _: 0, RecallPolicy(fusion="weights", least=score))
+        assert source in dict(kept)
+    assert 0.5 == scores["b"]
+    above = RecallPolicy(fusion="weights", least=0.5000001)
+    assert ["a"] == ids(relevance(ranking, (), lambda _: 0, above))
+
+
+RANKING = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 100), max_size=8)
+
+
+@given(RANKING, RANKING, st.sampled_from(FUSIONS), st.integers(0, 5), st.integers(0, 10))
+def test_only_what_is_found_or_near_comes_up_in_one_order(
+    words: Scores, meaning: Scores, fusion: Fusion, halving: int, seed: int
+) -> None:
+    """Best first, never below 0, the same whatever order equals are listed in."""
+    talk = Talk()
+    for source in "abcdefgh":
+        talk.add(source, "ok?", session="s", tokens=ord(source) % 5, turn=0)
+    policy = RecallPolicy(fusion=fusion, halving=halving)
+    chance = random.Random(seed)
+
+    def listed(scores: Scores) -> list[Hit]:
+        items = [Hit(i, s) for i, s in scores.items()]
+        if fusion != "rrf":  # there the order is all that counts
+            chance.shuffle(items)
+        return sorted(items, key=lambda hit: -hit.score)
+
+    def found() -> list[Hit]:
+        return recall(
+            "q",
+            lexical=listed(words),
+            nearest=listed(meaning),
+            about=told(*"abcdefgh"),
+            beside=talk.beside,
+            policy=policy,
+        )
+
+    first = found()
+    assert first == found()
+    assert sorted((h.score for h in first), reverse=True) == [h.score for h in first]
+    assert {*words, *meaning} <= set(ids(first))
+    assert all(hit.score >= 0 for hit in first)
+
+
+@given(RANKING, st.floats(0, 1), st.floats(0, 1), st.integers(0, 60), st.integers(0, 60))
+def test_bounds_are_monotone(
+    scores: Scores, one: float, other: float, room: int, more: int
+) -> None:
+    """A higher floor quotes a part of what a lower one does; nothing is over the room."""
+    low, high = sorted((one, other))
+    ranking = hits(**scores)
+    wide = fitting(
+        ranking, tokens=lambda _: 7, room=room, policy=RecallPolicy(floor=low, share=0.5 + low / 2)
+    )
+    narrow = fitting(
+        ranking, tokens=lambda _: 7, room=room, policy=RecallPolicy(floor=high, share=0.5 + low / 2)
+    )
+    roomy = fitting(
+        ranking,
+        tokens=lambda _: 7,
+        room=room + more,
+        policy=RecallPolicy(floor=low, share=0.5 + low / 2),
+    )
+
+    assert wide[: len(narrow)] == narrow
+    assert roomy[: len(wide)] == wide
+    assert len(wide) <= max(1, room // 7)
+
+
+def test_the_floor_is_exact_at_its_bound() -> None:
+    """A share of the best; what is shown already sets it, and is not quoted again."""
+    ranking = [Hit("a", 10.0), Hit("b", 4.0), Hit("c", 3.9999)]
+    policy = RecallPolicy(floor=0.4)
+
+    def chosen(*shown: str) -> list[str]:
+        return fitting(ranking, tokens=lambda _: 1, room=9, policy=policy, shown=shown)
+
+    assert ["a", "b"] == chosen()
+    assert ["b"] == chosen("a")
+
+
+def test_what_does_not_fit_is_passed_over_but_for_the_best() -> None:
+    """The best is to be clipped to half of the room."""
+    ranking = hits(a=4, b=3, c=2)
+    lengths = {"a": 5, "b": 50, "c": 5}.__getitem__
+    policy = RecallPolicy(floor=0.0)
+
+    assert ["a", "c"] == fitting(ranking, tokens=lengths, room=10, policy=policy)
+    assert ["b", "c"] == fitting(ranking[1:], tokens=lengths, room=10, policy=policy)
+    assert [] == fitting(ranking, tokens=lengths, room=0, policy=policy)
+
+
+def test_a_share_and_a_limit_bound_what_is_quoted() -> None:
+    """Half of ten tokens, or two messages."""
+    ranking = hits(a=4, b=3, c=2, d=1)
+
+    def chosen(policy: RecallPolicy) -> list[str]:
+        return fitting(ranking, tokens=lambda _: 2, room=10, policy=policy)
+
+    assert list("ab") == chosen(RecallPolicy(floor=0.0, share=0.5))
+    assert list("ab") == chosen(RecallPolicy(floor=0.0, limit=2))
+    assert list("abcd") == chosen(RecallPolicy(floor=0.0))
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"fusion": "sum"}, "fusion is 'sum': it is 'soft', 'zscore', 'weights', 'rrf'"),
+        ({"superseded": "hide"}, "superseded is 'hide': it is 'drop', 'below', 'keep'"),
+        ({"vector": 1.1}, "vector is 1.1: 0 to 1"),
+        ({"floor": -0.1}, "floor is -0.1: 0 to 1"),
+        ({"neighbours": float("nan")}, "neighbours is nan: 0 to 1"),
+        ({"share": 0.0}, "share is 0: above 0, up to 1"),
+        ({"depth": 0}, "depth is 0: at least 1"),
+        ({"named": 0.5}, "named is 0.5: at least 1"),
+        ({"dated": float("inf")}, "dated is inf: at least 1"),
+        ({"halving": -1}, "halving is -1: at least 0"),
+        ({"limit": 0}, "limit is 0: at least 1"),
+        ({"least": float("nan")}, "least is nan: a finite number"),
+        ({"half_life": timedelta(0)}, "half_life is 0:00:00: more than no time"),
+    ],
+)
+def test_a_policy_out_of_its_range_is_refused(options: dict[str, object], problem: str) -> None:
+    """By name and value, with what is allowed."""
+    with pytest.raises(ValueError, match=problem):
+        RecallPolicy(**options)  # type: ignore[arg-type]
