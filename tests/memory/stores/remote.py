@@ -11,10 +11,12 @@ import redis
 from psycopg import sql
 
 from memsim.memory.stores import Store
+from memsim.memory.stores.chroma import ChromaEntries
 from memsim.memory.stores.postgres import PostgresStore
 from memsim.memory.stores.redis import RedisStore
 from tests.memory.stores import servers
 from tests.memory.stores.kinds import Kind, register
+from tests.memory.stores.local import FolderHome
 
 _numbers = itertools.count()
 
@@ -78,3 +80,11 @@ class RedisHome:
 
 
 register(Kind(name="redis", make=RedisHome))
+register(
+    Kind(
+        name="chroma",
+        make=lambda folder: FolderHome(folder, ChromaEntries),
+        shared=False,
+        examples=20,
+    )
+)
