@@ -117,21 +117,24 @@ def test_a_ranking_holds_everything_once(common: int, script: list[str | int], q
         assert (rank if rank <= matching else None) == index.rank_of(hit.id, query)
 
 
-def test_a_long_conversation_is_searched_exactly() -> None:
+@pytest.mark.parametrize("first_read", [200, 1 << 15])
+def test_a_long_conversation_is_searched_exactly(first_read: int) -> None:
     """Words as unequal as those of a language, enough of them for every shortcut to be taken."""
     chance = random.Random(3)
     weights = [1 / (n + 1) for n in range(400)]
     words = [f"w{n}" for n in range(400)]
     index, plain = Bm25(str.split, common=32), Plain()
     for place in range(3000):
-        said = chance.choices(words, weights, k=chance.randint(1, 12))
+        said = chance.choices(words, weights, k=chance.randint(1, 12) if place % 500 else 600)
         plain.documents[f"m{place}"] = said
         index.add(f"m{place}", " ".join(said))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(maxscore, "FIRST_READ", 200)
+        patch.setattr(maxscore, "FIRST_READ", first_read)
         for _ in range(30):
             query = " ".join(chance.choices(words, k=6))
-            check(index.search(query, 10), plain, query)
+            hits = index.search(query, 50)
+            check(hits, plain, query)
+            assert hits[:10] == index.search(query, 10)
 
 
 def test_a_search_reads_only_what_could_matter(monkeypatch: pytest.MonkeyPatch) -> None:

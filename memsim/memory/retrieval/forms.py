@@ -158,10 +158,13 @@ class Forms(Generic[K]):
                 wanted, last = k - len(found), score
                 if wanted <= 0:
                     break
-            places = self._members[form]
-            if skipped:
-                places = [p for p in places[: wanted + len(skipped)] if p not in skipped]
-            found += [(score, place) for place in places[:wanted]]
+            room = wanted
+            for place in self._members[form]:
+                if place not in skipped:
+                    found.append((score, place))
+                    room -= 1
+                    if not room:
+                        break
         return found
 
     def all(self, scores: Scores, apart: tuple[Numbers, Scores] | None = None) -> list[Hit]:

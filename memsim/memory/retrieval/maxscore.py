@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 FIRST_READ = 32_768
 """Postings that are read at once before the first look at whether more need be read."""
 
+TOGETHER = 2048
+"""Postings that cost less to read all together than term by term."""
+
 TRIED = 3
 """Times as many candidates as are wanted are counted to the end, to learn what the best score."""
 
@@ -59,9 +62,10 @@ class Tally:
         """The sums of these numbers."""
         return self._sums[numbers]
 
-    def clear(self, numbers: Numbers) -> None:
+    def clear(self, lists: list[Numbers]) -> None:
         """Forget the sums of these numbers."""
-        self._sums[numbers] = 0.0
+        for numbers in lists:
+            self._sums[numbers] = 0.0
 
 
 def best_numbers(
@@ -82,47 +86,76 @@ def best_numbers(
         return np.empty(0, np.int64), np.empty(0), np.zeros(len(wanted))
     rest = [*accumulate((t.most for t in reversed(terms)), initial=0.0)][::-1]
     rest = [bound * _SLACK for bound in rest]
-    seen, read, least = _collect(terms, rest, k, tally)
-    sums = tally.sums(seen)
-    least = max(least, _some_kth(sums, k * read))
-    found = tally.distinct(seen[sums >= (least - rest[read]) / _SLACK])
+    lists, least = _collect(terms, rest, k, tally)
+    found = _promising(lists, rest, k, tally, least)
     numbers = np.concatenate((found, wanted))
     scores = tally.sums(numbers)
-    tally.clear(seen)
-    for term in terms[read:]:
+    tally.clear(lists)
+    for term in terms[len(lists) :]:
         term.lift(numbers, scores)
     return found, scores[: len(found)], scores[len(found) :]
 
 
 def all_sums(terms: list[QueryTerm], tally: Tally) -> tuple[Numbers, Scores]:
-    """Everything that holds one of the terms, with its score."""
+    """Everything that holds one of the terms, with its score; meant for lists that are short."""
     if not terms:
         return np.empty(0, np.int64), np.empty(0)
     numbers, scores = QueryTerm.read(terms)
+    if len(terms) == 1:
+        return numbers, scores
     tally.add(numbers, scores)
     found = tally.distinct(numbers)
     sums = tally.sums(found)
-    tally.clear(found)
+    tally.clear([found])
     return found, sums
+
+
+def _sum_up(terms: list[QueryTerm], divisors: Scores, tally: Tally) -> list[Numbers]:
+    """Add what the terms say to the tally; what holds each of them."""
+    lists = [t.numbers for t in terms]
+    if sum(map(len, lists)) <= TOGETHER:
+        tally.add(*QueryTerm.read(terms))
+        return lists
+    for numbers, term in zip(lists, terms, strict=True):
+        tally.add(numbers, term.scores(divisors))
+    return lists
 
 
 def _collect(
     terms: list[QueryTerm], rest: list[float], k: int, tally: Tally
-) -> tuple[Numbers, int, float]:
-    """Sum up the rarer terms: what holds one, once for each; how many; and a score k have."""
-    seen: Numbers = np.empty(0, np.int64)
-    read, ahead, least = 0, FIRST_READ, -math.inf
-    while read < len(terms) and rest[read] >= least:
+) -> tuple[list[Numbers], float]:
+    """Sum up the rarer terms: what holds each; and a score k have."""
+    divisors = terms[0].divisors()
+    lists: list[Numbers] = []
+    ahead, least = FIRST_READ, -math.inf
+    while len(lists) < len(terms) and rest[len(lists)] >= least:
+        read = len(lists)
         stop = _as_far_as(terms, read, ahead)
         while stop - read > 1 and rest[stop - 1] < least:
             stop -= 1
-        numbers, scores = QueryTerm.read(terms[read:stop])
-        tally.add(numbers, scores)
-        seen = np.concatenate((seen, numbers)) if read else numbers
-        read, ahead = stop, 2 * ahead
-        if read < len(terms):
-            least = max(least, _least(seen, terms, read, k, tally))
-    return seen, read, least
+        lists += _sum_up(terms[read:stop], divisors, tally)
+        ahead *= 2
+        if stop < len(terms):
+            least = max(least, _least(np.concatenate(lists), terms, stop, k, tally))
+    return lists, least
+
+
+def _promising(
+    lists: list[Numbers], rest: list[float], k: int, tally: Tally, least: float
+) -> Numbers:
+    """Of what was summed up, all that may score the least or more, each once.
+
+    A list whose terms and the rarer ones could not make up for the others is not looked at.
+    """
+    missing = rest[len(lists)]
+    found: list[Numbers] = []
+    for place, numbers in enumerate(lists):
+        if rest[place] < least:
+            break
+        sums = tally.sums(numbers)
+        least = max(least, _some_kth(sums, k))
+        found.append(numbers[sums >= (least - missing) / _SLACK])
+    return tally.distinct(np.concatenate(found) if len(found) > 1 else found[0])
 
 
 def _as_far_as(terms: list[QueryTerm], start: int, limit: int) -> int:

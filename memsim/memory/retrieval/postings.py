@@ -21,6 +21,9 @@ Norm = tuple[float, float]
 
 _ONCE = frozenset({1})
 
+_LENGTHS = np.arange(512.0)
+"""Lengths that most texts have."""
+
 
 class Postings:
     """The numbers of what holds one term, ascending, with how often and in how long a text.
@@ -31,13 +34,15 @@ class Postings:
     Attributes:
         documents: how many documents hold it; more than there are numbers, where documents that
             are alike have one number.
+        longest: no text that holds it is longer, in terms.
     """
 
-    __slots__ = ("_least", "_lengths", "_numbers", "_times", "documents", "term")
+    __slots__ = ("_least", "_lengths", "_numbers", "_times", "documents", "longest", "term")
 
     def __init__(self, term: str) -> None:
         self.term = term
         self.documents = 0
+        self.longest = 0
         self._numbers = array("q")  # as numpy indexes by, without a copy
         self._times = array("i")
         self._lengths = array("i")
@@ -52,18 +57,10 @@ class Postings:
         self._numbers.append(number)
         self._times.append(times)
         self._lengths.append(length)
+        self.longest = max(self.longest, length)
         least = self._least.get(times)
         if least is None or length < least:
             self._least[times] = length
-
-    def extend(self, numbers: Numbers, times: Counts, lengths: Counts) -> None:
-        """Take in many numbers, ascending and larger than any before."""
-        self._numbers.frombytes(numbers.astype(np.int64).tobytes())
-        self._times.frombytes(times.astype(np.intc).tobytes())
-        self._lengths.frombytes(lengths.astype(np.intc).tobytes())
-        for often in np.unique(times).tolist():
-            least = int(lengths[times == often].min())
-            self._least[often] = min(least, self._least.get(often, least))
 
     def remove(self, number: int) -> None:
         """Take a number out. The upper bound stays what it was, which is still a bound."""
@@ -139,6 +136,35 @@ class QueryTerm:
             at = places[hits]
             times, lengths = self._postings.times[at], self._postings.lengths[at]
             scores[hits] += saturated(self._weight, times, lengths, self._norm)
+
+    @property
+    def numbers(self) -> Numbers:
+        """All that hold the term."""
+        return self._postings.numbers
+
+    def scores(self, divisors: Scores) -> Scores:
+        """What the term adds to each of those that hold it, in their order.
+
+        Args:
+            divisors: as they are told by `divisors`.
+        """
+        held = self._postings
+        lengths = held.lengths
+        if held.longest >= len(divisors):
+            return saturated(self._weight, held.times, lengths, self._norm)
+        # Most terms stand once, and lengths are few: each is divided by once.
+        found: Scores = (self._weight / divisors).take(lengths)
+        if not held.single:
+            times = held.times
+            (more,) = (times > 1).nonzero()
+            found[more] = saturated(self._weight, times[more], lengths[more], self._norm)
+        return found
+
+    def divisors(self) -> Scores:
+        """What the weight of a term that stands once is divided by, by the length of the text."""
+        floor, slope = self._norm
+        found: Scores = floor + slope * _LENGTHS + 1
+        return found
 
     @staticmethod
     def read(terms: list[QueryTerm]) -> tuple[Numbers, Scores]:
