@@ -12,8 +12,8 @@ Every call asks what has changed since the last one, in one step with the counts
 process. Writes are one script each, which the server runs as a whole or not at all.
 
 `erase` has the server write its dump and its log of commands anew where it keeps such. Not covered:
-the same where it may not be told to (see `RedisStore.log_erased`), replicas, backups, and what the
-allocator or the file system freed.
+the same where it may not be told to (see `RedisStore.log_erased`), dumps that somebody asked for of
+a server that makes none, replicas, backups, and what the allocator or the file system freed.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ if redis.call('EXISTS', marker) == 0 then
     redis.call('SET', marker, ARGV[1])
     redis.call('HSET', meta, 'schema', ARGV[3])
 end
+if redis.call('EXISTS', meta) == 0 then return redis.error_reply('MEMSIM-LOST') end
 return {redis.call('GET', marker), redis.call('HGET', meta, 'schema')}
 """
 

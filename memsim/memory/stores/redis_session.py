@@ -12,7 +12,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import redis
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import ReadOnlyError, RedisError, ResponseError
 
 from memsim.errors import StoreError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 2
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_CODE = re.compile(r"(?:^|-)([A-Z]{3,16})\b")
 _PATIENCE = 30.0
 
 _LOST = (
@@ -107,8 +108,10 @@ class Session:
             raise
 
     def _refused(self, error: ResponseError) -> StoreError:
-        """The server's own words but for its arguments, which are what users wrote."""
+        """What the server objects to, without the arguments, which are what users wrote."""
         said = str(error)
         if "MEMSIM-LOST" in said:
             return self.lost()
-        return StoreError(f"Redis refused: {type(error).__name__}: {said[:120]}")
+        code = _CODE.search(said)
+        kind = "READONLY" if isinstance(error, ReadOnlyError) else type(error).__name__
+        return StoreError(f"Redis refused: {code.group(1) if code else kind}")
