@@ -62,6 +62,16 @@ class Postings:
         if least is None or length < least:
             self._least[times] = length
 
+    def extend(self, numbers: Numbers, times: Counts, lengths: Counts) -> None:
+        """Take in many numbers, ascending and larger than any before."""
+        self._numbers.frombytes(numbers.astype(np.int64).tobytes())
+        self._times.frombytes(times.astype(np.intc).tobytes())
+        self._lengths.frombytes(lengths.astype(np.intc).tobytes())
+        self.longest = max(self.longest, int(lengths.max(initial=0)))
+        for often in np.unique(times).tolist():
+            least = int(lengths[times == often].min())
+            self._least[often] = min(least, self._least.get(often, least))
+
     def remove(self, number: int) -> None:
         """Take a number out. The upper bound stays what it was, which is still a bound."""
         at = bisect_left(self._numbers, number)
