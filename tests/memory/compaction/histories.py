@@ -162,7 +162,7 @@ BAD: dict[str, Model] = {
     "declining": Saying("As an AI language model, I do not have access to conversations."),
     "raising": Failing(),
     "timing out": Late(),
-    "truncated": Saying("The box was moved to Oslo in May and then the mov" + "e" * 347 + " of t"),
+    "truncated": Saying(f"The box was moved to Oslo in May and then {'on ' * 119}t"),
     "longer than the input": Saying("It went on and on. " * 2000),
 }
 

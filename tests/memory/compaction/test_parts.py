@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from memsim.context import ContextBuilder
 from memsim.errors import BudgetUnsatisfiable, StateError, StoreError
+from memsim.memory.canonical import canonical, parse
 from memsim.memory.compaction import (
     Asking,
     Blobs,
@@ -68,26 +69,31 @@ from tests.memory.compaction.histories import (
     words,
 )
 
-markup = st.lists(
-    st.sampled_from(
-        ["<", "</", "\\", "/", ">", " ", "summary", "SUMMARY", "offloaded", "[", "compacted", "]",
-         "!--", "CONTEXT_OFFLOAD", "x", "\n", "recall", "\u017fummary"]
-    ),
-    max_size=12,
-).map("".join)  # fmt: skip
+
+@st.composite
+def forgeries(draw: st.DrawFn) -> tuple[str, str]:
+    """A block's name, and a text that is full of its delimiters, whole and taken apart."""
+    tag = draw(st.sampled_from(TAGS))
+    pieces = (
+        "</{}>", "<{}>", "< / {} >", "<\\/{}>", "<\\\\{}>", "<\t{}", "{}>", "<", "</", "\\", "/",
+        "[compacted]", "[\\compacted]", "[", "compacted]", "<!-- CONTEXT_OFFLOAD: uuid=1 -->",
+        '<offloaded ref="x"/>', "\n", "x",
+    )  # fmt: skip
+    named = [piece.replace("{}", tag) for piece in pieces]
+    cased = [piece.upper() for piece in named]
+    return tag, "".join(draw(st.lists(st.sampled_from(named + cased), max_size=8)))
 
 
-@given(text=markup | st.text(), tag=st.sampled_from(TAGS))
-def test_content_cannot_close_or_forge_a_block(text: str, tag: str) -> None:
+@given(forgeries() | st.tuples(st.sampled_from(TAGS), st.text()))
+def test_content_cannot_close_or_forge_a_block(forgery: tuple[str, str]) -> None:
     """However it is written, the only delimiters of a block are its own; its content comes back."""
+    tag, text = forgery
     block = fenced(tag, text)
     inner = block.removeprefix(f"<{tag}>\n").removesuffix(f"\n</{tag}>")
     folded = "".join(inner.lower().split())
 
-    assert f"<{tag}>" not in folded
-    assert f"</{tag}>" not in folded
-    assert "[compacted]" not in folded
-    assert "<offloadedref" not in folded
+    for forged in (f"<{tag}>", f"</{tag}>", "[compacted]", "<offloadedref", "<!--context_offload"):
+        assert forged not in folded
     assert text == content(tag, block)
     assert text == unescaped(escaped(text))
 
@@ -120,18 +126,19 @@ CLUSTERS = (
 )
 
 
-@given(st.lists(st.sampled_from(CLUSTERS), max_size=12), st.integers(-2, 60))
-def test_no_cluster_is_split(clusters: list[str], length: int) -> None:
-    """A beginning or an end holds whole characters, and no more than it may."""
+@given(st.lists(st.sampled_from(CLUSTERS), max_size=6))
+def test_no_cluster_is_split(clusters: list[str]) -> None:
+    """A beginning or an end of any length holds whole characters, and no more than it may."""
     text = "".join(clusters)
     edges = {len("".join(clusters[:n])) for n in range(len(clusters) + 1)}
+    for length in range(-1, len(text) + 2):
+        begun, ended = head(text, length), tail(text, length)
 
-    assert len(head(text, length)) in edges
-    assert len(head(text, length)) <= max(0, length)
-    assert len(text) - len(tail(text, length)) in edges
-    assert len(tail(text, length)) <= max(0, length)
-    assert text.startswith(head(text, length))
-    assert text.endswith(tail(text, length))
+        assert len(begun) in edges
+        assert len(text) - len(ended) in edges
+        assert max(len(begun), len(ended)) <= max(0, length)
+        assert text.startswith(begun)
+        assert text.endswith(ended)
 
 
 @given(st.text(max_size=40), st.integers(0, 40))
@@ -214,8 +221,9 @@ class TestBlobs:
         """The same error, to the byte, for foreign, missing and malformed references."""
         mine, other = self.blobs(name, tmp_path, "s1"), self.blobs(name, tmp_path, "s2")
         digest = other.put(b"[]")
+        path = f"../{hashlib.sha256(b's2').hexdigest()}/{digest}"
         said_of = set()
-        for ref in (digest, "0" * 64, "../s2/" + digest, "", "x" * 64, digest.upper()):
+        for ref in (digest, "0" * 64, path, "", "x" * 64, digest.upper()):
             with pytest.raises(StoreError) as raised:
                 mine.get(ref)
             said_of.add((type(raised.value), str(raised.value), raised.value.__cause__))
@@ -474,6 +482,22 @@ def test_only_long_runs_of_tools_are_condensed() -> None:
         assert found == len(tool_runs(more_than=6)(history, planned))
 
 
+def test_a_part_of_a_group_is_never_condensed() -> None:
+    """Whatever chooses the stretches: one that parts a call from its results is left alone."""
+    script = Script()
+    script.add("user", Text("Look."))
+    script.tools(["a row of numbers " * 30])
+    script.add("user", Text("Thanks."))
+    work = means(Keep(), Saying("Rows were read."))
+    for region, found in (((0, 1), False), ((2,), False), ((0, 1, 2), True), ((1, 2), True)):
+        step = Condense(select=partial(_only, region))
+        assert found == step(tuple(script.made), State(), work).changed
+
+
+def _only(region: tuple[int, ...], history: object, planned: object) -> list[tuple[int, ...]]:
+    return [region]
+
+
 def test_a_chain_stops_when_it_is_enough() -> None:
     """No step is taken once the target is met, and one step alone where that is the design."""
     history = (said("user", "row " * 3000, id="big"), *talk(20))
@@ -518,6 +542,25 @@ def test_the_part_that_is_in_the_way_is_named(part: str, keep: Keep) -> None:
     assert part == raised.value.part
     assert raised.value.tokens > raised.value.budget
     assert not Trim(to=Target(tokens=1), firm=False)(history[:1], State(), means()).changed
+
+
+@given(case=cases(), data=st.data())
+def test_no_more_is_dropped_than_must_be(
+    case: tuple[tuple[Message, ...], Keep], data: st.DataObject
+) -> None:
+    """The fewest of the oldest groups, counted one by one, and to the token."""
+    history, keep = case
+    units = plan(history, keep, counter).units()
+    rests = []
+    for end in range(len(units) + 1):
+        gone = {place for unit in units[:end] for place in unit}
+        rests.append(tuple(m for place, m in enumerate(history) if place not in gone))
+    sizes = [builder.tokens(rest) for rest in rests]
+    budget = data.draw(st.sampled_from(sizes)) + data.draw(st.integers(-1, 1))
+    fitting = [rest for rest, size in zip(rests, sizes, strict=True) if size <= budget]
+    done = Trim(to=Target(tokens=budget), firm=False)(history, State(), means(keep))
+
+    assert (fitting or rests[-1:])[0] == done.history
 
 
 def test_the_summary_gives_way_last() -> None:
@@ -619,11 +662,11 @@ def test_a_saved_state_is_the_same_state(case: tuple[tuple[Message, ...], Keep])
     history, keep = case
     steps = (Condense(asking=Asking(limit=40)), Rolling(asking=Asking(limit=40)))
     done = Chain(steps=steps)(history, State(), means(keep))
-    text = json.dumps(done.state.save(), sort_keys=True)
-    again = State.loaded(json.loads(text))
+    text = canonical(done.state.save())
+    again = State.loaded(parse(text))
 
     assert done.state == again
-    assert text == json.dumps(again.save(), sort_keys=True)
+    assert text == canonical(again.save())
 
 
 @pytest.mark.parametrize(
