@@ -189,7 +189,6 @@ class WorkingMemory:
         """
         new = dict(fields)
         self._check(new)
-        canonical(new)
         for _ in range(ATTEMPTS):
             held = self._held(of, now)
             merged = held.fields | new

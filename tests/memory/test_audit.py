@@ -333,6 +333,7 @@ def test_the_last_line_is_found_however_long_lines_are(
     assert (kept[-1] if kept else None) == lines.last()
     lines.append(lambda last: [b"after", last or b""])
     assert [*kept, b"after", kept[-1] if kept else b""] == list(lines.lines())
+    assert b"".join(line + b"\n" for line in lines.lines()) == path.read_bytes()
 
 
 APPEND = """

@@ -386,6 +386,16 @@ def test_a_fact_that_is_erased_takes_no_message_along() -> None:
     assert state(store) == {"m1": "there"}
 
 
+def test_what_a_conversation_came_to_is_no_message_either() -> None:
+    """Other tiers are asked to erase messages, and nothing that only stands beside them."""
+    blobs = Blobs()
+    episode = entry("episode", layer="episodic", age=31 * DAY, sources=("m1",))
+    outcome = clean(store_of(message("m1"), episode), "ana", Policy(), NOW, tiers=[blobs])
+
+    assert outcome.erased.by_tier == {"episodic": 1}
+    assert blobs.erased == []
+
+
 def test_forgetting_a_message_reaches_everything_that_it_led_to() -> None:
     """Core and pinned too, put away or superseded, of those principals who are named."""
     layers: tuple[Layer, ...] = ("core", "semantic", "long_term", "workspace")

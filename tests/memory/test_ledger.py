@@ -61,12 +61,14 @@ def test_a_claim_between_the_look_and_the_swap_is_seen() -> None:
     class Raced(InProcessLedger):
         """A store in which another is a little faster."""
 
+        armed = False
         rival: Claim | None = None
 
         def read(self, of: Conversation) -> dict[str, str]:
             """What is there before the other has claimed."""
             texts = super().read(of)
-            if self.rival is None and "a" not in texts and texts:
+            if self.armed:
+                self.armed = False
                 other = InProcessLedger()
                 other._texts = self._texts
                 self.rival = InjectionLedger(other).claim(of, "a", NOW)
@@ -75,6 +77,7 @@ def test_a_claim_between_the_look_and_the_swap_is_seen() -> None:
     store = Raced()
     ledger = InjectionLedger(store)
     injected(ledger, "first")
+    store.armed = True
 
     assert ledger.claim(ANA, "a", NOW) is None
     assert store.rival is not None
@@ -163,6 +166,14 @@ def test_a_claim_under_lease_is_left_to_its_holder() -> None:
         assert ledger.agree(ANA, (), now) == Agreement(found=(), freed=())
     assert ledger.agree(ANA, (), NOW + HOUR) == Agreement(found=(), freed=("a",))
     assert not ledger.mark(claim, NOW + HOUR)
+
+
+def test_a_lease_is_on_claims_alone() -> None:
+    """What was injected a moment ago and compacted away since is free at once."""
+    ledger = InjectionLedger(lease=HOUR)
+    injected(ledger, "a")
+
+    assert ledger.agree(ANA, (), NOW) == Agreement(found=(), freed=("a",))
 
 
 def test_what_was_injected_after_the_look_is_left_alone() -> None:

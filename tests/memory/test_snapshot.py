@@ -6,6 +6,7 @@ import errno
 import os
 import random
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -254,6 +255,23 @@ def test_a_failure_at_any_step_leaves_the_old_state_or_the_new(tmp_path: Path) -
         assert ["state.json", "state.json.lock"] == sorted(p.name for p in tmp_path.iterdir())
 
     assert ["old", "old", "old", "new", "new", "new"] == outcomes
+
+
+def test_what_is_saved_has_reached_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First the bytes, then the name that they have in their folder."""
+    synced: list[str] = []
+    real = os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    Snapshot(tmp_path / "state.json", NOTES).save([1])
+
+    assert synced == ["file", "folder"]
 
 
 @pytest.mark.parametrize("place", ["absent/state.json", "file/state.json"])

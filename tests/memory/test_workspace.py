@@ -61,7 +61,7 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-@given(markdown, st.sampled_from([10, 60, 500]))
+@given(markdown, st.sampled_from([12, 61, 500]))
 def test_pieces_are_all_of_the_text_in_its_order(text: str, length: int) -> None:
     """Nothing but blank space is lost or doubled, save headings that stand for others alone."""
     pieces = chunk("a.md", text, length)
@@ -74,7 +74,7 @@ def test_pieces_are_all_of_the_text_in_its_order(text: str, length: int) -> None
     assert rest == "" or rest[0] == "#"
 
 
-@given(markdown, st.sampled_from([10, 60, 500]))
+@given(markdown, st.sampled_from([12, 61, 500]))
 def test_pieces_are_short_and_split_no_character(text: str, length: int) -> None:
     """The length holds, but for a single character that is made of more."""
     clusters = set(CLUSTER.findall(text))
@@ -122,6 +122,11 @@ def test_a_piece_knows_the_headings_that_it_stands_under() -> None:
         (("Home", "Kitchen"), 10, "## Kitchen ##\nBlue."),
         (("Work",), 12, "# Work\n#hash and ####### seven are words"),
     ]
+
+
+def test_a_byte_order_mark_hides_no_heading() -> None:
+    """It is the file's, and no part of the text."""
+    assert chunk("a.md", "\ufeff# Home\nx") == chunk("a.md", "# Home\nx")
 
 
 def test_levels_may_be_left_out() -> None:
@@ -179,6 +184,9 @@ def test_a_paragraph_is_split_only_when_it_is_too_long() -> None:
     pieces = [c.text for c in chunk("a.md", text, 60)]
 
     assert all("\n" not in p or p.splitlines()[-1] in {*lines, "short two"} for p in pieces)
+    assert [text[: text.find(p)].count("\n") + 1 for p in pieces] == [
+        c.line for c in chunk("a.md", text, 60)
+    ]
     assert [4, 3, 1] == [len(chunk("a.md", "x" * 100, n)) for n in (25, 40, 100)]
     with pytest.raises(ValueError, match="a length"):
         chunk("a.md", "x", 0)
