@@ -56,8 +56,10 @@ def recall(store: MemoryStore, vectors: Vectors, held: Sequence[int], k: int = 1
 
 
 def digest(store: MemoryStore, queries: Vectors) -> str:
-    """What a store finds for queries, in one short text."""
-    sha = hashlib.sha256()
+    """A store's lists, and what it finds for queries, in one short text."""
+    lists = store._clusters
+    sha = hashlib.sha256(lists._rows[: len(lists)].tobytes())
+    sha.update(lists._centres[: len(lists)].tobytes())
     for query in queries:
         forms, scores = store.search(query, 10)
         order = np.argsort(forms)

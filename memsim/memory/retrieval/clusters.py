@@ -28,7 +28,7 @@ T = TypeVar("T", bound=np.generic)
 LIMIT = 64
 """Vectors in a list at most."""
 
-CENTRES = 4096
+CENTRES = 8192
 """Lists whose centres are all compared; more are kept in lists."""
 
 ROOM = 8
