@@ -27,7 +27,7 @@ EXACT = 4096
 PROBED = 8192
 """Vectors whose signs are compared at least, where there are more than `EXACT`."""
 
-COMPARED = 768
+COMPARED = 1024
 """Vectors that are compared at least, of those."""
 
 _TOGETHER = 64
