@@ -19,7 +19,7 @@ import hashlib
 import json
 import os
 import shutil
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, get_args
 
@@ -28,13 +28,14 @@ from memsim.memory.entry import Layer
 from memsim.memory.stores import SCHEMA_VERSION, Embedded
 from memsim.memory.stores.codec import Damaged
 from memsim.memory.stores.files import TEMPORARY, stage
-from memsim.memory.stores.locking import sync_folder
+from memsim.memory.stores.locking import holding, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 LAYERS: Final[tuple[str, ...]] = get_args(Layer)
 VECTORS: Final = "vectors"
+_WIDTH: Final = 20
 
 
 class About(NamedTuple):
@@ -57,7 +58,22 @@ class Folder:
         self._synced = synced
         self._journal = root / "journal.json"
         self._about = root / "store.json"
-        self._changes = root / "changes"
+        self._changes: int | None = None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """The only one to change or read the folder, until this ends or the process does."""
+        if self._changes is None:
+            flags = os.O_RDWR | os.O_CREAT
+            self._changes = os.open(self.root / "changes", flags, 0o600)
+        with holding(self._changes):
+            yield
+
+    def close(self) -> None:
+        """Release the lock's file."""
+        if self._changes is not None:
+            os.close(self._changes)
+            self._changes = None
 
     def open(self) -> About:
         """Make what is missing, finish what was begun, sweep what was left.
@@ -107,23 +123,32 @@ class Folder:
 
     def changes(self) -> bytes:
         """Says whether anything was changed since it was last asked; a few bytes."""
-        with suppress(FileNotFoundError):
-            begun = b"+" if self._journal.exists() else b""
-            return self._changes.read_bytes() + begun
-        return b""
+        assert self._changes is not None  # noqa: S101 - it was opened under its lock
+        begun = b"+" if self._journal.exists() else b""
+        return os.pread(self._changes, _WIDTH, 0) + begun
 
     def count_change(self) -> None:
         """Let others notice."""
-        count = int(self.changes().strip(b"+\x00") or 0) + 1
-        self._changes.write_bytes(b"%020d" % count)
+        assert self._changes is not None  # noqa: S101 - it was opened under its lock
+        told = os.pread(self._changes, _WIDTH, 0)
+        count = int(told) + 1 if told.isdigit() else 1
+        os.pwrite(self._changes, b"%0*d" % (_WIDTH, count), 0)
 
     def stage(self, path: Path, content: bytes) -> tuple[Path, Path]:
         """Write what shall be at a path beside it, to be moved there by `change`."""
         return stage(path.parent, content, synced=self._synced), path
 
-    def change(self, moves: Sequence[tuple[Path, Path]], gone: Sequence[Path]) -> None:
-        """Move files to their places and delete others: all of this, or nothing."""
-        if len(moves) + len(gone) > 1:
+    def change(
+        self, moves: Sequence[tuple[Path, Path]], gone: Sequence[Path], *, one: bool = False
+    ) -> None:
+        """Move files to their places and delete others: all of this, or nothing.
+
+        Args:
+            moves: from where to where; what stands beside an entry before the entry itself.
+            gone: an entry before what stands beside it.
+            one: that all is about one entry, whose own file alone decides.
+        """
+        if not one:
             moved = [[self._named(a), self._named(b)] for a, b in moves]
             try:
                 self._put(self._journal, {"moves": moved, "gone": [self._named(p) for p in gone]})

@@ -17,19 +17,28 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def locked(folder: Path, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of a folder, which must exist; waits for whoever has it.
+def holding(descriptor: int) -> Iterator[None]:
+    """Hold the lock of an open file; waits for whoever has it, and ends with the process."""
+    if fcntl is None:
+        yield
+        return
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
-    The lock is on the folder itself, so there is no lock file to be left behind, and it ends with
-    the process.
-    """
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which must exist: there is no lock file to be left behind."""
     if fcntl is None:
         yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-        yield
+        with holding(descriptor):
+            yield
     finally:
         os.close(descriptor)
 

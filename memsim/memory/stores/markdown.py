@@ -14,7 +14,6 @@ from memsim.memory.stores import PAGE, SCHEMA_VERSION, Embedded, batch
 from memsim.memory.stores.codec import Damaged
 from memsim.memory.stores.files import check, parse, read_vector, render, vector_bytes
 from memsim.memory.stores.folder import VECTORS, About, Folder
-from memsim.memory.stores.locking import locked
 from memsim.memory.stores.views import View
 
 if TYPE_CHECKING:
@@ -64,16 +63,12 @@ class Markdown:
         self._view: View | None = View()
         self._held: dict[str, _Held] = {}
         self._embedded: Embedded | None = None
-        with self._failing():
-            self._root.mkdir(parents=True, exist_ok=True)
-            with locked(self._root):
-                about = self._folder.open()
-                self._scan()
-                if about.schema < SCHEMA_VERSION:
-                    self._migrate(about)
-                self._sweep_vectors()
-                self._folder.count_change()
-                self._seen = self._folder.changes()
+        try:
+            with self._failing():
+                self._begin()
+        except BaseException:
+            self._folder.close()
+            raise
 
     @property
     def exact(self) -> bool:
@@ -114,7 +109,7 @@ class Markdown:
             if made != known:
                 self._folder.tell(About(SCHEMA_VERSION, made))
             if moves:
-                self._folder.change(moves, gone)
+                self._folder.change(moves, gone, one=len(written) == 1)
             for item, (path, beside) in zip(written, held, strict=True):
                 view.put(item.entry, item.vector)
                 self._held[item.entry.id] = _Held(
@@ -147,7 +142,7 @@ class Markdown:
             files = [self._held[source] for source in there]
             gone = [p for held in files for p in (held.path, held.vector) if p is not None]
             if gone:
-                self._folder.change([], gone)
+                self._folder.change([], gone, one=len(there) == 1)
             for source in there:
                 del self._held[source]
                 view.drop(source)
@@ -182,15 +177,28 @@ class Markdown:
             return view.nearest(vector, where, k)
 
     def close(self) -> None:
-        """Forget what was read; see `Store`."""
-        self._view = None
+        """Release the folder; see `Store`."""
+        with self._lock:
+            self._view = None
+            self._folder.close()
+
+    def _begin(self) -> None:
+        self._root.mkdir(parents=True, exist_ok=True)
+        with self._folder.locked():
+            about = self._folder.open()
+            self._scan()
+            if about.schema < SCHEMA_VERSION:
+                self._migrate(about)
+            self._sweep_vectors()
+            self._folder.count_change()
+            self._seen = self._folder.changes()
 
     def _current(self) -> View:
         """What there is, other processes' last writes included."""
         view = self._open
         with self._lock, self._failing():
             if self._folder.changes() != self._seen:
-                with locked(self._root):
+                with self._folder.locked():
                     self._catch_up()
         return view
 
@@ -198,7 +206,7 @@ class Markdown:
     def _writing(self) -> Iterator[View]:
         with self._lock, self._failing():
             view = self._open
-            with locked(self._root):
+            with self._folder.locked():
                 self._catch_up()
                 try:
                     yield view

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from memsim.memory.retrieval.forms import Numbers, Scores
     from memsim.models import Vectors
 
+EXACT = 131_072
+"""Vectors of one shelf up to which all are compared: a hundred thousand take a few milliseconds,
+and an index of them takes many seconds to make when a store is opened."""
+
 DIGITS = 10
 """Digits after the point that a lexical score keeps."""
 

@@ -15,12 +15,12 @@ import numpy as np
 
 from memsim.memory.retrieval.nearest import MemoryStore
 from memsim.memory.retrieval.postings import Postings
-from memsim.memory.stores import rows
+from memsim.memory.stores import ranking, rows
 from memsim.memory.stores.codec import Damaged, decode_shelf
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from memsim.memory.acl import Where
     from memsim.memory.entry import Shelf
@@ -102,10 +102,11 @@ class HeldShelf:
         """Its vectors, by number."""
         if self.vectors is None:
             found = connection.execute(
-                "SELECT number, vector FROM entries WHERE shelf = ? AND vector IS NOT NULL",
+                "SELECT number, vector FROM entries WHERE shelf = ? AND vector IS NOT NULL"
+                " ORDER BY number",
                 (self.number,),
             ).fetchall()
-            vectors = MemoryStore()
+            vectors = MemoryStore(exact=ranking.EXACT)
             if found:
                 vectors.add([n for n, _ in found], rows.unpack([v for _, v in found], dimension))
             self.embedded = {n for n, _ in found}
@@ -213,6 +214,16 @@ class Shelving:
                     known.documents += 1
                     known.append(row.number, times, row.length)
                     self._size += 1
+
+    def erased(self, changes: int, gone: Sequence[Row]) -> None:
+        """Note what this process has erased, and the shelves that were taken down for it."""
+        self.written(changes, gone, ())
+        self._epoch += 1
+        for number, held in [*self._held.items()]:
+            if not held.entries:
+                del self._held[number], self._number[held.shelf]
+                self._forget_postings(number)
+        self._answers.clear()
 
     def read_by(self, connection: sqlite3.Connection) -> None:
         """Where postings come from that are not known."""

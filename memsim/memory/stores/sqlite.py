@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from memsim.errors import StoreError
 from memsim.memory.retrieval import Hit
 from memsim.memory.retrieval.maxscore import Tally
-from memsim.memory.retrieval.nearest import EXACT
 from memsim.memory.stores import PAGE, Embedded, batch, database, ranking, rows
 from memsim.memory.stores.codec import instant
 from memsim.memory.stores.migrating import migrate
@@ -72,7 +71,7 @@ class SQLite:
     def exact(self) -> bool:
         """Whether `nearest` compares all admitted vectors."""
         with self._reading():
-            return all(held.entries <= EXACT for held in self._shelving)
+            return all(held.entries <= ranking.EXACT for held in self._shelving)
 
     @property
     def embedded(self) -> Embedded | None:
@@ -117,16 +116,19 @@ class SQLite:
         that of the store's size, however many ids there are: erase them in one call.
         """
         known = _possible(ids)
-        with self._writing() as (connection, changes):
-            gone = [row for source in known if (row := rows.remove(connection, source))]
+        with self._lock:
+            with self._writing() as (connection, changes):
+                gone = [row for source in known if (row := rows.remove(connection, source))]
+                if gone:
+                    self._count(changes, gone, [])
+                    connection.execute("DELETE FROM shelves WHERE entries = 0")
+                    connection.execute("UPDATE state SET epoch = epoch + 1, erasing = 1")
+                    connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+                (erasing,) = connection.execute("SELECT erasing FROM state").fetchone()
             if gone:
-                self._count(changes, gone, [])
-                connection.execute("DELETE FROM shelves WHERE entries = 0")
-                connection.execute("UPDATE state SET epoch = epoch + 1, erasing = 1")
-                connection.execute("INSERT INTO words (words) VALUES ('optimize')")
-            (erasing,) = connection.execute("SELECT erasing FROM state").fetchone()
-        if erasing:
-            self._scrub()
+                self._shelving.erased(changes, gone)
+            if erasing:
+                self._scrub()
         return len(gone)
 
     def get(self, ids: Sequence[str]) -> list[Entry]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from memsim.memory.retrieval import Hit
 from memsim.memory.retrieval.maxscore import Tally
-from memsim.memory.retrieval.nearest import EXACT, MemoryStore
+from memsim.memory.retrieval.nearest import MemoryStore
 from memsim.memory.retrieval.postings import Postings
 from memsim.memory.retrieval.terms import stem
 from memsim.memory.stores import PAGE, ranking
@@ -44,7 +44,7 @@ class View:
         exact: vectors of a shelf up to which all are compared.
     """
 
-    def __init__(self, *, exact: int = EXACT) -> None:
+    def __init__(self, *, exact: int = ranking.EXACT) -> None:
         self._exact = exact
         self.clear()
 
