@@ -241,10 +241,12 @@ def test_what_cannot_be_decided_is_protected(
             assert guard.is_protected("readme.md")
 
 
+@pytest.mark.parametrize("root", [".memory", "brain.db"])
 def test_a_folder_that_cannot_be_looked_into_hides_no_link(
-    home: Path, guard: Guard, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch, root: str
 ) -> None:
     """Where the memory's own files cannot be listed, what has several names is protected."""
+    guard = Guard([home / root])
     os.link("readme.md", "notes/other")
     assert not guard.is_protected("notes/other")
 
