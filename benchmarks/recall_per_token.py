@@ -1,0 +1,145 @@
+"""How much of what a question needs is in its context, and what does that cost in tokens?
+
+Every built-in strategy on every built-in scenario, on LoCoMo and on BEAM, at budgets of 2k, 4k and
+8k: evidence recall (messages in their own words), answer in context, mean tokens of the contexts
+that questions were asked with, and evidence recall per 1,000 tokens. A strategy is marked `*` where
+no other gives as much evidence for as few tokens. The datasets are looked for below MEMSIM_DATA, or
+below `../shared/data`, and left out where they are not.
+
+`layered` should give at least 5 points more evidence than bm25 would for the same tokens, on each
+dataset; what bm25 would give is read off between its rows with more and less messages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memsim.discovery import builtin_folder, find_project
+from memsim.scenario.datasets import load_dataset
+from memsim.scenario.script import Scenario
+from memsim.suite import find_scenarios
+from memsim.suite.single import run
+
+ROOT = Path(__file__).resolve().parents[1]
+BUDGETS = ("2k", "4k", "8k")
+STRATEGIES = ("layered", "bm25", "hybrid", "vector", "rolling_summary", "sliding_window")
+SWEEP = tuple(f"bm25:k={k}" for k in (3, 5, 20, 40))
+CONTROLS = ("full_context", "oracle")
+DATASETS = {"locomo": "locomo", "beam": "beam/100K"}
+LEAD = 0.05
+"""Evidence that `layered` should give more than bm25 for the same tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A strategy at a budget: means over all questions of a set that can be scored."""
+
+    strategy: str
+    evidence: float
+    answer: float
+    tokens: float
+
+    @property
+    def per_thousand(self) -> float:
+        """Evidence recall per 1,000 tokens."""
+        return 1000 * self.evidence / self.tokens if self.tokens else 0.0
+
+    def better_than(self, other: Row) -> bool:
+        """As much for as few, and more or for fewer."""
+        return (
+            self.evidence >= other.evidence
+            and self.tokens <= other.tokens
+            and (self.evidence, self.tokens) != (other.evidence, other.tokens)
+        )
+
+
+def main() -> int:
+    """Print the tables; 1 where the lead is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="4k, and a part of each dataset")
+    parser.add_argument("-s", "--strategy", action="append", help="another one; repeatable")
+    given = parser.parse_args()
+    strategies = (*STRATEGIES, *(given.strategy or ()))
+    missed = []
+    for name, scenarios in sets(quick=given.quick):
+        measured = name in DATASETS
+        for budget in BUDGETS[1:2] if given.quick else BUDGETS:
+            refs = (*strategies, *(SWEEP if measured else ()), *CONTROLS)
+            rows = [row(ref, scenarios, budget) for ref in refs]
+            show(f"{name}, {len(scenarios)} of them, budget {budget}", rows)
+            if measured and (lead := lead_at_equal_tokens(rows)) is not None:
+                print(f"layered against bm25 at its tokens: {lead:+.3f}\n", flush=True)
+                missed += [f"{name} at {budget}"] if lead < LEAD else []
+    print(f"a lead below {LEAD}: {', '.join(missed)}" if missed else "every lead is as claimed")
+    return int(bool(missed))
+
+
+def sets(*, quick: bool) -> Iterator[tuple[str, Sequence[Scenario]]]:
+    """Every scenario, together and by itself, and what there is of the datasets."""
+    refs = find_scenarios([str(builtin_folder("scenarios"))], find_project(ROOT))
+    built_in = [ref.load() for ref in refs]
+    yield "built-in scenarios", built_in
+    if not quick:
+        for scenario in built_in:
+            yield scenario.name, [scenario]
+    data = Path(os.environ.get("MEMSIM_DATA") or ROOT.parent / "shared" / "data")
+    for name, folder in DATASETS.items():
+        if (data / folder).is_dir():
+            found = load_dataset(name, data / folder)
+            yield name, found[:1] if quick else found
+        else:
+            print(f"{name} is not here: set MEMSIM_DATA to measure it\n")
+
+
+def row(strategy: str, scenarios: Iterable[Scenario], budget: str) -> Row:
+    """A strategy's means."""
+    probes = [p for s in scenarios for p in run(s, strategy, budget=budget).probes]
+    asked = [p for p in probes if p["scores"].get("evidence_recall") is not None and p["context"]]
+    return Row(
+        strategy,
+        mean(p["scores"]["evidence_recall"] for p in asked),
+        mean(a for p in asked if (a := p["scores"]["answer_in_context"]) is not None),
+        mean(p["context"]["total"] for p in asked),
+    )
+
+
+def mean(values: Iterable[float]) -> float:
+    """Their mean; 0 of none."""
+    found = list(values)
+    return sum(found) / len(found) if found else 0.0
+
+
+def show(title: str, rows: Sequence[Row]) -> None:
+    """A table, the most evidence per token first, the controls last."""
+    width = max(len(r.strategy) for r in rows)
+    print(f"{title}\n  {'':{width}}{'evidence':>10}{'in context':>12}{'tokens':>9}{'per 1k':>9}")
+    compared = [r for r in rows if r.strategy not in CONTROLS]
+    ranked = sorted(compared, key=lambda r: -r.per_thousand)
+    for r in (*ranked, *(r for r in rows if r.strategy in CONTROLS)):
+        rival = r.evidence and r.strategy not in CONTROLS
+        best = rival and not any(other.better_than(r) for other in compared)
+        figures = f"{r.evidence:10.3f}{r.answer:12.3f}{r.tokens:9,.0f}{r.per_thousand:9.2f}"
+        print(f"{'*' if best else ' '} {r.strategy:{width}}{figures}")
+    print(flush=True)
+
+
+def lead_at_equal_tokens(rows: Sequence[Row]) -> float | None:
+    """`layered`'s evidence over what bm25 would have for as many tokens; None without both."""
+    layered = next((r for r in rows if r.strategy == "layered"), None)
+    bm25 = sorted((r.tokens, r.evidence) for r in rows if r.strategy.split(":")[0] == "bm25")
+    if layered is None or not bm25:
+        return None
+    below = max((pair for pair in bm25 if pair[0] <= layered.tokens), default=(0.0, 0.0))
+    above = min((pair for pair in bm25 if pair[0] > layered.tokens), default=below)
+    span = above[0] - below[0]
+    share = (layered.tokens - below[0]) / span if span else 0.0
+    return layered.evidence - (below[1] + share * (above[1] - below[1]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
