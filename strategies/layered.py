@@ -133,8 +133,8 @@ class Layered(Strategy):
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
         for entry in self._memory.entries(viewer):
             yield Surface(tier=entry.layer, sources=entry.sources, text=entry.text)
-        for name, session in self._memory.sessions.items():
-            if viewer is None or self._memory.may_see_session(viewer, name):
+        for name, session in self._memory.conversations:
+            if viewer is None or self._memory.may_see(viewer, name):
                 for line in session.summary_lines():
                     yield Surface(tier="summary", sources=line.sources, text=line.text)
                 for message in session.window:

@@ -7,19 +7,19 @@ extracts facts, and summarises what has left the window. `context` changes nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memsim.context import Context, ContextBuilder, Section
-from memsim.errors import BudgetUnsatisfiable, StateError, StoreError
+from memsim.context import ContextBuilder
+from memsim.errors import StateError, StoreError
 from memsim.memory.acl import Grant, Permissions, Where
 from memsim.memory.audit import AuditTrail
+from memsim.memory.composing import Composer, Question
 from memsim.memory.conversation import Conversation, digest_of
-from memsim.memory.derived import Erased, Tier, erase_sources
-from memsim.memory.echo import echoes, telling_words
-from memsim.memory.entry import entry_id
+from memsim.memory.conversations import Conversations
+from memsim.memory.forgetting import Tiers
 from memsim.memory.happening import Happening, Tell, nobody
 from memsim.memory.hygiene import Policy, clean
 from memsim.memory.layers.core import Core
@@ -38,12 +38,13 @@ from memsim.memory.timeline import Timeline
 from memsim.memory.tools import Tools
 from memsim.memory.vault import Found, Vault, somebody
 from memsim.memory.working import WorkingMemory
-from memsim.message import composed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from memsim.context import Context
     from memsim.memory.audit import Outcome
+    from memsim.memory.derived import Erased
     from memsim.memory.entry import Entry, Layer
     from memsim.memory.stores import Store
     from memsim.message import Message
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """The version of what `save` writes."""
+
+SEARCHED: tuple[Layer, ...] = ("episodic", "long_term", "workspace")
+"""The layers that a question is put to."""
 
 _EXCHANGES: tuple[Layer, ...] = ("episodic",)
 
@@ -110,16 +114,31 @@ class Memory:
         self.ledger = ledger or InjectionLedger()
         self.audit = audit or AuditTrail()
         self.workspace = WorkspaceLayer(self.vault, workspace) if workspace else None
+        self.now = now
+        self.conversations = Conversations(self._new_session)
         self._model = model
         self._counter = counter
-        self._build = ContextBuilder(counter)
-        self.now = now
         self._budget = budget
         self._tell = tell
         self._learner = Learner(model, self.semantic, self.episodic, tell)
-        self._sessions: dict[str, Session] = {}
+        self._timeline = Timeline()
+        self._recaller = Recaller(self.vault, self._timeline, counter, self.options)
+        self._composer = Composer(
+            ContextBuilder(counter),
+            core=self.core,
+            conversations=self.conversations,
+            working=self.working,
+            recaller=self._recaller,
+            permissions=applied,
+            options=self.options,
+        )
+        self._tiers = Tiers(
+            vault=self.vault,
+            conversations=self.conversations,
+            working=self.working,
+            workspace=self.workspace,
+        )
         self._pending: list[Message] = []
-        self._session_of: dict[str, str] = {}
         self._restore()
 
     # -- what is said
@@ -134,8 +153,9 @@ class Memory:
         joined = self.permissions.joins(message.principal, message.session)
         if joined and self.options.acl:
             self._readmit(message.session)
-        self._conclude_before(message)
-        self._session(message.session).add(message)
+        left = self.conversations.add(message)
+        if left is not None and self.options.episodes:
+            self._conclude(message.principal, left)
         self._pending.append(message)
 
     def end_turn(self) -> None:
@@ -151,8 +171,9 @@ class Memory:
         self._pending.clear()
         if self.options.facts:
             self._learner.facts(said, now)
-        for session in {m.session: None for m in said}:
-            happening = self._session(session).compact(self._model, now)
+        for name in dict.fromkeys(m.session for m in said):
+            session = self.conversations.get(name)
+            happening = session.compact(self._model, now) if session else None
             if happening is not None:
                 self._tell(happening)
 
@@ -174,30 +195,16 @@ class Memory:
             AccessError: there is no principal.
             BudgetUnsatisfiable: what is pinned does not fit.
         """
-        where = self.vault.where(principal, layers=self._searched())
-        core = self._build.section("core", self.core.messages(principal))
-        room = budget - core.tokens
-        if room < 0:
-            raise BudgetUnsatisfiable("pins", core.tokens, budget)
-        working = self._working(principal, session, min(room, budget // 8))
-        room -= working.tokens
-        sections = self._history(principal, session, int(room * self.options.window_share))
-        room -= sum(s.tokens for s in sections)
-        if not self.options.recall or self.options.mode == "agent":
-            return self._build.context(core, *sections, working)
-        recalled = self._recaller.recall(
-            text,
-            where,
-            visible=[i for s in sections for i in s.verbatim],
-            budget=min(room, int(budget * self.options.recall_share)),
+        where = self.vault.where(principal, layers=SEARCHED)
+        question = Question(
+            text=text,
+            principal=principal,
+            session=session,
+            budget=budget,
             now=self.now(),
             turn=turn,
         )
-        summary = tuple(s for s in sections if s.layer == "summary")
-        window = tuple(s for s in sections if s.layer != "summary")
-        return self._build.context(
-            core, *summary, recalled.section, working, *window, ranking=recalled.ranking
-        )
+        return self._composer.compose(question, where)
 
     def delivered(self, context: Context, *, principal: str, session: str | None = None) -> None:
         """That context was really sent: what was looked at lasts longer.
@@ -217,7 +224,7 @@ class Memory:
     ) -> list[Found]:
         """Entries that speak to a text, best first, as far as the principal may see them."""
         categories = () if category is None else (category,)
-        where = self.vault.where(principal, layers=self._searched(), categories=categories)
+        where = self.vault.where(principal, layers=SEARCHED, categories=categories)
         hits = self._recaller.search(text, where)[:k]
         found = {e.id: e for e in self.vault.fetch([h.id for h in hits], where)}
         return [Found(found[h.id], h.score) for h in hits if h.id in found]
@@ -326,15 +333,8 @@ class Memory:
         Working memory does not say where it has its notes from, so the principal's goes as a whole.
         """
         self._flush()
-        wanted = frozenset(sources)
-        wanted |= self._echoes(somebody(principal), wanted)
-        telling = self._telling(principal, wanted)
-        tiers: list[Tier] = [_Histories(self, principal), _Notes(self.working, principal)]
-        if self.workspace is not None:
-            tiers.append(_Pages(self.workspace, principal, telling, self.now()))
-        erased = erase_sources(self.vault.store, wanted, owners=[principal], tiers=tiers)
-        self.semantic.forgotten(erased.entries)
-        self._timeline.remove(e.id for e in erased.entries)
+        erased = self._tiers.forget(somebody(principal), frozenset(sources), self.now())
+        self._drop(erased)
         return erased
 
     def elapse(self, now: datetime) -> None:
@@ -351,10 +351,9 @@ class Memory:
                 self._clean(owner, self.options.hygiene, now)
 
     def _clean(self, owner: str, policy: Policy, now: datetime) -> None:
-        tiers = (_Histories(self, owner),)
+        tiers = self._tiers.of(owner, (), now)
         done = clean(self.vault.store, owner, policy, now, put=self.vault.put, tiers=tiers)
-        self.semantic.forgotten(done.erased.entries)
-        self._timeline.remove(e.id for e in done.erased.entries)
+        self._drop(done.erased)
         if done.archived:
             self._tell(Happening(kind="archived", detail=f"{done.archived} entries"))
         if done.erased.entries:
@@ -372,14 +371,9 @@ class Memory:
             return self.vault.each(Where(reader=None, archived=None))
         return self.vault.each(self.vault.where(principal, archived=None))
 
-    @property
-    def sessions(self) -> dict[str, Session]:
-        """The conversations as they go, by name."""
-        return self._sessions
-
-    def may_see_session(self, principal: str, session: str) -> bool:
+    def may_see(self, principal: str, session: str) -> bool:
         """Whether a principal may see the latest messages of a conversation."""
-        return not self.options.acl or self.permissions.takes_part(principal, session)
+        return self._composer.may_see(principal, session)
 
     # -- kept
 
@@ -387,14 +381,11 @@ class Memory:
         """The whole memory as JSON values, entries included."""
         self._flush()
         everything = Where(reader=None, archived=None)
-        sessions: dict[str, JSON] = {s: self._sessions[s].save() for s in sorted(self._sessions)}
-        current: dict[str, JSON] = {p: self._session_of[p] for p in sorted(self._session_of)}
         return {
             "version": VERSION,
             "entries": [encode(e) for e in self.vault.each(everything)],
             "permissions": self.permissions.save(),
-            "sessions": sessions,
-            "session_of": current,
+            "conversations": self.conversations.save(),
             "working": self.working.save(),
             "ledger": self.ledger.save(),
             "audit": self.audit.save(),
@@ -410,17 +401,15 @@ class Memory:
             if saved["version"] != VERSION:
                 raise StateError(f"the saved memory has version {saved['version']}, not {VERSION}")
             entries = [decode(e, f"entry {n}") for n, e in enumerate(saved["entries"], 1)]
-            sessions = {name: self._opened(part) for name, part in saved["sessions"].items()}
-            current = dict(saved["session_of"])
-            parts = (saved["permissions"], saved["working"], saved["ledger"])
+            parts = [saved[name] for name in ("conversations", "permissions", "working", "ledger")]
             audit = AuditTrail.load(saved["audit"])
-        self.permissions.load(parts[0])
-        self.working.load(parts[1])
-        self.ledger.load(parts[2])
+        self.conversations.load(parts[0])
+        self.permissions.load(parts[1])
+        self.working.load(parts[2])
+        self.ledger.load(parts[3])
         self.audit = audit
         self.vault.erase([e.id for e in self.vault.each(Where(reader=None, archived=None))])
         self.vault.put(entries)
-        self._sessions, self._session_of = sessions, current
         self._pending.clear()
         self._restore()
 
@@ -432,8 +421,8 @@ class Memory:
     # -- inside
 
     def _restore(self) -> None:
-        self._timeline = Timeline()
-        self._recaller = Recaller(self.vault, self._timeline, self._counter, self.options)
+        """Take from the store in which order messages were said."""
+        self._timeline.clear()
         where = Where(
             reader=None,
             layers=frozenset(_EXCHANGES),
@@ -443,80 +432,42 @@ class Memory:
         for entry in self.vault.each(where):
             self._timeline.add(entry.id, entry.key, entry.session)
 
-    def _current(self, principal: str, session: str | None) -> str:
-        return session or self._session_of.get(principal, "s1")
-
-    def _session(self, name: str) -> Session:
-        session = self._sessions.get(name)
-        if session is None:
-            session = self._sessions[name] = self._new_session()
-        return session
-
     def _new_session(self) -> Session:
-        limit = int(self._budget * self.options.summary_share)
         keep = int(self._budget * self.options.window_share)
         return Session(
             self._counter,
             messages=self.options.window,
             keep=keep if self.options.summary else None,
-            limit=limit,
+            limit=int(self._budget * self.options.summary_share),
         )
-
-    def _opened(self, saved: object) -> Session:
-        session = self._new_session()
-        session.load(saved)
-        return session
 
     def _flush(self) -> None:
         if self._pending:
             self.end_turn()
 
-    def _searched(self) -> tuple[Layer, ...]:
-        return ("episodic", "long_term", "workspace")
+    def _current(self, principal: str, session: str | None) -> str:
+        return session or self.conversations.latest(principal)
 
-    def _history(self, principal: str, session: str, budget: int) -> tuple[Section, ...]:
-        current = self._sessions.get(session)
-        if current is None or not self.may_see_session(principal, session):
-            return ()
-        return current.sections(budget)
-
-    def _working(self, principal: str, session: str, budget: int) -> Section:
-        fields = self.working.peek(Conversation(principal, session), self.now())
-        if not fields:
-            return self._build.section("working", ())
-        lines = [f"{name}: {value}" for name, value in fields.items()]
-        text = "\n".join(("Notes for this conversation:", *lines))
-        message = composed("user", text, id=f"working:{session}", time=self.now())
-        section = self._build.section("working", (message,))
-        return section if section.tokens <= budget else self._build.section("working", ())
-
-    def _conclude_before(self, message: Message) -> None:
+    def _conclude(self, principal: str, name: str) -> None:
         """A principal has begun another conversation: the one before is over."""
-        before = self._session_of.get(message.principal)
-        self._session_of[message.principal] = message.session
-        if before in {None, message.session} or not self.options.episodes:
-            return
         self._flush()
-        said = self._session(before).window
-        limit = self.options.episode_tokens
-        self._learner.conclude(message.principal, before, said, limit, self.now())
+        session = self.conversations.get(name)
+        if session is not None:
+            limit = self.options.episode_tokens
+            self._learner.conclude(principal, name, session.window, limit, self.now())
+
+    def _drop(self, erased: Erased) -> None:
+        self.semantic.forgotten(erased.entries)
+        self._timeline.remove(e.id for e in erased.entries)
 
     def _readmit(self, session: str) -> None:
         """Somebody has joined a conversation: they may read all of it."""
+        if not any(m.session == session for m in self._pending) and not self._timeline.has(session):
+            return
+        self._flush()
         where = Where(reader=None, archived=None)
         there = [e for e in self.vault.each(where) if e.session == session]
         self.vault.put([self.permissions.apply(e) for e in there])
-
-    def _echoes(self, principal: str, sources: frozenset[str]) -> frozenset[str]:
-        session = self._sessions.get(self._session_of.get(principal, ""))
-        if session is None:
-            return frozenset()
-        return frozenset(echoes(self._telling(principal, sources), session.window, principal))
-
-    def _telling(self, principal: str, sources: frozenset[str]) -> frozenset[str]:
-        ids = [entry_id(principal, "episodic", source) for source in sorted(sources)]
-        texts = (e.text.removeprefix(f"{principal}: ") for e in self.vault.store.get(ids))
-        return frozenset().union(*map(telling_words, texts))
 
     def _reapply(self, owner: str, sources: frozenset[str]) -> None:
         self._flush()
@@ -531,52 +482,3 @@ def _as_state() -> Iterator[None]:
         yield
     except StoreError as error:
         raise StateError(f"the saved state cannot be read back: {error}") from error
-
-
-class _Histories:
-    """The conversations as they go, as a tier that a principal's messages are erased from."""
-
-    name = "window"
-
-    def __init__(self, memory: Memory, principal: str) -> None:
-        self._memory = memory
-        self._principal = principal
-
-    def erase(self, sources: Collection[str]) -> int:
-        """Take messages out of every conversation, and what its summary made of them."""
-        return sum(
-            len(session.remove(sources, self._principal))
-            for session in self._memory.sessions.values()
-        )
-
-
-class _Notes:
-    """A principal's working memory, which does not say what its notes were made from."""
-
-    name = "working"
-
-    def __init__(self, working: WorkingMemory, principal: str) -> None:
-        self._working = working
-        self._principal = principal
-
-    def erase(self, sources: Collection[str]) -> int:
-        """Drop all of it."""
-        return self._working.forget(self._principal)
-
-
-class _Pages:
-    """A principal's workspace, where notes name what is to be forgotten."""
-
-    name = "workspace"
-
-    def __init__(
-        self, layer: WorkspaceLayer, principal: str, telling: frozenset[str], now: datetime
-    ) -> None:
-        self._layer = layer
-        self._principal = principal
-        self._telling = telling
-        self._now = now
-
-    def erase(self, sources: Collection[str]) -> int:
-        """Take out the lines that name it."""
-        return self._layer.erase_naming(self._principal, self._telling, self._now)

@@ -32,6 +32,16 @@ class Timeline:
     def __len__(self) -> int:
         return len(self._spots)
 
+    def clear(self) -> None:
+        """Forget all of it."""
+        self._said.clear()
+        self._spots.clear()
+        self._count = 0
+
+    def has(self, session: str) -> bool:
+        """Whether anything that was said in a conversation is known."""
+        return bool(self._said.get(session))
+
     def add(self, entry: str, source: str, session: str) -> None:
         """A message was said; one that is known already stays where it was.
 

@@ -46,8 +46,14 @@ SCOPED = (
     "vector:k=4,window=2,scope=principal",
     "hybrid:fusion=zscore,neighbours=0.5,k=3,window=2,scope=principal",
 )
+LAYERED = (
+    "layered:store=memory,window=3,k=4",
+    "layered:store=memory,window=3,k=4,summary=off,episodes=off",
+    "layered:store=memory,window=3,k=4,vectors=off,facts=off,mode=both",
+)
+OPEN = "layered:store=memory,window=3,k=4,acl=off"
 CHROMA = "vector:store=chroma,k=3,window=2"
-EVERY = (*SHARED, *SCOPED, "no_memory", CHROMA)
+EVERY = (*SHARED, *SCOPED, *LAYERED, OPEN, "no_memory", CHROMA)
 """Every built-in strategy, and those of its parameters that change how it works."""
 
 TRACKING = tuple(ref for ref in EVERY if ref.partition(":")[0] in {"bm25", "vector", "hybrid"})

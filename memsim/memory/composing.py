@@ -1,0 +1,134 @@
+"""What a model is sent: the pinned, the summary, the recalled, the notes and the latest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memsim.context import Context, ContextBuilder, Section
+from memsim.errors import BudgetUnsatisfiable
+from memsim.memory.conversation import Conversation
+from memsim.message import composed
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memsim.memory.acl import Permissions, Where
+    from memsim.memory.conversations import Conversations
+    from memsim.memory.layers.core import Core
+    from memsim.memory.options import MemoryOptions
+    from memsim.memory.recalling import Recaller
+    from memsim.memory.working import WorkingMemory
+
+NOTES = "Notes for this conversation:"
+NOTES_SHARE = 0.125
+"""Share of a budget that working memory's notes may take; longer ones are left to the tools."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a context is asked for.
+
+    Attributes:
+        text: the message or question, which is not part of the context.
+        principal: who asks.
+        session: in which conversation.
+        budget: tokens that the context may have.
+        now: when.
+        turn: names what is composed.
+    """
+
+    text: str
+    principal: str
+    session: str
+    budget: int
+    now: datetime
+    turn: int
+
+
+class Composer:
+    """Puts contexts together; nothing that it does can be seen later.
+
+    Args:
+        build: makes sections.
+        core: what always stands in a context.
+        conversations: the latest messages.
+        working: notes.
+        recaller: finds what is earlier.
+        permissions: who takes part in which conversation; None where everybody sees everything.
+        options: which parts there are, and how large.
+    """
+
+    def __init__(
+        self,
+        build: ContextBuilder,
+        *,
+        core: Core,
+        conversations: Conversations,
+        working: WorkingMemory,
+        recaller: Recaller,
+        permissions: Permissions | None,
+        options: MemoryOptions,
+    ) -> None:
+        self._build = build
+        self._core = core
+        self._conversations = conversations
+        self._working = working
+        self._recaller = recaller
+        self._permissions = permissions
+        self._options = options
+
+    def compose(self, question: Question, where: Where) -> Context:
+        """The context for a question.
+
+        Args:
+            question: what is asked.
+            where: what may be recalled.
+
+        Raises:
+            BudgetUnsatisfiable: what is pinned does not fit.
+        """
+        core = self._build.section("core", self._core.messages(question.principal))
+        room = question.budget - core.tokens
+        if room < 0:
+            raise BudgetUnsatisfiable("pins", core.tokens, question.budget)
+        notes = self._notes(question, min(room, int(question.budget * NOTES_SHARE)))
+        room -= notes.tokens
+        history = self._history(question, int(room * self._options.window_share))
+        room -= sum(s.tokens for s in history)
+        summary = tuple(s for s in history if s.layer == "summary")
+        window = tuple(s for s in history if s.layer != "summary")
+        if not self._options.recall or self._options.mode == "agent":
+            return self._build.context(core, *summary, notes, *window)
+        recalled = self._recaller.recall(
+            question.text,
+            where,
+            visible=[i for s in history for i in s.verbatim],
+            budget=min(room, int(question.budget * self._options.recall_share)),
+            now=question.now,
+            turn=question.turn,
+        )
+        return self._build.context(
+            core, *summary, recalled.section, notes, *window, ranking=recalled.ranking
+        )
+
+    def may_see(self, principal: str, session: str) -> bool:
+        """Whether a principal may see the latest messages of a conversation."""
+        return self._permissions is None or self._permissions.takes_part(principal, session)
+
+    def _history(self, question: Question, budget: int) -> tuple[Section, ...]:
+        current = self._conversations.get(question.session)
+        if current is None or not self.may_see(question.principal, question.session):
+            return ()
+        return current.sections(budget)
+
+    def _notes(self, question: Question, budget: int) -> Section:
+        of = Conversation(question.principal, question.session)
+        fields = self._working.peek(of, question.now)
+        nothing = self._build.section("working", ())
+        if not fields:
+            return nothing
+        text = "\n".join((NOTES, *(f"{name}: {value}" for name, value in fields.items())))
+        message = composed("user", text, id=f"working:{question.session}", time=question.now)
+        section = self._build.section("working", (message,))
+        return section if section.tokens <= budget else nothing
