@@ -49,7 +49,7 @@ def sync_folder(folder: Path) -> None:
     """See to it that the names in a folder have reached the disk."""
     if sys.platform == "win32":
         return  # a folder cannot be opened there
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
     finally:
@@ -83,7 +83,7 @@ def locked(path: Path, wait: float = WAIT) -> Iterator[None]:
         StoreError: another has had it all the time, or there can be no lock.
     """
     try:
-        descriptor = os.open(lock_of(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(lock_of(path), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise unwritable(path, error) from error
     try:

@@ -109,7 +109,7 @@ class FileLines:
         with locked(self.path, self._wait):
             try:
                 new = not self.path.exists()
-                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+                flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
                 with os.fdopen(os.open(self.path, flags, 0o600), "r+b") as file:
                     last, end = _last(file)
                     _add(file, end, make(last))

@@ -74,6 +74,17 @@ def test_every_use_makes_it_last_another_day(refresh: str) -> None:
     assert memory.get(ANA, later + DAY - SECOND)["a"] == 1
 
 
+def test_looking_leaves_no_trace() -> None:
+    """Who only looks sees the same, and does not make it last."""
+    memory = WorkingMemory()
+    memory.put(ANA, {"a": 1}, NOW)
+    before = memory.save()
+
+    assert memory.peek(ANA, NOW + DAY - SECOND) == {"a": 1}
+    assert memory.peek(ANA, NOW + DAY) == {}
+    assert before == memory.save()
+
+
 def test_what_has_expired_is_not_revived_by_a_write() -> None:
     """A field that is written after a day stands alone."""
     memory = WorkingMemory()
