@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from memsim.memory.compaction import (
     Asking,
+    Chain,
     Compaction,
     Gate,
     Keep,
+    MergeAdjacent,
     Rolling,
     Spread,
     State,
@@ -275,3 +277,18 @@ def test_a_long_run_loses_nothing(log: tuple[Message, ...], data: st.DataObject)
         }
         assert before.covered <= state.covered <= end
         assert len(state.summary.lines) >= bool(gone)
+
+
+def test_a_merged_message_is_summarised_as_those_it_quotes() -> None:
+    """Lines come from originals, and whose these were is known."""
+    script = Script()
+    for n in range(12):
+        script.add("user", Text(f"I moved box {n} to Oslo on {n + 1} May."), principal="ana")
+    script.add("user", Text("Thanks."))
+    steps = Chain(steps=(MergeAdjacent(last=2), Rolling(asking=SHORT, last=1)))
+    done = steps(tuple(script.made), State(), means())
+
+    assert ["compaction", "compaction"] == [o.kind for o in done.outcome.steps]
+    assert len(done.state.summary.sources) > 1
+    assert set(done.state.summary.sources) <= {f"m{n}" for n in range(12)}
+    assert {"ana"} == {done.state.summary.owners[i] for i in done.state.summary.sources}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,12 +27,13 @@ from memsim.memory.compaction import (
     Target,
     Trim,
     compact,
+    plan,
     rejoin,
     summary_message,
 )
 from memsim.memory.compaction.regions import current_round, earlier_rounds, tool_runs
 from memsim.memory.compaction.speaking import AUTHORITY
-from memsim.message import Message, Role, Text
+from memsim.message import Message, Role, Text, ToolResult, ToolUse
 from tests.memory.compaction.histories import (
     BAD,
     Counting,
@@ -96,6 +99,21 @@ def test_calls_and_results_stay_together(step: Step, case: Case) -> None:
     assert parted(done.history) == []
     if history and history[-1].calls:  # the results are still to come
         assert history[-1] == done.history[-1]
+
+
+@every_step
+def test_a_call_that_waits_for_its_result_stays(step: Step) -> None:
+    """Some results of the latest calls may be there already; an older call was given up."""
+    script = Script(list(talk(12)))
+    script.add("assistant", ToolUse(id="old", name="look", arguments="{}"))
+    script.made.extend(replace(m, id=f"n{m.id}") for m in talk(12))
+    script.add("assistant", *(ToolUse(id=c, name="look", arguments="{}") for c in "ab"))
+    script.add("tool", ToolResult(id="a", text="row " * 300))
+    history = tuple(script.made)
+    done = step(history, State(), means(Keep(current=False)))
+
+    assert history[-2:] == done.history[-2:]
+    assert plan(history, Keep(current=False), counter).start == len(history) - 2
 
 
 @every_step

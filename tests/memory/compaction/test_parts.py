@@ -221,6 +221,7 @@ class TestBlobs:
         """The same error, to the byte, for foreign, missing and malformed references."""
         mine, other = self.blobs(name, tmp_path, "s1"), self.blobs(name, tmp_path, "s2")
         digest = other.put(b"[]")
+        mine.put(b"mine")
         path = f"../{hashlib.sha256(b's2').hexdigest()}/{digest}"
         said_of = set()
         for ref in (digest, "0" * 64, path, "", "x" * 64, digest.upper()):
@@ -653,6 +654,19 @@ def test_forgetting_reaches_what_was_made_of_a_message() -> None:
         assert "KAPPA" not in everything
         assert all(b"KAPPA" not in blobs.get(digest) for digest in blobs.digests())
         assert {m.id for m in left.history} <= {m.id for m in done.history} - {"m0"}
+
+
+def test_forgetting_reaches_what_nobody_vouches_for() -> None:
+    """A text whose model names no source may be made of any message that it was given."""
+    work = means(Keep(last=2), Saying("The code of the safe is 4711-KAPPA."))
+    for step in (Condense(), Rolling()):
+        done = step(talk(12), State(), work)
+        first = forget(done.history, done.state, {"m0"})
+
+        assert done.changed
+        assert "KAPPA" not in json.dumps([first.state.save(), [m.text for m in first.history]])
+        other = forget(done.history, done.state, {"m11"})
+        assert {*other.removed} == {"m11"}
 
 
 @settings(max_examples=40)
