@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from memsim.errors import MemsimError
 from memsim.suite.cases import CaseOutcome, CaseSpec, blank_result
+from memsim.suite.garbage import searched_rarely
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -271,9 +272,10 @@ def _work(line: Connection, play: PlayCase) -> None:
     _hold_interrupts(held=False)
     try:
         line.send(_Ready())
-        while True:
-            for spec in line.recv():
-                line.send(_attempt(spec, play))
+        with searched_rarely():
+            while True:
+                for spec in line.recv():
+                    line.send(_attempt(spec, play))
     except (EOFError, OSError):
         return
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from memsim.executors import Executor, PlayCase
 from memsim.runs.writing import RunWriter
 from memsim.suite.cases import CaseResult
+from memsim.suite.garbage import searched_rarely
 
 if TYPE_CHECKING:
     from memsim.suite.planning import Plan
@@ -46,23 +46,12 @@ def perform(
     places = writer.lacking
     specs = [plan.cases[place] for place in places]
     # Closed whatever happens here, so that no process goes on playing for nobody.
-    with _settled(), closing(executor.run(specs, play or _run_case())) as outcomes:
+    with searched_rarely(), closing(executor.run(specs, play or _run_case())) as outcomes:
         for number, outcome in outcomes:
             writer.keep(places[number], outcome)
             if watch is not None and watch(outcome.result):
                 break
     return writer.results
-
-
-@contextmanager
-def _settled() -> Iterator[None]:
-    # The plan's scenarios live as long as the run: looking through thousands of them for garbage,
-    # time and again, takes a tenth of it.
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def _run_case() -> PlayCase:

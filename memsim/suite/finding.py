@@ -16,6 +16,7 @@ from pathlib import Path
 from memsim.discovery import Project, builtin_folder
 from memsim.errors import RefError, ScenarioError, nearest
 from memsim.scenario.files import one_line
+from memsim.suite.garbage import searched_rarely
 from memsim.suite.scenarios import (
     ScenarioRef,
     dataset_names,
@@ -163,7 +164,8 @@ class _Finder:
 
     def _in_folder(self, folder: Path) -> list[ScenarioRef]:
         try:
-            scenarios = load_path(folder)
+            with searched_rarely():
+                scenarios = load_path(folder)
         except ScenarioError as error:
             raise self._as_shown(error) from None
         shown, real = self.project.show(folder), str(folder.resolve())
