@@ -25,6 +25,7 @@ from memsim.memory.derived import original_of
 from memsim.memory.happening import Happening
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
+from memsim.memory.retrieval.policy import RecallPolicy
 from memsim.memory.stores.opening import StoreKind, open_store
 
 Switch = Literal["on", "off"]
@@ -38,7 +39,8 @@ class Layered(Strategy):
 
     Args:
         window: latest messages of the conversation that are always there.
-        k: earlier messages that are recalled, as far as they fit.
+        k: earlier messages that are recalled at most, as far as they fit.
+        floor: share of the best message's relevance below which none is quoted.
         summary: whether what leaves the window is summarised.
         facts: whether facts are extracted, and later ones supersede earlier ones.
         episodes: whether each conversation that is over is concluded in a summary of its own.
@@ -58,7 +60,8 @@ class Layered(Strategy):
         env: Environment,
         *,
         window: int = 8,
-        k: int = 16,
+        k: int | None = None,
+        floor: float = 0.4,
         summary: Switch = "on",
         facts: Switch = "on",
         episodes: Switch = "on",
@@ -71,7 +74,7 @@ class Layered(Strategy):
         super().__init__(env)
         options = MemoryOptions(
             window=window,
-            k=k,
+            policy=RecallPolicy(limit=k, floor=floor),
             summary=_on("summary", summary),
             facts=_on("facts", facts),
             episodes=_on("episodes", episodes),

@@ -23,7 +23,7 @@ from memsim.memory.forgetting import Tiers
 from memsim.memory.happening import Happening, Tell, nobody
 from memsim.memory.hygiene import Policy, clean
 from memsim.memory.layers.core import Core
-from memsim.memory.layers.episodic import Episodic
+from memsim.memory.layers.episodic import Episodic, turn_of
 from memsim.memory.layers.long_term import LongTerm
 from memsim.memory.layers.semantic import Semantic
 from memsim.memory.layers.workspace import WorkspaceLayer
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from memsim.message import Message
     from memsim.models import Embedder, Model
     from memsim.tokens import TokenCounter
+
+DATE_TOKENS = 8
+"""Tokens that a line of recalled messages has beside its text: its day, its end."""
 
 VERSION = 1
 """The version of what `save` writes."""
@@ -107,7 +110,7 @@ class Memory:
         )
         applied = self.permissions if self.options.acl else None
         self.core = Core(self.vault)
-        self.episodic = Episodic(self.vault, applied)
+        self.episodic = Episodic(self.vault, applied, counter.text)
         self.semantic = Semantic(self.vault, applied)
         self.long_term = LongTerm(self.vault)
         self.working = working or WorkingMemory()
@@ -122,7 +125,9 @@ class Memory:
         self._tell = tell
         self._learner = Learner(model, self.semantic, self.episodic, tell)
         self._timeline = Timeline()
-        self._recaller = Recaller(self.vault, self._timeline, counter, self.options)
+        self._recaller = Recaller(
+            self.vault, self._timeline, counter, permissions=applied, options=self.options
+        )
         self._composer = Composer(
             ContextBuilder(counter),
             core=self.core,
@@ -167,7 +172,7 @@ class Memory:
         """
         said, now = tuple(self._pending), self.now()
         for entry in self.episodic.record(said):
-            self._timeline.add(entry.id, entry.key, entry.session)
+            self._place(entry)
         self._pending.clear()
         if self.options.facts:
             self._learner.facts(said, now)
@@ -225,7 +230,7 @@ class Memory:
         """Entries that speak to a text, best first, as far as the principal may see them."""
         categories = () if category is None else (category,)
         where = self.vault.where(principal, layers=SEARCHED, categories=categories)
-        hits = self._recaller.search(text, where)[:k]
+        hits = self._recaller.search(text, where, self.now())[:k]
         found = {e.id: e for e in self.vault.fetch([h.id for h in hits], where)}
         return [Found(found[h.id], h.score) for h in hits if h.id in found]
 
@@ -323,7 +328,7 @@ class Memory:
         hits = self.vault.lexical(text, where, 8)
         for entry in self.vault.fetch([h.id for h in hits], where):
             if entry.text.removeprefix(f"{entry.owner}: ").strip() != text.strip():
-                return (entry.key,)
+                return entry.sources
         return ()
 
     def forget(self, principal: str, sources: Iterable[str]) -> Erased:
@@ -430,7 +435,11 @@ class Memory:
             archived=None,
         )
         for entry in self.vault.each(where):
-            self._timeline.add(entry.id, entry.key, entry.session)
+            self._place(entry)
+
+    def _place(self, entry: Entry) -> None:
+        tokens = self._counter.text(entry.text) + DATE_TOKENS
+        self._timeline.add(entry, tokens=tokens, turn=turn_of(entry))
 
     def _new_session(self) -> Session:
         keep = int(self._budget * self.options.window_share)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from memsim.memory.retrieval.policy import RecallPolicy
 
 if TYPE_CHECKING:
     from memsim.memory.hygiene import Policy
@@ -26,8 +28,7 @@ class MemoryOptions:
         episodes: whether a conversation that is over is concluded in an episode of its own.
         recall: whether earlier messages and entries are found for each question.
         recall_share: share of the budget that what is recalled may take.
-        k: entries that are recalled at most.
-        depth: entries that are ranked.
+        policy: what recall goes by.
         vectors: whether entries are found by meaning as well as by words.
         acl: whether permissions are enforced; otherwise everybody sees everything.
         mode: who stores and recalls.
@@ -46,8 +47,7 @@ class MemoryOptions:
     episodes: bool = True
     recall: bool = True
     recall_share: float = 0.5
-    k: int = 16
-    depth: int = 50
+    policy: RecallPolicy = field(default_factory=RecallPolicy)
     vectors: bool = True
     acl: bool = True
     mode: ToolMode = "framework"
@@ -55,7 +55,7 @@ class MemoryOptions:
     hygiene: Policy | None = None
 
     def __post_init__(self) -> None:
-        for name in ("window", "k", "depth", "episode_tokens"):
+        for name in ("window", "episode_tokens"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: at least 1")
         for name in ("window_share", "summary_share", "recall_share"):

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memsim.memory.layers.episodic import read_message
-from memsim.memory.retrieval.fusion import weighted_scores, with_neighbours
+from memsim.memory.layers.episodic import passage_of, read_message
+from memsim.memory.retrieval.passages import excerpt, quoted
+from memsim.memory.retrieval.recall import About, fitting, recall
 from memsim.memory.retrieval.recollection import Recollection
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection
 
     from memsim.context import Section
-    from memsim.memory.acl import Where
+    from memsim.memory.acl import Permissions, Where
     from memsim.memory.entry import Entry
     from memsim.memory.options import MemoryOptions
     from memsim.memory.retrieval import Hit
@@ -42,10 +43,10 @@ class Recaller:
 
     Args:
         vault: where they are.
-        timeline: which messages stand beside each other.
+        timeline: what is known of the messages among them.
         counter: token counts.
+        permissions: who takes part in which conversation; None where everybody sees everything.
         options: how many, and by what.
-        stale: whether what a message stated has been superseded since.
     """
 
     def __init__(
@@ -53,11 +54,16 @@ class Recaller:
         vault: Vault,
         timeline: Timeline,
         counter: TokenCounter,
+        *,
+        permissions: Permissions | None,
         options: MemoryOptions,
     ) -> None:
         self._vault = vault
         self._timeline = timeline
-        self._options = options
+        self._permissions = permissions
+        self._policy = options.policy
+        self._vectors = options.vectors
+        self._counter = counter
         self._lines = Recollection(counter)
 
     def recall(
@@ -80,35 +86,86 @@ class Recaller:
             now: when it is asked.
             turn: the turn in which it is asked.
         """
-        hits = self.search(text, where)
-        ranking = [s for hit in hits if (s := self._timeline.source(hit.id)) is not None]
-        shown = set(visible)
-        wanted = [h.id for h in hits if self._timeline.source(h.id) not in shown]
-        messages = [_quoted(e) for e in self._vault.fetch(wanted[: self._options.k], where)]
-        place = {m.id: n for n, m in enumerate(sorted(messages, key=_said))}
-        section = self._lines.section(
-            messages,
+        hits = self.search(text, where, now)
+        sources = {hit.id: self._timeline.source(hit.id) for hit in hits}
+        seen = set(visible)
+        shown = {entry for entry, source in sources.items() if source in seen}
+        chosen = fitting(hits, tokens=self._tokens, room=budget, policy=self._policy, shown=shown)
+        found = _joined(self._vault.fetch(chosen, where))
+        order = {m.id: n for n, m in enumerate(sorted((m for m, _ in found.values()), key=_said))}
+        section = quoted(
+            self._lines,
+            found,
             question=text,
             budget=budget,
-            order=lambda source: place[source],
+            order=order.__getitem__,
             id=f"recalled:{turn}",
             time=now,
         )
-        return Recalled(section=section, ranking=tuple(ranking[: self._options.depth]))
+        ranking = dict.fromkeys(source for source in sources.values() if source is not None)
+        return Recalled(section=section, ranking=tuple(ranking))
 
-    def search(self, text: str, where: Where) -> list[Hit]:
+    def search(self, text: str, where: Where, now: datetime) -> list[Hit]:
         """Entries that speak to a text, best first."""
-        depth = max(self._options.depth, self._options.k + self._options.window)
-        found: list[Sequence[Hit]] = [self._vault.lexical(text, where, depth)]
-        if self._options.vectors:
-            found.append(self._vault.nearest(text, where, depth))
-        order = self._timeline.order
-        found = [with_neighbours(hits, self._timeline.beside, order, share=0.5) for hits in found]
-        return weighted_scores(found, order, scaling="zscore")
+        depth = self._policy.depth
+        lexical = self._vault.lexical(text, where, depth)
+        nearest = self._vault.nearest(text, where, depth) if self._vectors else []
+        return recall(
+            text,
+            lexical=lexical,
+            nearest=nearest,
+            about=self._known({hit.id for hit in (*lexical, *nearest)}, where),
+            beside=self._timeline.beside,
+            policy=self._policy,
+            now=now,
+        )
+
+    def _known(self, found: set[str], where: Where) -> Callable[[str], About | None]:
+        """What is known of an entry, where it was found or its conversation may be read."""
+
+        def about(entry: str) -> About | None:
+            known = self._timeline.about(entry)
+            if entry in found:
+                return known or _UNSAID
+            return known if known and self._may_read(entry, where) else None
+
+        return about
+
+    def _may_read(self, entry: str, where: Where) -> bool:
+        if self._permissions is None or where.reader is None:
+            return True
+        session = self._timeline.session(entry) or ""
+        return self._permissions.takes_part(where.reader.principal, session)
+
+    def _tokens(self, entry: str) -> int:
+        about = self._timeline.about(entry)
+        return _UNSAID.tokens if about is None else about.tokens
 
 
-def _quoted(entry: Entry) -> Message:
-    return read_message(entry)
+_UNSAID = About(order=-1, tokens=40)
+"""What is known of an entry that was never said: a stored fact, a page of the workspace."""
+
+
+def _joined(entries: Collection[Entry]) -> dict[str, tuple[Message, str | None]]:
+    """Entries as messages, best first; the passages of one message together, the rest left out."""
+    found: dict[str, tuple[Message, str | None]] = {}
+    parts: dict[str, dict[int, str]] = {}
+    for entry in entries:
+        message = read_message(entry)
+        place = passage_of(entry)
+        if place is None:
+            found.setdefault(message.id, (message, None))
+            continue
+        held = parts.setdefault(message.id, {})
+        held[place] = message.text
+        found[message.id] = (message, _excerpt(held))
+    return found
+
+
+def _excerpt(held: dict[int, str]) -> str:
+    places = sorted(held)
+    most = places[-1] + 1
+    return excerpt([held.get(n, "") for n in range(most)], places)
 
 
 def _said(message: Message) -> tuple[datetime, int, str]:

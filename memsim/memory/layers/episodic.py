@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.memory.entry import Entry
+from memsim.memory.retrieval.passages import passages
 from memsim.message import ToolUse, said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from memsim.memory.acl import Permissions
     from memsim.memory.vault import Vault
     from memsim.message import Message
 
-ROLE, TURN = "role", "turn"
+ROLE, TURN, PASSAGE = "role", "turn", "passage"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +46,42 @@ class Episodic:
     Args:
         vault: where it is kept.
         permissions: who takes part in which conversation; None where everybody sees everything.
+        count: tokens of a text.
     """
 
-    def __init__(self, vault: Vault, permissions: Permissions | None) -> None:
+    def __init__(
+        self, vault: Vault, permissions: Permissions | None, count: Callable[[str], int]
+    ) -> None:
         self._vault = vault
         self._permissions = permissions
+        self._count = count
 
     def record(self, messages: Sequence[Message]) -> list[Entry]:
-        """Keep messages, each as an entry under its own id, in one write."""
-        entries = [self._permitted(exchange(m)) for m in messages]
+        """Keep messages, each as an entry under its own id, in one write.
+
+        What a tool answered at length is kept in passages, so that the one line of it that matters
+        can be found.
+        """
+        entries = [self._permitted(e) for m in messages for e in self._exchanges(m)]
         self._vault.put(entries)
         return entries
+
+    def _exchanges(self, message: Message) -> list[Entry]:
+        whole = exchange(message)
+        if message.role != "tool":
+            return [whole]
+        parts = passages(message.text, self._count)
+        if len(parts) == 1:
+            return [whole]
+        return [
+            replace(
+                whole,
+                key=f"{message.id}\n{place}",
+                text=_spoken(message.principal, part),
+                attributes=(*whole.attributes, (PASSAGE, str(place))),
+            )
+            for place, part in enumerate(parts)
+        ]
 
     def conclude(self, owner: str, session: str, episode: Episode, now: datetime) -> Entry:
         """Keep what a conversation came to, in place of what was kept of it before."""
@@ -93,7 +119,7 @@ def exchange(message: Message) -> Entry:
     """A message as an entry: `principal: text`, since questions name people."""
     return Entry(
         key=message.id,
-        text=f"{message.principal}: {message.text}",
+        text=_spoken(message.principal, message.text),
         owner=message.principal,
         layer="episodic",
         category="conversation",
@@ -115,13 +141,24 @@ def read_message(entry: Entry) -> Message:
     message = said(
         "assistant" if role == "assistant" else "tool" if role == "tool" else "user",
         entry.text.removeprefix(f"{entry.owner}: "),
-        id=entry.key if ROLE in held else entry.id,
+        id=entry.sources[0] if ROLE in held else entry.id,
         principal=entry.owner,
         session=entry.session,
         turn=int(turn),
         time=entry.created,
     )
     return message if ROLE in held else replace(message, composed=True, quotes=entry.sources)
+
+
+def passage_of(entry: Entry) -> int | None:
+    """Which passage of its message an entry holds, from 0; None where it holds all of it."""
+    place = dict(entry.attributes).get(PASSAGE)
+    return None if place is None else int(place)
+
+
+def turn_of(entry: Entry) -> int:
+    """The turn that a message belongs to."""
+    return int(dict(entry.attributes).get(TURN, "0"))
 
 
 def read_episode(entry: Entry) -> Episode:
@@ -134,6 +171,10 @@ def read_episode(entry: Entry) -> Episode:
         tools_called=tuple(json.loads(held.get("tools_called", "[]"))),
         sources=entry.sources,
     )
+
+
+def _spoken(principal: str, text: str) -> str:
+    return f"{principal}: {text}"
 
 
 def tools_called(messages: Iterable[Message]) -> tuple[str, ...]:
