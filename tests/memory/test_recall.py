@@ -121,24 +121,25 @@ def test_who_may_not_be_seen_has_no_say() -> None:
 
 
 def test_neighbours_are_lent_relevance() -> None:
-    """What stands beside the best comes up, though no ranking knows it; half of it by default."""
+    """What stands beside the best comes up, though no ranking knows it, with half by default."""
     talk = Talk(fade=1e9)
-    for source in ("q1", "a1", "far", "q2"):
-        talk.add(source, "text", session="s" if source != "q2" else "t", tokens=1, turn=0)
-    policy = RecallPolicy(fusion="weights", halving=0, lenders=1)
-    found = dict(
-        recall(
-            "q",
-            lexical=hits(q1=2, q2=1),
-            about=told("q1", "a1", "far", "q2"),
-            beside=talk.beside,
-            policy=policy,
-        )
-    )
+    for n, source in enumerate(("best", "beside", "other", "aside", "last")):
+        session = "s" if n < 2 else "t"
+        talk.add(source, "text", session=session, tokens=1, turn=n)
 
-    assert 1.0 == found["q1"]
-    assert 0.5 == pytest.approx(found["a1"])
-    assert 0.0 == found["q2"]
+    def found(lenders: int) -> dict[str, float]:
+        hits_found = recall(
+            "q",
+            lexical=hits(best=3, other=2, last=1),
+            about=told("best", "beside", "other", "aside", "last"),
+            beside=talk.beside,
+            policy=RecallPolicy(fusion="weights", halving=0, lenders=lenders),
+        )
+        return {hit.id: round(hit.score, 6) for hit in hits_found}
+
+    assert {"best": 1.0, "beside": 0.5, "other": 0.5, "last": 0.0} == found(1)
+    assert {"best": 1.0, "beside": 0.5, "other": 0.5, "aside": 0.25, "last": 0.25} == found(2)
+    assert {"best": 1.0, "other": 0.5, "last": 0.0} == found(0)
 
 
 def test_who_is_named_comes_first() -> None:

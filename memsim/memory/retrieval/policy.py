@@ -55,7 +55,7 @@ class RecallPolicy:
     dated: float = 2.0
     half_life: timedelta | None = None
     superseded: Superseded = "drop"
-    floor: float = 0.4
+    floor: float = 0.45
     share: float = 1.0
     limit: int | None = None
 
