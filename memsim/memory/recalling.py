@@ -64,7 +64,7 @@ class Recaller:
         self._policy = options.policy
         self._vectors = options.vectors
         self._counter = counter
-        self._lines = Recollection(counter)
+        self._lines = Recollection(counter, voice="user")
 
     def recall(
         self,

@@ -34,7 +34,9 @@ class Session:
         self, counter: TokenCounter, *, messages: int, keep: int | None, limit: int
     ) -> None:
         self._messages = messages
-        self._buffer = SummaryBuffer(counter, keep=keep, limit=limit) if keep else None
+        self._buffer = (
+            SummaryBuffer(counter, keep=keep, limit=limit, voice="user") if keep else None
+        )
         self.window = (
             self._buffer.window if self._buffer else Window(counter, messages=4 * messages)
         )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from memsim.context import Section
+from memsim.memory.compaction.fences import escaped
 from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.compaction.summary import Summary, merge
 from memsim.memory.state import JSON, reading
@@ -32,10 +33,20 @@ class SummaryBuffer:
         counter: token counts.
         keep: tokens that stay verbatim.
         limit: tokens that the summary's section may have.
+        voice: who the summary speaks as. As `user` it has no more authority than those whose words
+            it was made from, and what they said can close or forge no block.
     """
 
-    def __init__(self, counter: TokenCounter, *, keep: int, limit: int) -> None:
+    def __init__(
+        self,
+        counter: TokenCounter,
+        *,
+        keep: int,
+        limit: int,
+        voice: Literal["system", "user"] = "system",
+    ) -> None:
         self._counter = counter
+        self._voice: Literal["system", "user"] = voice
         self._keep = keep
         self._limit = limit
         self.window = Window(counter)
@@ -116,7 +127,8 @@ class SummaryBuffer:
             return known[2]
         lines = self.summary.lines
         while lines:
-            text = "\n".join((HEADER, *(line.text for line in lines)))
+            said = "\n".join(line.text for line in lines)
+            text = f"{HEADER}\n{escaped(said) if self._voice == 'user' else said}"
             tokens = self._counter.text(text) + MESSAGE_OVERHEAD
             if tokens <= room:
                 break
@@ -126,7 +138,7 @@ class SummaryBuffer:
             sources = Summary(lines=lines).sources
             name = f"summary:{self.summary.compactions}"
             message = composed(
-                "system", text, id=name, derived_from=sources, time=self.summary.time
+                self._voice, text, id=name, derived_from=sources, time=self.summary.time
             )
             section = Section(layer="summary", messages=(message,), tokens=tokens)
         self._section = (self.summary, room, section)

@@ -11,9 +11,10 @@ A message that does not fit is clipped to the part that speaks to the question.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from memsim.context import Section
+from memsim.memory.compaction.fences import escaped
 from memsim.memory.retrieval.snippet import snippet
 from memsim.message import composed
 from memsim.tokens import MESSAGE_OVERHEAD
@@ -50,10 +51,15 @@ class Recollection:
 
     Args:
         counter: token counts.
+        voice: who the section speaks as. As `user` it has no more authority than those it quotes,
+            and what they said can close or forge no block.
     """
 
-    def __init__(self, counter: TokenCounter) -> None:
+    def __init__(
+        self, counter: TokenCounter, *, voice: Literal["system", "user"] = "system"
+    ) -> None:
         self._counter = counter
+        self._voice: Literal["system", "user"] = voice
         self._additive = counter.name in _ADDITIVE
         self._lines: dict[str, Line] = {}
 
@@ -84,7 +90,7 @@ class Recollection:
             tokens = self._tokens(text, lines)
             if tokens <= budget:
                 message = composed(
-                    "system",
+                    self._voice,
                     text,
                     id=id,
                     quotes=tuple(line.message.id for line in lines if not line.clipped),
@@ -114,7 +120,7 @@ class Recollection:
         if line is None or line.message is not message:
             if len(self._lines) >= REMEMBERED:
                 self._lines.clear()
-            text = f"{_head(message)}{message.text}"
+            text = self._safe(f"{_head(message)}{message.text}")
             line = Line(message, text, self._counter.text(text + "\n"))
             self._lines[message.id] = line
         return line
@@ -124,9 +130,14 @@ class Recollection:
         message, count = line.message, self._counter.text
         head = _head(message)
         size = len(message.text) * room // line.tokens
-        part = snippet(message.text, question, size, lambda part: count(f"{head}{part}\n") <= room)
-        text = head + part if part else ""
+        part = snippet(
+            message.text, question, size, lambda part: count(self._safe(f"{head}{part}\n")) <= room
+        )
+        text = self._safe(head + part) if part else ""
         return Line(message, text, count(text + "\n"), clipped=True)
+
+    def _safe(self, text: str) -> str:
+        return escaped(text) if self._voice == "user" else text
 
     def _tokens(self, text: str, lines: list[Line]) -> int:
         if not self._additive:
