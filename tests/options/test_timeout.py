@@ -29,16 +29,24 @@ class Hangs(Strategy):
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_case_that_takes_too_long_is_an_error_and_the_others_are_played(
-    run: Run, project: Path, jobs: str
-) -> None:
-    """Nothing was measured, so the exit code says so; the run is whole."""
+def test_a_case_that_takes_too_long_is_an_error(run: Run, project: Path, jobs: str) -> None:
+    """Nothing was measured, and the exit code says so."""
     (project / "strategies/hangs.py").write_text(HANGS, encoding="utf-8")
 
-    result = run("-s", "hangs", "-s", "mine", "--timeout", "0.5", "-j", jobs)
+    result = run("-s", "hangs", "-k", "hangs", "--repeat", "2", "--timeout", "0.5", "-j", jobs)
 
     assert result.exit_code == 7
     assert "took longer than the 0.5 s that a case may take" in result.stdout
+    assert "2 unmeasured" in result.stdout
+
+
+def test_the_other_cases_are_played(run: Run, project: Path) -> None:
+    """The limit is each case's own."""
+    (project / "strategies/hangs.py").write_text(HANGS, encoding="utf-8")
+
+    result = run("-s", "hangs", "-s", "mine", "-k", "hangs or mine", "--timeout", "5", "-j", "1")
+
+    assert result.exit_code == 7
     assert "1 unmeasured, 1 passed" in result.stdout
 
 
