@@ -140,9 +140,11 @@ class Place(NamedTuple):
 
     @property
     def begin_write(self) -> sql.Composed:
-        """Begins to write, when everybody else has done so."""
+        """Begins to write, when all others have done so; rows are then looked up by their keys."""
         return self.format(
-            "BEGIN; {r}; SET LOCAL memsim.keeper = 'on'; SELECT pg_advisory_xact_lock({n})",
+            "BEGIN; {r}; SET LOCAL memsim.keeper = 'on'; SELECT pg_advisory_xact_lock({n});"
+            "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off;"
+            "SET LOCAL enable_mergejoin = off",
             r=self.as_role,
             n=sql.Literal(self.lock),
         )

