@@ -6,8 +6,9 @@ that questions were asked with, and evidence recall per 1,000 tokens. A strategy
 no other gives as much evidence for as few tokens. The datasets are looked for below MEMSIM_DATA, or
 below `../shared/data`, and left out where they are not.
 
-`layered` should give at least 5 points more evidence than bm25 would for the same tokens, on each
-dataset; what bm25 would give is read off between its rows with more and less messages.
+`layered` should give more evidence per token than any other on each set, and on each dataset at
+least 5 points more than bm25 would for the same tokens; what bm25 would give is read off between
+its rows with more and less messages. It ends with 1 where it does not.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from memsim.discovery import builtin_folder, find_project
 from memsim.scenario.datasets import load_dataset
@@ -67,16 +69,27 @@ def main() -> int:
     strategies = (*STRATEGIES, *(given.strategy or ()))
     missed = []
     for name, scenarios in sets(quick=given.quick):
-        measured = name in DATASETS
         for budget in BUDGETS[1:2] if given.quick else BUDGETS:
-            refs = (*strategies, *(SWEEP if measured else ()), *CONTROLS)
+            refs = (*strategies, *(SWEEP if name in DATASETS else ()), *CONTROLS)
             rows = [row(ref, scenarios, budget) for ref in refs]
-            show(f"{name}, {len(scenarios)} of them, budget {budget}", rows)
-            if measured and (lead := lead_at_equal_tokens(rows)) is not None:
-                print(f"layered against bm25 at its tokens: {lead:+.3f}\n", flush=True)
-                missed += [f"{name} at {budget}"] if lead < LEAD else []
-    print(f"a lead below {LEAD}: {', '.join(missed)}" if missed else "every lead is as claimed")
+            title = f"{name} at {budget}"
+            show(f"{title}, conversations: {len(scenarios)}", rows)
+            missed += [f"{title}: {problem}" for problem in problems(rows, name in DATASETS)]
+    print("\n".join(missed) if missed else "layered is as claimed")
     return int(bool(missed))
+
+
+def problems(rows: Sequence[Row], dataset: bool) -> Iterator[str]:  # noqa: FBT001 - a plain fact
+    """Where `layered` does not give what it should."""
+    compared = [r for r in rows if r.strategy in STRATEGIES]
+    best = max(compared, key=lambda r: r.per_thousand)
+    if best.strategy != "layered":
+        yield f"{best.strategy} gives more evidence per token than layered"
+    lead = lead_at_equal_tokens(rows)
+    if dataset and lead is not None:
+        print(f"layered against bm25 at its tokens: {lead:+.3f}\n", flush=True)
+        if lead < LEAD:
+            yield f"layered gives {lead:+.3f} against bm25 at its tokens"
 
 
 def sets(*, quick: bool) -> Iterator[tuple[str, Sequence[Scenario]]]:
@@ -98,7 +111,7 @@ def sets(*, quick: bool) -> Iterator[tuple[str, Sequence[Scenario]]]:
 
 def row(strategy: str, scenarios: Iterable[Scenario], budget: str) -> Row:
     """A strategy's means."""
-    probes = [p for s in scenarios for p in run(s, strategy, budget=budget).probes]
+    probes = [p for s in scenarios for p in played(s, strategy, budget)]
     asked = [p for p in probes if p["scores"].get("evidence_recall") is not None and p["context"]]
     return Row(
         strategy,
@@ -106,6 +119,17 @@ def row(strategy: str, scenarios: Iterable[Scenario], budget: str) -> Row:
         mean(a for p in asked if (a := p["scores"]["answer_in_context"]) is not None),
         mean(p["context"]["total"] for p in asked),
     )
+
+
+_PLAYED: dict[tuple[str, str, str, str], tuple[Mapping[str, Any], ...]] = {}
+
+
+def played(scenario: Scenario, strategy: str, budget: str) -> tuple[Mapping[str, Any], ...]:
+    """The probes of one case, played once."""
+    key = (scenario.dataset, scenario.name, strategy, budget)
+    if key not in _PLAYED:
+        _PLAYED[key] = run(scenario, strategy, budget=budget).probes
+    return _PLAYED[key]
 
 
 def mean(values: Iterable[float]) -> float:
