@@ -62,6 +62,7 @@ LATE = frozenset(
         "memsim.memory.stores.chroma",
         "memsim.memory.stores.migrating",
         "memsim.memory.stores.files",
+        "memsim.memory.stores.folder",
         "memsim.memory.stores.markdown",
         "memsim.memory.stores.memory",
         "memsim.memory.stores.postgres",

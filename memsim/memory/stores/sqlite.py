@@ -112,8 +112,15 @@ class SQLite:
     def erase(self, ids: Collection[str]) -> int:
         """Take entries out for good; see `Store`.
 
-        Rewrites the index of words, truncates the log, and writes the file anew, so its cost is
-        that of the store's size, however many ids there are: erase them in one call.
+        Merges the index of words, writes the file anew, and truncates the log: zeroing freed pages
+        alone was measured to leave copies that SQLite made when it moved rows between pages. So it
+        costs what the size of the store costs (0.1 s for 15 MB, 1.2 s for 220 MB, and as much room
+        again meanwhile), however many ids there are: erase them in one call.
+
+        Raises:
+            StoreError: also where another process is reading the old log for longer than a write
+                waits. The entries are gone then, and what is left of them goes when `erase` is
+                called again or the store is next opened.
         """
         known = _possible(ids)
         with self._lock:

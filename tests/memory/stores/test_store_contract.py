@@ -341,6 +341,19 @@ def test_ties_go_to_what_is_listed_first(store: Store) -> None:
         assert expected[:k] == [h.id for h in store.nearest(array([north])[0], ALL, k)]
 
 
+def test_sums_in_another_order_tie(store: Store) -> None:
+    """Which of three words of one weight stands twice makes no difference to a score."""
+    twice = ("tea river blue", "river blue tea", "blue tea river")
+    texts = [f"{words} {words.split()[n % 3]}" for n, words in enumerate(twice * 4)]
+    store.write([entry(f"{n}", text, minute=-n) for n, text in enumerate(texts)])
+    store.write([entry(f"other{n}", "falcon lunch on the moon", minute=9) for n in range(40)])
+
+    found = store.lexical("tea river blue", ALL, 50)
+
+    assert 1 == len({hit.score for hit in found})
+    assert [e.id for e in store.find(ALL)][:12] == [h.id for h in found]
+
+
 def test_only_entries_with_a_word_are_found_by_words(store: Store) -> None:
     """Words are stems without stop words; a query without any finds nothing."""
     store.write([entry("a", "She moved to Oslo"), entry("b", "the tea"), entry("c", " ")])
@@ -451,6 +464,25 @@ def test_two_writers_lose_nothing(kind: Kind, home: Home) -> None:
     two.embedded_by(Embedded("other", 4))
     assert Embedded("other", 4) == one.embedded
     assert [] == one.nearest(vector[0], ALL, 99)
+
+
+def test_two_writers_agree_on_who_has_anything(kind: Kind, home: Home) -> None:
+    """Somebody's only entry is erased by one handle, and another comes: the other one knows."""
+    if not kind.shared:
+        return
+    one, two = home.open(), home.open()
+    vector = array([unit(1, 0, 0, 0)])
+    one.write([entry("a", "falcon")], vector)
+    for n in range(3):
+        one.write([entry("b", "falcon", f"owner{n}")], vector)
+        assert 2 == two.count(ALL) == len(two.lexical("falcon", ALL, 9))
+        one.erase([entry("b", owner=f"owner{n}").id])
+        assert 1 == two.count(ALL) == len(two.lexical("falcon", ALL, 9))
+        assert 1 == len(two.nearest(vector[0], ALL, 9)) == len(two.find(ALL))
+        two.write([entry("c", "falcon", "cem")], vector)
+        assert 2 == one.count(ALL) == len(one.lexical("falcon", ALL, 9))
+        two.erase([entry("c", owner="cem").id])
+        assert 1 == one.count(ALL) == len(one.nearest(vector[0], ALL, 9))
 
 
 def test_a_closed_store_says_so(store: Store) -> None:
