@@ -35,6 +35,7 @@ from memsim.memory.retrieval.chroma import BATCH, GRAPH, WIDER
 from memsim.memory.retrieval.nearest import closest, products
 from memsim.memory.stores import PAGE, Embedded, batch
 from memsim.memory.stores.codec import decode_shelf
+from memsim.memory.stores.rows import unpack
 from memsim.memory.stores.sqlite import SQLite
 
 try:
@@ -171,13 +172,19 @@ class ChromaEntries:
         ]
         return [Hit(source, -score) for score, _, source in sorted(ranked)[:k]]
 
-    def _with_vectors(self, ids: Sequence[str] | None) -> Iterable[tuple[str, int, bytes]]:
+    def _with_vectors(self, ids: Sequence[str] | None) -> Iterator[tuple[str, int, Vectors]]:
         """Id, shelf and vector of these entries, or of all, as far as they have one."""
-        if ids is None:
-            return self._rows.execute(
-                "SELECT id, shelf, vector FROM entries WHERE vector IS NOT NULL ORDER BY number"
-            )
-        return (row for row in self._rows_of("id, shelf, vector", ids) if row[2] is not None)
+        embedded = self._kept.embedded
+        if embedded is None:
+            return
+        found: Iterable[Any] = (
+            self._rows.execute("SELECT id, shelf, vector FROM entries ORDER BY number")
+            if ids is None
+            else self._rows_of("id, shelf, vector", ids)
+        )
+        for source, shelf, packed in found:
+            if packed is not None:
+                yield source, shelf, unpack([packed], embedded.dimension)[0]
 
     def _rows_of(self, columns: str, ids: Sequence[str]) -> Iterator[Any]:
         for start in range(0, len(ids), _ASKED_AT_ONCE):
@@ -251,10 +258,10 @@ class _Graphs:
 
         try:
             yield
-        except (ChromaError, RuntimeError, ValueError, AttributeError, OSError):
+        except (ChromaError, RuntimeError, OSError):
             self.throw_away()
 
-    def fill(self, rows: Iterable[tuple[str, int, bytes]]) -> None:
+    def fill(self, rows: Iterable[tuple[str, int, Vectors]]) -> None:
         """Take in what is not here yet."""
         self.take(row for row in rows if row[0] not in self._shelf)
         self.whole = True
@@ -270,12 +277,12 @@ class _Graphs:
             self._collections[shelf].delete(ids=sources)
             self._written[shelf] -= len(sources)
 
-    def take(self, rows: Iterable[tuple[str, int, bytes]]) -> None:
-        """Take vectors in, each in id, shelf and float32."""
+    def take(self, rows: Iterable[tuple[str, int, Vectors]]) -> None:
+        """Take vectors in, each with its id and shelf."""
         for source, shelf, vector in rows:
             self._shelf[source] = shelf
             waiting = self._waiting[shelf]
-            waiting[source] = np.frombuffer(vector, "<f4")
+            waiting[source] = vector
             if len(waiting) >= self._written_at:
                 self._flush(shelf)
 
