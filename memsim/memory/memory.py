@@ -111,7 +111,8 @@ class Memory:
         applied = self.permissions if self.options.acl else None
         self.core = Core(self.vault)
         self.episodic = Episodic(self.vault, applied, counter.text)
-        self.semantic = Semantic(self.vault, applied)
+        self._timeline = Timeline()
+        self.semantic = Semantic(self.vault, applied, self._timeline.succeed)
         self.long_term = LongTerm(self.vault)
         self.working = working or WorkingMemory()
         self.ledger = ledger or InjectionLedger()
@@ -124,7 +125,6 @@ class Memory:
         self._budget = budget
         self._tell = tell
         self._learner = Learner(model, self.semantic, self.episodic, tell)
-        self._timeline = Timeline()
         self._recaller = Recaller(
             self.vault, self._timeline, counter, permissions=applied, options=self.options
         )
@@ -436,6 +436,7 @@ class Memory:
         )
         for entry in self.vault.each(where):
             self._place(entry)
+        self.semantic.restore()
 
     def _place(self, entry: Entry) -> None:
         tokens = self._counter.text(entry.text) + DATE_TOKENS

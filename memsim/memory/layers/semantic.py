@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memsim.memory.acl import Where
 from memsim.memory.entry import Entry, entry_id
 from memsim.memory.layers.subject import subject_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from memsim.memory.acl import Permissions
@@ -41,13 +42,38 @@ class Semantic:
     Args:
         vault: where it is kept.
         permissions: who may see what was said where; None where everybody sees everything.
+        succeed: is told of a message of which nothing is in force any more, and of the message
+            that states what took its place.
     """
 
-    def __init__(self, vault: Vault, permissions: Permissions | None) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        permissions: Permissions | None,
+        succeed: Callable[[str, str | None], None] = lambda _old, _new: None,
+    ) -> None:
         self._vault = vault
         self._permissions = permissions
+        self._succeed = succeed
         self._latest: dict[tuple[str, str], str] = {}
-        self._read: set[str] = set()
+        self._live: dict[str, set[str]] = {}
+        self.restore()
+
+    def restore(self) -> None:
+        """Take from the store what is in force, and what took the place of what."""
+        self._latest.clear()
+        self._live.clear()
+        where = Where(reader=None, layers=frozenset({"semantic"}), archived=None)
+        entries = sorted(self._vault.each(where), key=lambda e: (e.updated, e.created, e.id))
+        heirs = {(e.owner, e.subject): e for e in entries if e.superseded is None and e.subject}
+        self._latest.update((about, e.id) for about, e in heirs.items())
+        for entry in entries:
+            if entry.superseded is None:
+                self._keep(entry)
+        for entry in entries:
+            heir = heirs.get((entry.owner, entry.subject))
+            if entry.superseded is not None and heir is not None:
+                self._replaced(entry, heir)
 
     def record(
         self, owner: str, session: str, stated: Sequence[Stated], now: datetime
@@ -57,7 +83,6 @@ class Semantic:
         Returns:
             The facts that are new, and those that they supersede.
         """
-        self._know(owner)
         new: dict[str, Entry] = {}
         old: dict[str, Entry] = {}
         for fact in stated:
@@ -73,6 +98,13 @@ class Semantic:
             if entry.subject:
                 self._latest[owner, entry.subject] = entry.id
         self._vault.put([*old.values(), *new.values()])
+        for entry in new.values():
+            if entry.superseded is None:
+                self._keep(entry)
+        for gone in (*old.values(), *new.values()):
+            heir = self._latest.get((owner, gone.subject))
+            if gone.superseded is not None and heir in new:
+                self._replaced(gone, new[heir])
         return [*new.values()], [*old.values()]
 
     def in_force(self, principal: str) -> list[Entry]:
@@ -89,6 +121,9 @@ class Semantic:
         """Note that entries were erased: what they superseded does not come back into force."""
         gone = {e.id for e in entries}
         self._latest = {about: i for about, i in self._latest.items() if i not in gone}
+        for entry in entries:
+            for source in entry.sources:
+                self._live.get(source, set()).discard(entry.id)
 
     def _entry(self, owner: str, session: str, fact: Stated, now: datetime) -> Entry:
         subject = fact.subject or subject_of(fact.text)
@@ -115,12 +150,14 @@ class Semantic:
         held.update((i, new[i]) for i in ids if i in new)
         return [held[i] for i in ids if i in held]
 
-    def _know(self, owner: str) -> None:
-        """Read once which facts of an owner are in force, for stores that were there before."""
-        if owner in self._read:
-            return
-        self._read.add(owner)
-        where = self._vault.where(owner, layers=("semantic",), owner=owner, superseded=False)
-        for entry in self._vault.each(where):
-            if entry.subject:
-                self._latest[owner, entry.subject] = entry.id
+    def _keep(self, entry: Entry) -> None:
+        for source in entry.sources:
+            self._live.setdefault(source, set()).add(entry.id)
+            self._succeed(source, None)
+
+    def _replaced(self, entry: Entry, heir: Entry) -> None:
+        for source in entry.sources:
+            live = self._live.get(source, set())
+            live.discard(entry.id)
+            if not live and heir.sources and source not in heir.sources:
+                self._succeed(source, heir.sources[-1])
