@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from memsim.discovery import builtin_folder, find_project
+from memsim.errors import MemsimError, Unmeasurable
 from memsim.scenario.datasets import load_dataset
 from memsim.scenario.script import Scenario
 from memsim.suite import find_scenarios
@@ -125,10 +126,17 @@ _PLAYED: dict[tuple[str, str, str, str], tuple[Mapping[str, Any], ...]] = {}
 
 
 def played(scenario: Scenario, strategy: str, budget: str) -> tuple[Mapping[str, Any], ...]:
-    """The probes of one case, played once."""
+    """The probes of one case, played once.
+
+    Raises:
+        Unmeasurable: the strategy failed: it is not to be had for nothing.
+    """
     key = (scenario.dataset, scenario.name, strategy, budget)
     if key not in _PLAYED:
-        _PLAYED[key] = run(scenario, strategy, budget=budget).probes
+        report = run(scenario, strategy, budget=budget)
+        if report.error:
+            raise Unmeasurable(f"{report.id}: {report.error}")
+        _PLAYED[key] = report.probes
     return _PLAYED[key]
 
 
@@ -166,4 +174,7 @@ def lead_at_equal_tokens(rows: Sequence[Row]) -> float | None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except MemsimError as error:
+        sys.exit(str(error))

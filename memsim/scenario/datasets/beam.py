@@ -49,7 +49,8 @@ def load_beam(path: Path | str) -> list[Scenario]:
     """The conversations of BEAM, those of a folder by number or name.
 
     Args:
-        path: a `chat.json`, the folder of one conversation, or a folder of such folders.
+        path: a `chat.json`, the folder of one conversation, a folder of such folders, or the folder
+            of one of these.
 
     Raises:
         ScenarioError: a file is missing, not JSON, or not of this schema.
@@ -77,9 +78,12 @@ def _find(path: Path) -> list[Path]:
     found = [p for p in path.glob(f"*/{CHAT}") if p.is_file()]
     if found:
         return sorted(found, key=lambda p: _by_number(p.parent.name))
-    deeper = sorted({p.parent.parent.name for p in path.glob(f"*/*/{CHAT}")})
-    if deeper:
-        raise ScenarioError(f"several sizes here, name one: {', '.join(deeper)}", path=path)
+    sizes = sorted({p.parent.parent for p in path.glob(f"*/*/{CHAT}")})
+    if len(sizes) == 1:
+        return _find(sizes[0])
+    if sizes:
+        names = ", ".join(size.name for size in sizes)
+        raise ScenarioError(f"several sizes here, name one: {names}", path=path)
     raise ScenarioError(f"no {CHAT} in this folder or the folders in it", path=path)
 
 

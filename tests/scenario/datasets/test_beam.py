@@ -225,7 +225,9 @@ def test_conversations_are_found_in_order(
         s.name for s in load_dataset("beam", tmp_path / "100K")
     ]
     assert ["beam-10"] == [s.name for s in load_beam(tmp_path / "100K" / "10" / "chat.json")]
-    with pytest.raises(ScenarioError, match="several sizes here, name one: 100K"):
+    assert 3 == len(load_beam(tmp_path))
+    lay(chat, questions, "500K/1")
+    with pytest.raises(ScenarioError, match="several sizes here, name one: 100K, 500K"):
         load_beam(tmp_path)
 
 
