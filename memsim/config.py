@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from memsim.discovery import Project, find_project
 from memsim.discovery.project import PYPROJECT
 from memsim.errors import ConfigError, nearest
+from memsim.memory.stores.opening import SERVICES
 from memsim.tokens import DEFAULT_TOKENIZER
 
 __all__ = [
@@ -44,7 +45,7 @@ _SCALE = {"": 1, "k": 1024, "m": 1024 * 1024}
 _LARGEST = 1 << 31
 _LONGEST = 30 * 86_400
 _PREFIX = "MEMSIM_"
-_OTHER_VARIABLES = ("DATA",)
+_OTHER_VARIABLES = ("DATA", *(name.removeprefix(_PREFIX) for name in SERVICES.values()))
 _FLAGS = {"strategies": "--strategy", "expect": "--fail-under", "jobs": "-j"}
 
 

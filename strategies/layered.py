@@ -23,10 +23,12 @@ from memsim import (
 from memsim.memory.audit import AuditTrail
 from memsim.memory.derived import original_of
 from memsim.memory.happening import Happening
+from memsim.memory.ledger import InjectionLedger
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
 from memsim.memory.retrieval.policy import RecallPolicy
-from memsim.memory.stores.opening import StoreKind, open_store
+from memsim.memory.stores.opening import StoreKind, open_places
+from memsim.memory.working import WorkingMemory
 
 Switch = Literal["on", "off"]
 
@@ -49,7 +51,8 @@ class Layered(Strategy):
         acl: whether everybody sees only what is theirs, shared with them, or said in their
             conversations.
         mode: who stores and recalls: the framework, the agent by its tools, or both.
-        store: where entries are kept.
+        store: where entries are kept; `postgres` and `redis` need a server, whose address is in
+            MEMSIM_POSTGRES_URL or MEMSIM_REDIS_URL.
 
     Raises:
         ValueError: a number is out of its range, or a word means nothing here.
@@ -83,13 +86,16 @@ class Layered(Strategy):
             acl=_on("acl", acl),
             mode=mode,
         )
+        self._places = open_places(store, env.folder, env.services, throwaway=True)
         self._memory = Memory(
-            open_store(store, env.folder, env.services),
+            self._places.store,
             model=env.model,
             counter=env.counter,
             embed=env.embed,
             now=env.clock.now,
             options=options,
+            working=WorkingMemory(self._places.working),
+            ledger=InjectionLedger(self._places.ledger),
             budget=env.budget,
             audit=AuditTrail(salt=env.random.randbytes(16)),
             workspace=env.folder() / "workspace" if mode != "framework" else None,
@@ -153,7 +159,10 @@ class Layered(Strategy):
         self._memory.load(state)
 
     def close(self) -> None:
-        self._memory.close()
+        try:
+            self._memory.close()
+        finally:
+            self._places.close()
 
     def _told(self, happening: Happening) -> None:
         self.env.log(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from memsim.clock import Clock
 from memsim.discovery.loading import prepare
 from memsim.errors import ModelError, RefError
+from memsim.memory.stores.opening import addresses
 from memsim.strategy import Environment
 from memsim.tokens import CharsOverFour, TokenCounter
 
@@ -53,6 +55,7 @@ def try_parameters(ref: StrategyRef, project: Project | None = None) -> None:
         embed=_nothing,
         folder=_nothing,
         budget=_BUDGET,
+        services=addresses(os.environ),
     )
     try:
         strategy = make(env)

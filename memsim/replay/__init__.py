@@ -10,7 +10,7 @@ from memsim.replay.stage import Stage
 from memsim.scenario.script import Ask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from memsim.models import Embedder, Model
@@ -31,6 +31,7 @@ def replay(
     seed: int,
     folder: Callable[[], Path],
     repeat: int = 0,
+    services: Mapping[str, str] | None = None,
     keep: Callable[[TurnRecord], None] | None = None,
 ) -> Trace:
     """Play a scenario through a strategy.
@@ -49,6 +50,7 @@ def replay(
         folder: makes the case's private folder, if the strategy asks for one.
         repeat: which repeat of the case this is; part of the model's and the strategy's chance, not
             of the script.
+        services: addresses of servers that the strategy may use, by name.
         keep: takes each turn's record as it is made, instead of the trace; for scripts too long to
             hold.
     """
@@ -62,6 +64,7 @@ def replay(
         chance=random.Random(f"{seed}/{scenario.name}/{repeat}"),
         folder=folder,
         repeat=repeat,
+        services=services or {},
     )
     if keep is not None:
         stage.keep = keep

@@ -23,7 +23,7 @@ from memsim.trace import EvidenceTrace, ProbeTrace, Trace, TurnRecord
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from memsim.message import Message
@@ -52,6 +52,7 @@ class Stage:
         chance: random.Random,
         folder: Callable[[], Path],
         repeat: int,
+        services: Mapping[str, str],
     ) -> None:
         self.trace = Trace()
         self.keep: Callable[[TurnRecord], None] = self.trace.turns.append
@@ -77,6 +78,7 @@ class Stage:
             random=chance,
             folder=folder,
             budget=budget,
+            services=services,
             log=self._events.append,
         )
         self._build = self._env.build

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from memsim.discovery import StrategyRef, pin, prepare
 from memsim.errors import ModelError
+from memsim.memory.stores.opening import addresses
 from memsim.replay import replay
 from memsim.scoring import (
     OUTCOMES,
@@ -107,6 +109,7 @@ def _replay(scenario: Scenario, make: MakeStrategy, spec: CaseSpec, folder: Path
             seed=spec.seed,
             repeat=spec.repeat,
             folder=folder,
+            services=addresses(os.environ),
         )
 
 
