@@ -27,9 +27,11 @@ class MergeAdjacent:
 
     Attributes:
         last: so many of the latest messages stay; None for as many as the means say.
+        smaller: merge only where that saves tokens, and not to have fewer messages alone.
     """
 
     last: int | None = None
+    smaller: bool = True
     name: str = "merge adjacent"
 
     def __call__(self, history: History, state: State, means: Means) -> Compaction:
@@ -48,7 +50,8 @@ class MergeAdjacent:
         if not sources:
             return unchanged(self.name, history, state, means, "no neighbours to merge")
         new = (tuple(merged), state)
-        return changed(self.name, (history, state), new, means, tuple(sources))
+        old = (history, state)
+        return changed(self.name, old, new, means, tuple(sources), smaller=self.smaller)
 
 
 def _runs(history: Sequence[Message], taken: frozenset[int]) -> Iterator[list[Message]]:

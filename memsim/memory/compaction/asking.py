@@ -37,14 +37,30 @@ class Asking:
     Attributes:
         limit: tokens that the summary may have.
         retries: how often it is asked again where it fails, or what it wrote is refused.
+        share: of the tokens that are to be replaced, which the summary may have where that is
+            less than `limit`; None for no such bound.
+        checked: refuse what is not fit to use, or not less than what it replaces. Switching it off
+            is for measuring designs that take whatever a model says, and ask again every time.
     """
 
     limit: int = 400
     retries: int = 0
+    share: float | None = None
+    checked: bool = True
 
     def __post_init__(self) -> None:
         if self.limit < 1 or self.retries < 0:
             raise ValueError(f"limit is {self.limit}, retries {self.retries}: at least 1 and 0")
+        if self.share is not None and not 0 < self.share <= 1:
+            raise ValueError(f"share is {self.share}: above 0, and at most 1")
+
+    def bound(self, replaced: int) -> int:
+        """Tokens that a summary may have in place of so many."""
+        return (
+            self.limit
+            if self.share is None
+            else max(1, min(self.limit, int(replaced * self.share)))
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +88,15 @@ def ask(taken: tuple[Message, ...], previous: str, asking: Asking, means: Means)
     """
     if means.model is None:
         raise ValueError("a summary needs a model")
+    replaced = means.counter.messages(taken) + means.counter.text(previous)
+    limit = asking.bound(replaced)
     request = Request(
         task="summarise",
         messages=taken,
         previous=previous,
-        max_tokens=asking.limit,
+        max_tokens=limit,
         now=means.now,
     )
-    replaced = means.counter.messages(taken) + means.counter.text(previous)
     asked = Asked(reply=None, kind="failed", detail="", calls=0)
     for calls in range(1, asking.retries + 2):
         try:
@@ -88,7 +105,8 @@ def ask(taken: tuple[Message, ...], previous: str, asking: Asking, means: Means)
             detail = f"the model failed: {type(error).__name__}"
             asked = Asked(reply=None, kind="failed", detail=detail, calls=calls)
             continue
-        fault = faulty(reply, means.counter.text(reply.text), asking.limit, replaced)
+        tokens = means.counter.text(reply.text)
+        fault = faulty(reply, tokens, limit, replaced) if asking.checked else ""
         if not fault:
             return Asked(reply=reply, kind="compaction", detail="", calls=calls)
         asked = Asked(reply=None, kind="refused", detail=fault, calls=calls)

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from memsim.message import Message
+
+Referring = Callable[[bytes, int], str]
+"""How a context refers to a blob: from its bytes and the characters that it stands for."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _REFERENCE = re.compile(r'<offloaded ref="sha256:([0-9a-f]{64})" length="[0-9]+"/>')

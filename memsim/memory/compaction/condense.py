@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from memsim.memory.compaction.asking import Asked, Asking, ask
-from memsim.memory.compaction.blobs import reference, stored
+from memsim.memory.compaction.blobs import Referring, reference_of, stored
 from memsim.memory.compaction.fences import escaped
 from memsim.memory.compaction.graphemes import head
 from memsim.memory.compaction.keeping import plan
@@ -25,11 +25,12 @@ from memsim.memory.compaction.shape import (
 )
 from memsim.memory.compaction.speaking import Voice, speaker
 from memsim.memory.compaction.summary import Summary, absorbed, originals
-from memsim.message import composed
+from memsim.message import Text, ToolResult, ToolUse, composed
 
 if TYPE_CHECKING:
     from memsim.memory.compaction.regions import Region, Select
     from memsim.memory.compaction.shape import History
+    from memsim.message import Block, Message
 
     Fallback = Callable[[History], str]
 
@@ -57,6 +58,12 @@ class Condense:
         escape: take delimiters in the text apart. Switching it off is for measuring designs that
             do without it.
         offload: keep the messages themselves as a blob.
+        reference: how the message refers to the blob.
+        lead: so many messages before each stretch are read, counted and kept with it, and stay.
+        in_place: stretches are single messages whose words are replaced: role, calls and place
+            stay, and so does a result's call, so that a large result can be condensed.
+        onwards: the oldest stretch is asked about first; otherwise the newest.
+        label: what ids of composed messages begin with.
         shown: what the model is given of the messages; None for all of it.
         longest: characters of the text beyond which it is cut; None for no such limit.
         last: so many of the latest messages stay; None for as many as the means say.
@@ -71,6 +78,11 @@ class Condense:
     voice: Voice = "user"
     escape: bool = True
     offload: bool = False
+    reference: Referring = reference_of
+    lead: int = 0
+    in_place: bool = False
+    onwards: bool = False
+    label: str = "condensed"
     shown: Callable[[History], History] | None = None
     longest: int | None = None
     last: int | None = None
@@ -89,24 +101,33 @@ class Condense:
         chosen = self._chosen(history, means)
         if not chosen:
             return unchanged(self.name, history, state, means, "no stretch is to be condensed")
-        if is_settled(self.name, state, history):
+        if self.asking.checked and is_settled(self.name, state, history):
             reason = "nothing has come since the last attempt"
             return unchanged(self.name, history, state, means, reason)
         calls, now, detail = 0, (history, state), ""
         sources: tuple[str, ...] = ()
-        for region in reversed(chosen):  # the places of earlier ones stay what they are
-            done = self._one(region, *now, means)
+        gone = 0
+        for region in chosen if self.onwards else reversed(chosen):
+            done = self._one(tuple(place - gone for place in region), *now, means)
             calls += done.outcome.calls
             detail = done.outcome.detail or detail
             now = (done.history, done.state)
             if not done.changed:
                 break
+            gone += len(region) - 1 if self.onwards else 0  # earlier places stay what they are
             sources = (*done.outcome.sources, *sources)
         if not sources:
             return replace(done, outcome=replace(done.outcome, calls=calls))
         after = (now[0], settled(self.name, now[1], now[0]))
         return changed(
-            self.name, (history, state), after, means, sources, detail=detail, calls=calls
+            self.name,
+            (history, state),
+            after,
+            means,
+            sources,
+            detail=detail,
+            calls=calls,
+            smaller=self.asking.checked,
         )
 
     def _chosen(self, history: History, means: Means) -> list[Region]:
@@ -114,32 +135,37 @@ class Condense:
         large = (
             region
             for region in whole_only(self.select(history, planned), planned)
-            if means.counter.messages(history[p] for p in region) >= self.least
+            if means.counter.messages(history[p] for p in self._read(region)) >= self.least
         )
         return list(islice(large, self.regions))
 
+    def _read(self, region: Region) -> Region:
+        return (*range(max(0, region[0] - self.lead), region[0]), *region)
+
     def _one(self, region: Region, history: History, state: State, means: Means) -> Compaction:
-        taken = tuple(history[place] for place in region)
-        sources = tuple(m.id for m in taken)
+        taken = tuple(history[place] for place in self._read(region))
+        sources = tuple(history[place].id for place in region)
         given = taken if self.shown is None else self.shown(taken)
         if not given:
             reason = "the model would be shown nothing"
             return unchanged(self.name, history, state, means, reason)
         asked = ask(given, "", self.asking, means)
         text, credited = self._text(asked, taken, means)
-        if not text:
+        if not text and (asked.reply is None or self.asking.checked):
             return declined(self.name, history, state, means, asked, sources)
         failed = asked.reply is None
-        made = self._state(state, taken, failed=failed)
-        id_ = f"condensed:{made.made}"
-        where = reference(stored(taken), taken) if self.offload else ""
+        made = self._state(state, taken, sources, failed=failed)
+        length = sum(len(m.text) for m in taken)
+        where = self.reference(stored(taken), length) if self.offload else ""
         message = composed(
             speaker(self.voice, (m.role for m in taken)),
             self._formed(text, len(taken), where),
-            id=id_,
+            id=self._id(taken, made.made),
             derived_from=credited,
             time=taken[-1].time,
         )
+        if self.in_place:
+            message = reworded(taken[-1], message)
         members = frozenset(region)
         left = tuple(
             message if place == region[-1] else m
@@ -155,6 +181,7 @@ class Condense:
             sources,
             detail=detail,
             calls=asked.calls,
+            smaller=self.asking.checked,
         )
         if not done.changed:
             grown = Asked(reply=None, kind="refused", detail=done.outcome.detail, calls=asked.calls)
@@ -173,19 +200,46 @@ class Condense:
         return text, tuple(dict.fromkeys(i for m in begun for i in originals(m)))
 
     def _cut(self, text: str) -> str:
-        text = text.strip()
+        text = text.strip() if self.asking.checked else text
         return text if self.longest is None else head(text, self.longest)
+
+    def _id(self, taken: History, made: int) -> str:
+        return taken[-1].id if self.in_place else f"{self.label}:{made}"
 
     def _formed(self, text: str, count: int, where: str) -> str:
         shown = escaped(text) if self.escape else text
         framed = self.form.replace("{count}", str(count)).replace("{reference}", where)
         return framed.replace("{text}", shown)
 
-    def _state(self, state: State, taken: History, *, failed: bool) -> State:
+    def _state(
+        self, state: State, taken: History, replaced: tuple[str, ...], *, failed: bool
+    ) -> State:
         made = state.made + 1
-        gone = {m.id for m in taken if m.composed}
+        gone = {m.id for m in taken if m.composed and m.id in replaced}
         ids = (i for m in taken for i in (*originals(m), *state.behind.get(m.id, ())))
         behind = {made: ids for made, ids in state.behind.items() if made not in gone}
-        behind[f"condensed:{made}"] = tuple(dict.fromkeys(ids))
+        behind[self._id(taken, made)] = tuple(dict.fromkeys(ids))
         failures = state.failures + 1 if failed else 0
         return replace(state, made=made, behind=behind, failures=failures)
+
+
+def reworded(message: Message, told: Message) -> Message:
+    """A message in other words: its first result or text is replaced, and its calls stay.
+
+    Args:
+        message: as it was; of its other results and texts nothing stays.
+        told: a composed message that says it.
+    """
+    blocks: list[Block] = []
+    answers = bool(message.results)
+    said = False
+    for block in message.blocks:
+        if isinstance(block, ToolUse):
+            blocks.append(block)
+        elif not said and isinstance(block, ToolResult) == answers:
+            blocks.append(replace(block, text=told.text))
+            said = True
+    if not said:
+        blocks.insert(0, Text(told.text))
+    derived = told.derived_from
+    return replace(message, blocks=tuple(blocks), derived_from=derived, quotes=(), composed=True)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.memory.compaction.blobs import Blobs, reference_of, referenced, reload, stored
+from memsim.memory.compaction.blobs import (
+    Blobs,
+    Referring,
+    reference_of,
+    referenced,
+    reload,
+    stored,
+)
 from memsim.memory.compaction.fences import escaped
 from memsim.memory.compaction.graphemes import head
 from memsim.memory.compaction.keeping import plan
@@ -17,6 +25,9 @@ from memsim.message import Text, ToolResult
 if TYPE_CHECKING:
     from memsim.memory.compaction.shape import History
     from memsim.message import Block, Message
+
+    Until = Callable[[History], int]
+    Cut = Callable[[str, int], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +42,30 @@ class Offload:
         preview: so many characters of its beginning stay.
         answered: only what stands before the latest words of the assistant.
         last: so many of the latest messages stay; None for as many as the means say.
+        until: only what stands before the place that it gives for a history; None for all.
+        reference: how what stands there refers to the blob.
+        length: how long a text is; `cut` gives its beginning.
+        whole: all results of a message, or else all its texts, count together, and of these one
+            block is left; otherwise each counts for itself.
+        composed: offload what was composed before as well.
+        calling: offload the words of messages that call tools as well.
+        escape: take delimiters in the beginning apart.
+        smaller: offload only what has fewer tokens then.
     """
 
     over: int = 5 * 1024
     preview: int = 200
     answered: bool = False
     last: int | None = None
+    until: Until | None = None
+    reference: Referring = reference_of
+    length: Callable[[str], int] = len
+    cut: Cut = head
+    whole: bool = False
+    composed: bool = False
+    calling: bool = True
+    escape: bool = True
+    smaller: bool = True
     name: str = "offload"
 
     def __call__(self, history: History, state: State, means: Means) -> Compaction:
@@ -54,7 +83,8 @@ class Offload:
             return unchanged(self.name, history, state, means, "no content is large")
         left = tuple(stubs.get(place, m) for place, m in enumerate(history))
         sources = tuple(history[place].id for place in stubs)
-        done = changed(self.name, (history, state), (left, state), means, sources)
+        old, new = (history, state), (left, state)
+        done = changed(self.name, old, new, means, sources, smaller=self.smaller)
         if done.changed:
             for place in stubs:
                 means.blobs.put(stored((history[place],)))
@@ -63,33 +93,46 @@ class Offload:
     def _stubs(self, history: History, means: Means) -> dict[int, Message]:
         planned = plan(history, means.keep, means.counter)
         end = _answer(history) if self.answered else len(history)
+        if self.until is not None:
+            end = min(end, self.until(history))
         stubs: dict[int, Message] = {}
         for place in planned.taken:
             message = history[place]
-            if place < end and not message.composed and self._is_large(message):
+            if place < end and self._may(message) and self._is_large(message):
                 stub = self._stub(message)
-                if means.counter.message(stub) < means.counter.message(message):
+                less = means.counter.message(stub) < means.counter.message(message)
+                if less or not self.smaller:
                     stubs[place] = stub
         return stubs
 
+    def _may(self, message: Message) -> bool:
+        return (self.composed or not message.composed) and (self.calling or not message.calls)
+
     def _is_large(self, message: Message) -> bool:
-        return any(_length(block) > self.over for block in message.blocks)
+        return any(self._length(block) > self.over for block in self._parts(message))
+
+    def _parts(self, message: Message) -> tuple[Block, ...]:
+        return joined(message) if self.whole else message.blocks
 
     def _stub(self, message: Message) -> Message:
         data = stored((message,))
         return replace(
             message,
-            blocks=tuple(self._short(block, data) for block in message.blocks),
+            blocks=tuple(self._short(block, data) for block in self._parts(message)),
             derived_from=originals(message),
             composed=True,
         )
 
     def _short(self, block: Block, data: bytes) -> Block:
-        if not isinstance(block, Text | ToolResult) or len(block.text) <= self.over:
+        if not isinstance(block, Text | ToolResult) or self._length(block) <= self.over:
             return block
-        begun = escaped(head(block.text, self.preview))
-        where = reference_of(data, len(block.text))
+        begun = self.cut(block.text, self.preview)
+        begun = escaped(begun) if self.escape else begun
+        where = self.reference(data, len(block.text))
         return replace(block, text=f"{begun}...\n{where}" if begun else where)
+
+    def _length(self, block: Block) -> int:
+        return self.length(block.text) if isinstance(block, Text | ToolResult) else 0
 
 
 def restored(message: Message, blobs: Blobs) -> Message:
@@ -106,8 +149,13 @@ def restored(message: Message, blobs: Blobs) -> Message:
     return message
 
 
-def _length(block: Block) -> int:
-    return len(block.text) if isinstance(block, Text | ToolResult) else 0
+def joined(message: Message) -> tuple[Text | ToolResult, ...]:
+    """All results of a message as one block, or all its texts where it has none; or nothing."""
+    results = [b for b in message.blocks if isinstance(b, ToolResult)]
+    if results:
+        return (replace(results[0], text="".join(b.text for b in results)),)
+    texts = [b.text for b in message.blocks if isinstance(b, Text)]
+    return (Text("\n".join(texts)),) if texts else ()
 
 
 def _answer(history: History) -> int:

@@ -199,11 +199,15 @@ def changed(
     *,
     detail: str = "",
     calls: int = 0,
+    smaller: bool = True,
 ) -> Compaction:
-    """A compaction that made the history smaller; as it was where the new one is not."""
+    """A compaction that made the history smaller; as it was where the new one is not.
+
+    With `smaller` switched off the new one stands even so, as designs have it that never look.
+    """
     before = Size.of(old[0], means.counter, old[1].summary).tokens
     after = Size.of(new[0], means.counter, new[1].summary).tokens
-    if after >= before:
+    if smaller and after >= before:
         detail = f"the history would have {after} tokens after it, and has {before}"
         return unchanged(step, *old, means, detail, calls)
     outcome = Outcome(
