@@ -76,7 +76,7 @@ class Clusters:
             self._list = _grown(self._list, (len(vectors),))
             self._slot = _grown(self._slot, (len(vectors),))
         if self._count:
-            targets = np.array([self._target(vectors[row]) for row in rows])
+            targets = self._targets(vectors[rows])
             for target in np.unique(targets).tolist():
                 self._join(target, rows[targets == target], vectors)
         else:
@@ -138,12 +138,20 @@ class Clusters:
             return None
         return self._upper.near(query, probed=2 * wanted, wanted=wanted)
 
+    def _targets(self, vectors: Vectors) -> Numbers:
+        """The lists that vectors belong to; of two that are as near, the earlier."""
+        if self._upper is None:
+            # Products of rounded vectors are exact, so that it makes no difference who sums them.
+            products = rounded(vectors) @ self._centres[: self._count].T
+            best: Numbers = products.argmax(axis=1)
+            return best
+        return np.array([self._target(vector) for vector in vectors])
+
     def _target(self, vector: Vectors) -> int:
-        """The list that a vector belongs to; the earlier where two are as near."""
         lists = self._lists(vector, _LISTS_TO_ADD)
-        centres = self._centres[: self._count] if lists is None else self._centres[lists]
-        best = int(np.vecdot(centres, rounded(vector)).argmax())
-        return best if lists is None else int(lists[best])
+        if lists is None:
+            lists = np.arange(self._count)
+        return int(lists[int(np.vecdot(self._centres[lists], rounded(vector)).argmax())])
 
     def _join(self, place: int, rows: Numbers, vectors: Vectors) -> None:
         size = int(self._sizes[place])
