@@ -87,12 +87,14 @@ class Grant:
         viewer: who may see them from now on.
         sources: ids of the messages.
         revoked: the owner takes it back; what was made from the messages is meant as well.
+        everything: not some messages, but all that the owner says, before and since.
     """
 
     owner: str
     viewer: str
-    sources: tuple[str, ...]
+    sources: tuple[str, ...] = ()
     revoked: bool = False
+    everything: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from memsim import (
     Surface,
     ToolSpec,
 )
+from memsim.memory.acl import Grant as Permit
 from memsim.memory.audit import AuditTrail
 from memsim.memory.derived import original_of
 from memsim.memory.happening import Happening
@@ -62,10 +63,10 @@ class Layered(Strategy):
         self,
         env: Environment,
         *,
-        window: int = 8,
+        window: int = 4,
         k: int | None = None,
-        floor: float = 0.4,
-        summary: Switch = "on",
+        floor: float = 0.45,
+        summary: Switch = "off",
         facts: Switch = "on",
         episodes: Switch = "on",
         recall: Switch = "on",
@@ -130,6 +131,10 @@ class Layered(Strategy):
         self._memory.end_turn()
 
     def grant(self, grant: Grant) -> None:
+        if grant.everything:
+            allow = self._memory.revoke if grant.revoked else self._memory.grant
+            allow(Permit(owner=grant.owner, reader=grant.viewer))
+            return
         change = self._memory.unshare if grant.revoked else self._memory.share
         change(grant.owner, grant.viewer, grant.sources)
 

@@ -134,6 +134,17 @@ class Permissions:
         """Whether a principal takes part in a conversation."""
         return principal in self._parts.get(session, {})
 
+    def may_follow(self, principal: str, session: str) -> bool:
+        """Whether a principal may read all of a conversation.
+
+        Who takes part in it may, and who was let to read all that those say who do.
+        """
+        there = self._parts.get(session, {})
+        if principal in there:
+            return True
+        lets = {g.owner for g in self._grants if g.reader == principal and g.category is None}
+        return bool(there) and lets.issuperset(there)
+
     def grant(self, grant: Grant) -> None:
         """An owner lets a reader see all entries of a category, or all of theirs."""
         self._grants.add(grant)

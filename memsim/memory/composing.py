@@ -114,7 +114,7 @@ class Composer:
 
     def may_see(self, principal: str, session: str) -> bool:
         """Whether a principal may see the latest messages of a conversation."""
-        return self._permissions is None or self._permissions.takes_part(principal, session)
+        return self._permissions is None or self._permissions.may_follow(principal, session)
 
     def _history(self, question: Question, budget: int) -> tuple[Section, ...]:
         current = self._conversations.get(question.session)

@@ -39,9 +39,9 @@ class MemoryOptions:
         ValueError: a number is out of its range.
     """
 
-    window: int = 8
-    window_share: float = 0.5
-    summary: bool = True
+    window: int = 4
+    window_share: float = 0.15
+    summary: bool = False
     summary_share: float = 0.1
     facts: bool = True
     episodes: bool = True

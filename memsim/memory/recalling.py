@@ -135,7 +135,7 @@ class Recaller:
         if self._permissions is None or where.reader is None:
             return True
         session = self._timeline.session(entry) or ""
-        return self._permissions.takes_part(where.reader.principal, session)
+        return self._permissions.may_follow(where.reader.principal, session)
 
     def _tokens(self, entry: str) -> int:
         about = self._timeline.about(entry)

@@ -156,6 +156,7 @@ class Stage:
             viewer=event.viewer,
             sources=self._facts.sources(event.facts),
             revoked=event.revoked,
+            everything=event.everything,
         )
         with self._foreign("write"):
             self.strategy.grant(grant)

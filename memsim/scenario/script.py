@@ -156,12 +156,17 @@ class ForgetAsked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Granted:
-    """A principal lets another see facts of theirs; `revoked` takes it back."""
+    """A principal lets another see facts of theirs; `revoked` takes it back.
+
+    Attributes:
+        everything: not some facts, but all that the owner says, before and since.
+    """
 
     owner: str
     viewer: str
-    facts: tuple[str, ...]
+    facts: tuple[str, ...] = ()
     revoked: bool = False
+    everything: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ from memsim.scenario.datasets.locomo_questions import (
     read_question,
 )
 from memsim.scenario.datasets.locomo_talk import UTTERANCE, read_talk
-from memsim.scenario.script import Ask, Elapsed, Scenario
+from memsim.scenario.script import Ask, Elapsed, Granted, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -212,6 +212,9 @@ def _about(
 
 
 def _play(turns: Sequence[Turn], probes: Sequence[Probe], _seed: int) -> Iterator[ScriptEvent]:
+    # Who asks the questions took no part in what was said, and may know all of it.
+    for speaker in dict.fromkeys(turn.principal for turn in turns):
+        yield Granted(owner=speaker, viewer=ASKER, everything=True)
     yield turns[0]
     for before, turn in pairwise(turns):
         if turn.session != before.session:
