@@ -58,6 +58,7 @@ class Message:
         time: when it was said, in UTC, on the virtual clock.
         quotes: ids of original messages whose text stands verbatim in this composed message.
         derived_from: ids of original messages that this composed message was made from.
+        excerpts: those of `derived_from` of which a part stands here in its own words.
         composed: true for what a strategy wrote itself, whether or not it can say from what.
     """
 
@@ -70,6 +71,7 @@ class Message:
     time: datetime = EPOCH
     quotes: tuple[str, ...] = ()
     derived_from: tuple[str, ...] = ()
+    excerpts: tuple[str, ...] = ()
     composed: bool = False
     text: str = field(init=False, compare=False, repr=False)
     """All blocks as one text, parted by newlines."""
@@ -133,6 +135,7 @@ def composed(
     id: str,  # noqa: A002 - the record's own field name
     quotes: tuple[str, ...] = (),
     derived_from: tuple[str, ...] = (),
+    excerpts: tuple[str, ...] = (),
     time: datetime = EPOCH,
     principal: str = "memory",
 ) -> Message:
@@ -144,6 +147,7 @@ def composed(
         id: an id that is not an original's, such as `summary:14`.
         quotes: ids of the originals that stand in it verbatim.
         derived_from: ids of the originals that it was made from.
+        excerpts: ids of the originals of which a part stands in it verbatim; they count as derived.
         time: when it was composed, on the virtual clock.
         principal: whose message it is.
     """
@@ -154,7 +158,8 @@ def composed(
         principal=principal,
         time=time,
         quotes=quotes,
-        derived_from=derived_from,
+        derived_from=tuple(dict.fromkeys((*derived_from, *excerpts))),
+        excerpts=excerpts,
         composed=True,
     )
 

@@ -52,6 +52,7 @@ def _packed(message: Message) -> JSON:
         "time": message.time.isoformat(),
         "quotes": list(message.quotes),
         "derived_from": list(message.derived_from),
+        "excerpts": list(message.excerpts),
         "composed": message.composed,
     }
 
@@ -75,6 +76,7 @@ def _unpacked(item: dict[str, Any]) -> Message:
         time=datetime.fromisoformat(item["time"]),
         quotes=tuple(item["quotes"]),
         derived_from=tuple(item["derived_from"]),
+        excerpts=tuple(item.get("excerpts", ())),
         composed=item["composed"],
     )
 

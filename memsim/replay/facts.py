@@ -237,7 +237,9 @@ class Wanted:
                 seen[source] = Sighting(layer, verbatim=True)
         for source in message.derived_from:
             if source in self._values and source not in seen and self._states(message, source):
-                seen[source] = Sighting(layer, verbatim=False)
+                # A part of a message holds the fact for certain only where its value is known.
+                own = bool(self._values[source]) and source in message.excerpts
+                seen[source] = Sighting(layer, verbatim=own)
 
     def _states(self, message: Message, source: str) -> bool:
         values = self._values[source]

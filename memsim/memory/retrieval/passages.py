@@ -135,7 +135,7 @@ def quoted(
         message.text,
         id=message.id,
         quotes=tuple(i for i in message.quotes if i not in partly),
-        derived_from=(*message.derived_from, *(i for i in message.quotes if i in partly)),
+        excerpts=(*message.excerpts, *(i for i in message.quotes if i in partly)),
         time=message.time,
     )
     return Section(layer=section.layer, messages=(told,), tokens=section.tokens)

@@ -94,7 +94,7 @@ class Recollection:
                     text,
                     id=id,
                     quotes=tuple(line.message.id for line in lines if not line.clipped),
-                    derived_from=tuple(line.message.id for line in lines if line.clipped),
+                    excerpts=tuple(line.message.id for line in lines if line.clipped),
                     time=time,
                 )
                 return Section(layer="recalled", messages=(message,), tokens=tokens)
