@@ -99,7 +99,9 @@ class Layered(Strategy):
             ledger=InjectionLedger(self._places.ledger),
             budget=env.budget,
             audit=AuditTrail(salt=env.random.randbytes(16)),
-            workspace=env.folder() / "workspace" if mode != "framework" else None,
+            workspace=None
+            if mode == "framework" or store == "memory"
+            else env.folder() / "workspace",
             tell=self._told,
         )
         self._speaker = ""
@@ -142,7 +144,7 @@ class Layered(Strategy):
         meant = request.sources or self._memory.meant(request.principal, request.text)
         erased = self._memory.forget(request.principal, meant)
         removed = (source for e in erased.entries if (source := original_of(e)) is not None)
-        return ForgetOutcome(supported=True, removed=tuple(removed))
+        return ForgetOutcome(supported=True, removed=tuple(dict.fromkeys(removed)))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
         for entry in self._memory.entries(viewer):

@@ -30,6 +30,19 @@ class Conversations:
     def __iter__(self) -> Iterator[tuple[str, Session]]:
         return iter(self._sessions.items())
 
+    def is_new(self, message: Message) -> bool:
+        """Whether a message is not among the latest of its conversation.
+
+        Raises:
+            ValueError: another one is there under its id.
+        """
+        session = self._sessions.get(message.session)
+        if session is None or message.id not in session.window:
+            return True
+        if session.window.get(message.id) != message:
+            raise ValueError(f"another message of the conversation is called {message.id!r}")
+        return False
+
     def add(self, message: Message) -> str | None:
         """A message was said; the conversation that its principal has left for it, if any."""
         before = self._latest.get(message.principal)

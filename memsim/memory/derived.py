@@ -138,10 +138,15 @@ class Descent:
 
 
 def original_of(entry: Entry) -> str | None:
-    """The id of the message that an entry holds; None for what was only derived from some."""
-    if entry.layer == "episodic" and entry.key in entry.sources:
-        return entry.key
-    return None
+    """The id of the message that an entry holds, or a passage of; None for what was only derived.
+
+    A passage is kept under its message's id, a newline and its place.
+    """
+    if entry.layer != "episodic" or len(entry.sources) != 1:
+        return None
+    source = entry.sources[0]
+    whole, _, place = entry.key.rpartition("\n")
+    return source if entry.key == source or (whole == source and place.isdecimal()) else None
 
 
 def is_held(entry: Entry) -> bool:

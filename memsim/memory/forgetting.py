@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
+    from memsim.memory.backlog import Backlog
     from memsim.memory.conversations import Conversations
     from memsim.memory.layers.workspace import WorkspaceLayer
     from memsim.memory.vault import Vault
@@ -28,6 +29,7 @@ class Tiers:
     """
 
     vault: Vault
+    backlog: Backlog
     conversations: Conversations
     working: WorkingMemory
     workspace: WorkspaceLayer | None
@@ -48,6 +50,7 @@ class Tiers:
     def of(self, principal: str, telling: Collection[str], now: datetime) -> list[Tier]:
         """What a principal's messages are erased from, beside the store."""
         tiers: list[Tier] = [
+            _Waiting(self.backlog, principal),
             _Histories(self.conversations, principal),
             _Notes(self.working, principal),
         ]
@@ -59,6 +62,19 @@ class Tiers:
         ids = [entry_id(principal, "episodic", source) for source in sorted(sources)]
         texts = (e.text.removeprefix(f"{principal}: ") for e in self.vault.store.get(ids))
         return frozenset().union(*map(telling_words, texts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """What is still to be recorded, or to be read for facts."""
+
+    backlog: Backlog
+    principal: str
+    name: str = "backlog"
+
+    def erase(self, sources: Collection[str]) -> int:
+        """Take the messages out."""
+        return self.backlog.remove(sources, self.principal)
 
 
 @dataclass(frozen=True, slots=True)

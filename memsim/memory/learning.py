@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
+    from memsim.memory.entry import Entry
     from memsim.memory.happening import Tell
     from memsim.memory.layers.episodic import Episodic
     from memsim.memory.layers.semantic import Semantic
@@ -36,21 +37,30 @@ class Learner:
         self._episodic = episodic
         self._tell = tell
 
-    def facts(self, said: Sequence[Message], now: datetime) -> None:
-        """Keep the facts that users stated, those of each principal apart.
+    def facts(
+        self, owner: str, session: str, said: Sequence[Message], now: datetime
+    ) -> list[Entry]:
+        """Keep the facts that a user stated in a conversation.
+
+        Args:
+            owner: whose messages are read; others are passed over.
+            session: the conversation, which decides who may see the facts.
+            said: what was said in it.
+            now: the present.
+
+        Returns:
+            The facts that are new, or have been stated anew.
 
         Raises:
-            ModelError: the model failed; facts of principals before are kept.
+            ModelError: the model failed.
             StoreError: the store failed.
         """
-        for owner in dict.fromkeys(m.principal for m in said):
-            own = tuple(m for m in said if m.principal == owner and m.role == "user")
-            if own:
-                self._extract(owner, own, now)
+        own = tuple(m for m in said if m.principal == owner and m.role == "user")
+        return self._extract(owner, session, own, now) if own else []
 
     def conclude(
         self, owner: str, session: str, said: Iterable[Message], limit: int, now: datetime
-    ) -> None:
+    ) -> Entry | None:
         """Keep what a conversation came to; nothing where the model has nothing to say.
 
         Args:
@@ -66,19 +76,22 @@ class Learner:
         """
         own = tuple(m for m in said if m.principal == owner)
         if not own:
-            return
+            return None
         reply = self._model.complete(
             Request(task="summarise", messages=own, max_tokens=limit, now=now)
         )
-        if reply.text.strip():
-            episode = Episode(
-                summary=reply.text,
-                tools_called=tools_called(own),
-                sources=tuple(m.id for m in own),
-            )
-            self._episodic.conclude(owner, session, episode, now)
+        if not reply.text.strip():
+            return None
+        episode = Episode(
+            summary=reply.text,
+            tools_called=tools_called(own),
+            sources=tuple(m.id for m in own),
+        )
+        return self._episodic.conclude(owner, session, episode, now)
 
-    def _extract(self, owner: str, own: tuple[Message, ...], now: datetime) -> None:
+    def _extract(
+        self, owner: str, session: str, own: tuple[Message, ...], now: datetime
+    ) -> list[Entry]:
         reply = self._model.complete(Request(task="extract", messages=own, now=now))
         origins = provenance(reply, {}) or {}
         ids = tuple(m.id for m in own)
@@ -87,7 +100,8 @@ class Learner:
             for line in reply.text.splitlines()
             if line.strip()
         ]
-        _, old = self._semantic.record(owner, own[-1].session, stated, now)
+        new, old = self._semantic.record(owner, session, stated, now)
         if old:
             sources = tuple(dict.fromkeys(i for e in old for i in e.sources))
             self._tell(Happening(kind="superseded", sources=sources))
+        return new

@@ -7,23 +7,25 @@ extracts facts, and summarises what has left the window. `context` changes nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memsim.context import ContextBuilder
-from memsim.errors import StateError, StoreError
+from memsim.errors import ModelError, StateError, StoreError
 from memsim.memory.acl import Grant, Permissions, Where
 from memsim.memory.audit import AuditTrail
+from memsim.memory.backlog import Backlog
 from memsim.memory.composing import Composer, Question
 from memsim.memory.conversation import Conversation, digest_of
 from memsim.memory.conversations import Conversations
+from memsim.memory.derived import original_of
 from memsim.memory.forgetting import Tiers
 from memsim.memory.happening import Happening, Tell, nobody
 from memsim.memory.hygiene import Policy, clean
 from memsim.memory.layers.core import Core
-from memsim.memory.layers.episodic import Episodic, turn_of
+from memsim.memory.layers.episodic import Episodic, exchange, turn_of
 from memsim.memory.layers.long_term import LongTerm
 from memsim.memory.layers.semantic import Semantic
 from memsim.memory.layers.workspace import WorkspaceLayer
@@ -36,6 +38,7 @@ from memsim.memory.state import JSON, reading
 from memsim.memory.stores.codec import decode, encode
 from memsim.memory.timeline import Timeline
 from memsim.memory.tools import Tools
+from memsim.memory.turns import Turns
 from memsim.memory.vault import Found, Vault, somebody
 from memsim.memory.working import WorkingMemory
 
@@ -61,6 +64,15 @@ SEARCHED: tuple[Layer, ...] = ("episodic", "long_term", "workspace")
 """The layers that a question is put to."""
 
 _EXCHANGES: tuple[Layer, ...] = ("episodic",)
+_MESSAGES = ("conversation",)
+_MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
+"""What the memory keeps of its own accord of what is said."""
+
+
+class _Part(Protocol):
+    def save(self) -> JSON: ...
+
+    def load(self, saved: Any) -> None: ...  # noqa: ANN401 - what was read may be anything
 
 
 class Memory:
@@ -120,11 +132,10 @@ class Memory:
         self.workspace = WorkspaceLayer(self.vault, workspace) if workspace else None
         self.now = now
         self.conversations = Conversations(self._new_session)
-        self._model = model
         self._counter = counter
         self._budget = budget
         self._tell = tell
-        self._learner = Learner(model, self.semantic, self.episodic, tell)
+        self._backlog = Backlog()
         self._recaller = Recaller(
             self.vault, self._timeline, counter, permissions=applied, options=self.options
         )
@@ -137,50 +148,63 @@ class Memory:
             permissions=applied,
             options=self.options,
         )
+        self._turns = Turns(
+            backlog=self._backlog,
+            vault=self.vault,
+            episodic=self.episodic,
+            learner=Learner(model, self.semantic, self.episodic, tell),
+            timeline=self._timeline,
+            conversations=self.conversations,
+            permissions=applied,
+            options=self.options,
+            model=model,
+            place=self._place,
+            tell=tell,
+        )
         self._tiers = Tiers(
             vault=self.vault,
+            backlog=self._backlog,
             conversations=self.conversations,
             working=self.working,
             workspace=self.workspace,
         )
-        self._pending: list[Message] = []
-        self._restore()
+        self._restore({})
 
     # -- what is said
 
     def observe(self, message: Message) -> None:
-        """A message was said; it is recorded when the turn ends.
+        """A message was said; it is recorded when the turn ends. Once more, it changes nothing.
 
         Raises:
-            AccessError: the message has no principal.
+            AccessError: the message has no principal, or no conversation.
+            ValueError: it can be kept in no store, or another message of the conversation has its
+                id; nothing has changed.
+            StoreError: somebody has joined the conversation, and the store failed to open it to
+                them; that is done at the next call, and the message is not lost.
         """
-        somebody(message.principal)
-        joined = self.permissions.joins(message.principal, message.session)
-        if joined and self.options.acl:
-            self._readmit(message.session)
+        Conversation(message.principal, message.session)
+        exchange(message)
+        if not self.conversations.is_new(message):
+            return
+        if self.permissions.joins(message.principal, message.session):
+            self._backlog.joined[message.session] = None
         left = self.conversations.add(message)
         if left is not None and self.options.episodes:
-            self._conclude(message.principal, left)
-        self._pending.append(message)
+            self._backlog.left[message.principal, left] = None
+        self._backlog.said.append(message)
+        self._turns.admit()
 
-    def end_turn(self) -> None:
+    def end_turn(self, principal: str | None = None) -> None:
         """Record what was said since the last time, extract facts from it, and compact.
 
+        Args:
+            principal: whose turn is over; everybody's where none is named.
+
         Raises:
-            StoreError: the store failed; what was said is recorded at the next call.
-            ModelError: the model failed; the rest is done.
+            StoreError: the store failed; what could not be done is done at the next call.
+            ModelError: the model failed; so it is then, too.
         """
-        said, now = tuple(self._pending), self.now()
-        for entry in self.episodic.record(said):
-            self._place(entry)
-        self._pending.clear()
-        if self.options.facts:
-            self._learner.facts(said, now)
-        for name in dict.fromkeys(m.session for m in said):
-            session = self.conversations.get(name)
-            happening = session.compact(self._model, now) if session else None
-            if happening is not None:
-                self._tell(happening)
+        self._turns.end(principal, self.now())
 
     # -- what is sent
 
@@ -257,7 +281,7 @@ class Memory:
 
     def present(self, principal: str) -> tuple[str, ...]:
         """Ids of the messages of a principal's own in this turn: what is stored now is of these."""
-        return tuple(m.id for m in self._pending if m.principal == principal)
+        return tuple(m.id for m in self._backlog.said_by(somebody(principal)))
 
     def note(self, principal: str, text: str, *, session: str = "") -> str:
         """Add a note to the principal's workspace, or where there is none, to long-term memory.
@@ -300,19 +324,25 @@ class Memory:
     # -- who may see what
 
     def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
-        """An owner lets a reader see what comes from some messages, from the next read on."""
+        """An owner lets a reader see what comes from some messages, from the next read on.
+
+        That is the messages, and what the memory made of them of its own accord. What somebody
+        stored under a key stays private.
+        """
         meant = frozenset(sources)
-        self.permissions.share(owner, reader, meant)
+        self.permissions.share(somebody(owner), somebody(reader), meant)
         self._reapply(owner, meant)
 
     def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
         """The owner takes it back, and with it whatever was made from these messages."""
         meant = frozenset(sources)
-        self.permissions.unshare(owner, reader, meant)
+        self.permissions.unshare(somebody(owner), somebody(reader), meant)
         self._reapply(owner, meant)
 
     def grant(self, grant: Grant) -> None:
         """An owner lets a reader see all of a category, or all of theirs."""
+        somebody(grant.owner)
+        somebody(grant.reader)
         self.permissions.grant(grant)
 
     def revoke(self, grant: Grant) -> None:
@@ -322,9 +352,15 @@ class Memory:
     # -- forgetting and ageing
 
     def meant(self, principal: str, text: str) -> tuple[str, ...]:
-        """The message of a principal's own that a request in words speaks of most."""
-        self._flush()
-        where = self.vault.where(principal, owner=principal, layers=_EXCHANGES)
+        """The message of a principal's own that a request in words speaks of most.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        where = self.vault.where(
+            principal, owner=principal, layers=_EXCHANGES, categories=_MESSAGES, archived=None
+        )
+        self._turns.record(principal)
         hits = self.vault.lexical(text, where, 8)
         for entry in self.vault.fetch([h.id for h in hits], where):
             if entry.text.removeprefix(f"{entry.owner}: ").strip() != text.strip():
@@ -336,9 +372,12 @@ class Memory:
 
         The latest messages of the conversation go as well where they name what is to be forgotten.
         Working memory does not say where it has its notes from, so the principal's goes as a whole.
+
+        Raises:
+            StoreError: the store failed on the way; doing it again finishes it.
         """
-        self._flush()
-        erased = self._tiers.forget(somebody(principal), frozenset(sources), self.now())
+        self._turns.record(somebody(principal))
+        erased = self._tiers.forget(principal, frozenset(sources), self.now())
         self._drop(erased)
         return erased
 
@@ -348,7 +387,7 @@ class Memory:
         Raises:
             StoreError: the store failed on the way; the next call goes on.
         """
-        self._flush()
+        self._turns.record()
         self.working.sweep(now)
         self.ledger.sweep(now)
         if self.options.hygiene is not None:
@@ -370,8 +409,10 @@ class Memory:
     # -- looked into
 
     def entries(self, principal: str | None) -> Iterator[Entry]:
-        """Every entry that a principal may see, archived ones too; None sees all."""
-        self._flush()
+        """Every entry that a principal may see, archived ones too; None sees all.
+
+        What was said in a turn that is not over is no entry yet.
+        """
         if principal is None:
             return self.vault.each(Where(reader=None, archived=None))
         return self.vault.each(self.vault.where(principal, archived=None))
@@ -383,12 +424,13 @@ class Memory:
     # -- kept
 
     def save(self) -> dict[str, JSON]:
-        """The whole memory as JSON values, entries included."""
-        self._flush()
+        """The whole memory as JSON values, entries included; nothing is done for it."""
         everything = Where(reader=None, archived=None)
         return {
             "version": VERSION,
             "entries": [encode(e) for e in self.vault.each(everything)],
+            "order": [*self._timeline.order()],
+            "backlog": self._backlog.save(),
             "permissions": self.permissions.save(),
             "conversations": self.conversations.save(),
             "working": self.working.save(),
@@ -406,36 +448,60 @@ class Memory:
             if saved["version"] != VERSION:
                 raise StateError(f"the saved memory has version {saved['version']}, not {VERSION}")
             entries = [decode(e, f"entry {n}") for n, e in enumerate(saved["entries"], 1)]
-            parts = [saved[name] for name in ("conversations", "permissions", "working", "ledger")]
+            order = {"" + i: n for n, i in enumerate(saved["order"])}
+            backlog = Backlog.load(saved["backlog"])
             audit = AuditTrail.load(saved["audit"])
-        self.conversations.load(parts[0])
-        self.permissions.load(parts[1])
-        self.working.load(parts[2])
-        self.ledger.load(parts[3])
+            states = [(part, saved[name]) for name, part in self._parts()]
+        before = [(part, part.save()) for part, _ in states]
+        try:
+            for part, state in states:
+                part.load(state)
+            self._replace(entries)
+        except (StateError, StoreError, ModelError):
+            for part, state in before:
+                part.load(state)
+            raise
         self.audit = audit
-        self.vault.erase([e.id for e in self.vault.each(Where(reader=None, archived=None))])
-        self.vault.put(entries)
-        self._pending.clear()
-        self._restore()
+        self._backlog.take_over(backlog)
+        self._restore(order)
 
     def close(self) -> None:
-        """Record what is left, and release the store."""
-        self._flush()
-        self.vault.close()
+        """Record what is left, and release the store.
+
+        Raises:
+            StoreError: the store failed, and is released all the same.
+            ModelError: the model did; all that was said is recorded.
+        """
+        try:
+            self.end_turn()
+        finally:
+            self.vault.close()
 
     # -- inside
 
-    def _restore(self) -> None:
-        """Take from the store in which order messages were said."""
+    def _parts(self) -> list[tuple[str, _Part]]:
+        return [
+            ("conversations", self.conversations),
+            ("permissions", self.permissions),
+            ("working", self.working),
+            ("ledger", self.ledger),
+        ]
+
+    def _replace(self, entries: list[Entry]) -> None:
+        """Have the store hold these entries and no others: first these, so that none is lost."""
+        there = {e.id for e in self.vault.each(Where(reader=None, archived=None))}
+        self.vault.put(entries)
+        self.vault.erase(sorted(there.difference(e.id for e in entries)))
+
+    def _restore(self, order: Mapping[str, int]) -> None:
+        """Take from the store in which order messages were said, as far as nobody remembers it."""
         self._timeline.clear()
-        where = Where(
-            reader=None,
-            layers=frozenset(_EXCHANGES),
-            categories=frozenset({"conversation"}),
-            archived=None,
-        )
-        for entry in self.vault.each(where):
-            self._place(entry)
+        held = [*self.vault.each(Where(reader=None, layers=_MADE, archived=None))]
+        for entry in sorted(held, key=lambda e: order.get(e.id, len(order))):
+            if original_of(entry) is None:
+                self._timeline.made(entry)
+            else:
+                self._place(entry)
         self.semantic.restore()
 
     def _place(self, entry: Entry) -> None:
@@ -451,37 +517,23 @@ class Memory:
             limit=int(self._budget * self.options.summary_share),
         )
 
+    @property
+    def _pending(self) -> list[Message]:
+        """Messages that the store does not hold yet."""
+        return self._backlog.said
+
     def _flush(self) -> None:
-        if self._pending:
-            self.end_turn()
+        self._turns.record()
 
     def _current(self, principal: str, session: str | None) -> str:
         return session or self.conversations.latest(principal)
-
-    def _conclude(self, principal: str, name: str) -> None:
-        """A principal has begun another conversation: the one before is over."""
-        self._flush()
-        session = self.conversations.get(name)
-        if session is not None:
-            limit = self.options.episode_tokens
-            self._learner.conclude(principal, name, session.window, limit, self.now())
 
     def _drop(self, erased: Erased) -> None:
         self.semantic.forgotten(erased.entries)
         self._timeline.remove(e.id for e in erased.entries)
 
-    def _readmit(self, session: str) -> None:
-        """Somebody has joined a conversation: they may read all of it."""
-        if not any(m.session == session for m in self._pending) and not self._timeline.has(session):
-            return
-        self._flush()
-        where = Where(reader=None, archived=None)
-        there = [e for e in self.vault.each(where) if e.session == session]
-        self.vault.put([self.permissions.apply(e) for e in there])
-
     def _reapply(self, owner: str, sources: frozenset[str]) -> None:
-        self._flush()
-        where = Where(reader=None, owner=owner, archived=None)
+        where = Where(reader=None, owner=owner, layers=_MADE, archived=None)
         touched = [e for e in self.vault.each(where) if not sources.isdisjoint(e.sources)]
         self.vault.put([self.permissions.apply(e) for e in touched])
 

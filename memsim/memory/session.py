@@ -79,7 +79,8 @@ class Session:
         meant = frozenset(ids)
         own = [m.id for m in self.window if m.id in meant and m.principal == principal]
         if self._buffer is not None:
-            return self._buffer.remove([*own, *sorted(meant.difference(own))], principal)
+            elsewhere = sorted(i for i in meant if i not in self.window)
+            return self._buffer.remove([*own, *elsewhere], principal)
         return tuple(m.id for m in self.window.remove(own))
 
     def save(self) -> JSON:

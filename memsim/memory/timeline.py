@@ -25,7 +25,10 @@ class _Said(NamedTuple):
 
 
 class Timeline:
-    """The entries of messages by conversation, in the order in which they were said."""
+    """The entries of messages by conversation, in the order in which they were said.
+
+    Messages of two principals may have one id: each is known by who said it as well.
+    """
 
     def __init__(self) -> None:
         self.clear()
@@ -34,8 +37,9 @@ class Timeline:
         """Forget all of it."""
         self._talk = Talk()
         self._said: dict[str, _Said] = {}
-        self._of: dict[str, list[str]] = {}
-        self._sessions: dict[str, int] = {}
+        self._of: dict[tuple[str, str], list[str]] = {}
+        self._sessions: dict[str, dict[str, None]] = {}
+        self._made: dict[str, str] = {}
         self._count = 0
 
     def __contains__(self, entry: object) -> bool:
@@ -57,29 +61,43 @@ class Timeline:
             return
         about = About(order=self._count, tokens=tokens, time=entry.created, principal=entry.owner)
         self._said[name] = _Said(source, session, about)
-        self._of.setdefault(source, []).append(name)
-        self._sessions[session] = self._sessions.get(session, 0) + 1
+        self._of.setdefault((entry.owner, source), []).append(name)
+        self._sessions.setdefault(session, {})[name] = None
         self._talk.add(name, entry.text, session=session, tokens=tokens, turn=turn)
         self._count += 1
 
+    def made(self, entry: Entry) -> None:
+        """Something was made of what was said in a conversation: a fact, or a summary of it."""
+        if entry.session:
+            self._made[entry.id] = entry.session
+            self._sessions.setdefault(entry.session, {})[entry.id] = None
+
     def remove(self, entries: Iterable[str]) -> None:
-        """Forget messages; their neighbours then stand beside each other."""
+        """Forget messages, and what was made; neighbours then stand beside each other."""
         for entry in entries:
             said = self._said.pop(entry, None)
             if said is not None:
                 self._talk.remove(entry)
-                self._of[said.source].remove(entry)
-                self._sessions[said.session] -= 1
+                about = (said.about.principal, said.source)
+                self._of[about].remove(entry)
+                if not self._of[about]:
+                    del self._of[about]
+            session = self._made.pop(entry, None) if said is None else said.session
+            if session is not None:
+                del self._sessions[session][entry]
+                if not self._sessions[session]:
+                    del self._sessions[session]
 
-    def succeed(self, source: str, successor: str | None) -> None:
+    def succeed(self, owner: str, source: str, successor: str | None) -> None:
         """Note that all that a message stated has been superseded by what another states.
 
         Args:
+            owner: whose messages they are.
             source: the message.
             successor: the other; None where the message is in force again.
         """
-        heir = next(iter(self._of.get(successor, ())), None) if successor else None
-        for entry in self._of.get(source, ()):
+        heir = next(iter(self._of.get((owner, successor), ())), None) if successor else None
+        for entry in self._of.get((owner, source), ()):
             said = self._said[entry]
             self._said[entry] = said._replace(about=replace(said.about, successor=heir))
 
@@ -102,6 +120,10 @@ class Timeline:
         """The messages around one, each with the share of its relevance that it is lent."""
         return self._talk.beside(entry)
 
-    def has(self, session: str) -> bool:
-        """Whether anything that was said in a conversation is known."""
-        return self._sessions.get(session, 0) > 0
+    def of(self, session: str) -> list[str]:
+        """Ids of the entries of a conversation, of messages and of what was made of them."""
+        return [*self._sessions.get(session, ())]
+
+    def order(self) -> list[str]:
+        """Ids of the entries of messages, in the order in which they were said."""
+        return sorted(self._said, key=lambda entry: self._said[entry].about.order)

@@ -28,9 +28,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memsim.errors import StoreError
+from memsim.errors import ModelError, StoreError
 from memsim.memory.conversation import Conversation
 from memsim.memory.working import WorkingFull
+from memsim.memory.workspace import WorkspaceFull
 from memsim.models import ToolSpec
 
 if TYPE_CHECKING:
@@ -101,8 +102,6 @@ class Tools:
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the agent may call, by name in order; nothing where the framework does it all."""
-        if self._memory.options.mode == "framework":
-            return ()
         return tuple(_spec(name, _TOOLS[name]) for name in sorted(self._names()))
 
     def call(self, name: str, arguments: str) -> str:
@@ -110,6 +109,7 @@ class Tools:
 
         Raises:
             StoreError: the store failed.
+            ModelError: the embedder failed.
         """
         tool = _TOOLS.get(name) if name in self._names() else None
         if tool is None:
@@ -119,15 +119,17 @@ class Tools:
             answer = tool.run(self, _read(tool, arguments))
         except Refused as error:
             answer = Answer(f"Error: {error}", "refused")
-        except WorkingFull as error:
+        except (WorkingFull, WorkspaceFull) as error:
             answer = Answer(f"Error: {error}", "refused")
-        except StoreError:
+        except (StoreError, ModelError):
             self._note(name, Answer("", "failed"))
             raise
         self._note(name, answer)
         return answer.text
 
     def _names(self) -> set[str]:
+        if self._memory.options.mode == "framework":
+            return set()
         gone = {"memory_recall"} if self._memory.options.acl else set()
         return _TOOLS.keys() - gone
 
@@ -195,7 +197,10 @@ class Tools:
 
     def append(self, given: Mapping[str, Any]) -> Answer:
         """memory_append."""
-        self._memory.note(self._principal, given["text"], session=self._session)
+        try:
+            self._memory.note(self._principal, given["text"], session=self._session)
+        except ValueError as error:
+            raise Refused(str(error)) from error
         return Answer("Appended to today's notes.")
 
     @property

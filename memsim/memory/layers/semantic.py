@@ -42,21 +42,21 @@ class Semantic:
     Args:
         vault: where it is kept.
         permissions: who may see what was said where; None where everybody sees everything.
-        succeed: is told of a message of which nothing is in force any more, and of the message
-            that states what took its place.
+        succeed: is told of an owner, of a message of theirs of which nothing is in force any more,
+            and of the message that states what took its place.
     """
 
     def __init__(
         self,
         vault: Vault,
         permissions: Permissions | None,
-        succeed: Callable[[str, str | None], None] = lambda _old, _new: None,
+        succeed: Callable[[str, str, str | None], None] = lambda _owner, _old, _new: None,
     ) -> None:
         self._vault = vault
         self._permissions = permissions
         self._succeed = succeed
         self._latest: dict[tuple[str, str], str] = {}
-        self._live: dict[str, set[str]] = {}
+        self._live: dict[tuple[str, str], set[str]] = {}
         self.restore()
 
     def restore(self) -> None:
@@ -85,9 +85,10 @@ class Semantic:
         """
         new: dict[str, Entry] = {}
         old: dict[str, Entry] = {}
+        latest: dict[str, str] = {}
         for fact in stated:
             entry = self._entry(owner, session, fact, now)
-            for before in self._before(entry, new):
+            for before in self._before(entry, {**old, **new}, latest):
                 if before.text == entry.text:
                     sources = tuple(dict.fromkeys((*before.sources, *entry.sources)))
                     entry = replace(before, sources=sources, updated=now, superseded=None)
@@ -96,8 +97,10 @@ class Semantic:
                     (new if before.id in new else old)[before.id] = gone
             new[entry.id] = self._permissions.apply(entry) if self._permissions else entry
             if entry.subject:
-                self._latest[owner, entry.subject] = entry.id
+                latest[entry.subject] = entry.id
+        old = {i: e for i, e in old.items() if i not in new}
         self._vault.put([*old.values(), *new.values()])
+        self._latest.update({(owner, subject): i for subject, i in latest.items()})
         for entry in new.values():
             if entry.superseded is None:
                 self._keep(entry)
@@ -123,7 +126,7 @@ class Semantic:
         self._latest = {about: i for about, i in self._latest.items() if i not in gone}
         for entry in entries:
             for source in entry.sources:
-                self._live.get(source, set()).discard(entry.id)
+                self._live.get((entry.owner, source), set()).discard(entry.id)
 
     def _entry(self, owner: str, session: str, fact: Stated, now: datetime) -> Entry:
         subject = fact.subject or subject_of(fact.text)
@@ -140,24 +143,24 @@ class Semantic:
             sources=fact.sources,
         )
 
-    def _before(self, entry: Entry, new: dict[str, Entry]) -> list[Entry]:
+    def _before(self, entry: Entry, new: dict[str, Entry], latest: dict[str, str]) -> list[Entry]:
         """What is kept of the same text or, in force, of the same subject."""
         ids = [entry_id(entry.owner, "semantic", entry.key)]
-        latest = self._latest.get((entry.owner, entry.subject)) if entry.subject else None
-        if latest is not None and latest not in ids:
-            ids.append(latest)
+        last = latest.get(entry.subject) or self._latest.get((entry.owner, entry.subject))
+        if entry.subject and last is not None and last not in ids:
+            ids.append(last)
         held = {e.id: e for e in self._vault.store.get(ids)}
         held.update((i, new[i]) for i in ids if i in new)
         return [held[i] for i in ids if i in held]
 
     def _keep(self, entry: Entry) -> None:
         for source in entry.sources:
-            self._live.setdefault(source, set()).add(entry.id)
-            self._succeed(source, None)
+            self._live.setdefault((entry.owner, source), set()).add(entry.id)
+            self._succeed(entry.owner, source, None)
 
     def _replaced(self, entry: Entry, heir: Entry) -> None:
         for source in entry.sources:
-            live = self._live.get(source, set())
+            live = self._live.get((entry.owner, source), set())
             live.discard(entry.id)
             if not live and heir.sources and source not in heir.sources:
-                self._succeed(source, heir.sources[-1])
+                self._succeed(entry.owner, source, heir.sources[-1])

@@ -1,0 +1,127 @@
+"""What is done at the end of a turn: record, extract, conclude, summarise; each is done in the end.
+
+Whatever fails stays in the backlog, keeps nothing else from being done, and is done the next time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memsim.errors import ModelError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from memsim.memory.acl import Permissions
+    from memsim.memory.backlog import Backlog
+    from memsim.memory.conversations import Conversations
+    from memsim.memory.entry import Entry
+    from memsim.memory.happening import Tell
+    from memsim.memory.layers.episodic import Episodic
+    from memsim.memory.learning import Learner
+    from memsim.memory.options import MemoryOptions
+    from memsim.memory.timeline import Timeline
+    from memsim.memory.vault import Vault
+    from memsim.message import Message
+    from memsim.models import Model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """Works off the backlog of a memory.
+
+    Attributes:
+        place: takes in the entry of a message that has been recorded.
+        permissions: who takes part in which conversation; None where everybody sees everything.
+    """
+
+    backlog: Backlog
+    vault: Vault
+    episodic: Episodic
+    learner: Learner
+    timeline: Timeline
+    conversations: Conversations
+    permissions: Permissions | None
+    options: MemoryOptions
+    model: Model
+    place: Callable[[Entry], None]
+    tell: Tell
+
+    def end(self, principal: str | None, now: datetime) -> None:
+        """All that is to be done for a principal, or for everybody.
+
+        Raises:
+            StoreError: the store failed; what is left is done at the next call.
+            ModelError: the model failed; so it is then, too.
+        """
+        failed: list[ModelError | StoreError] = []
+
+        def attempt(work: Callable[[], None]) -> None:
+            try:
+                work()
+            except (ModelError, StoreError) as error:
+                failed.append(error)
+
+        attempt(self.admit)
+        said = dict.fromkeys(m.session for m in self.backlog.said_by(principal))
+        attempt(lambda: self.record(principal))
+        for (who, session), messages in self.backlog.unread_of(principal).items():
+            said[session] = None
+            attempt(lambda w=who, s=session, m=messages: self._learn(w, s, m, now))  # type: ignore[misc]
+        for who, session in [*self.backlog.left]:
+            if principal in {None, who}:
+                attempt(lambda w=who, s=session: self._conclude(w, s, now))  # type: ignore[misc]
+        for session in said:
+            attempt(lambda s=session: self._compact(s, now))  # type: ignore[misc]
+        if failed:
+            raise failed[0]
+
+    def record(self, principal: str | None = None) -> None:
+        """Have the store hold what was said.
+
+        Raises:
+            StoreError: it failed, and holds none of it.
+            ModelError: the embedder failed, and so it does.
+        """
+        said = self.backlog.said_by(principal)
+        if said:
+            entries = self.episodic.record(said)
+            self.backlog.recorded(said, read=self.options.facts)
+            for entry in entries:
+                self.place(entry)
+
+    def admit(self) -> None:
+        """Open conversations to who has joined them: whoever takes part may read all of it.
+
+        Raises:
+            StoreError: the store failed; they are opened at the next call.
+            ModelError: the embedder failed, and so they are.
+        """
+        for session in [*self.backlog.joined]:
+            if self.permissions is not None:
+                held = self.vault.store.get(self.timeline.of(session))
+                new = [self.permissions.apply(e) for e in held]
+                self.vault.put([e for e, old in zip(new, held, strict=True) if e != old])
+            del self.backlog.joined[session]
+
+    def _learn(self, who: str, session: str, messages: list[Message], now: datetime) -> None:
+        for entry in self.learner.facts(who, session, messages, now):
+            self.timeline.made(entry)
+        self.backlog.read(messages)
+
+    def _conclude(self, who: str, name: str, now: datetime) -> None:
+        session = self.conversations.get(name)
+        if session is not None:
+            limit = self.options.episode_tokens
+            entry = self.learner.conclude(who, name, session.window, limit, now)
+            if entry is not None:
+                self.timeline.made(entry)
+        self.backlog.left.pop((who, name), None)
+
+    def _compact(self, name: str, now: datetime) -> None:
+        session = self.conversations.get(name)
+        happening = session.compact(self.model, now) if session else None
+        if happening is not None:
+            self.tell(happening)
