@@ -1,0 +1,1 @@
+"""Published memory systems, each put together from the parts of `memsim.memory`."""

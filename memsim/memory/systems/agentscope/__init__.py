@@ -1,0 +1,1 @@
+"""AgentScope's memory: in memory, self-compressing, and for the long term."""

@@ -1,0 +1,155 @@
+"""How long AgentScope takes messages to be: its two estimates, by which its thresholds are meant.
+
+The document counts `length / 4` of a message's text blocks, rounded down, so that the result of a
+tool counts nothing. The package counts UTF-16 units divided by 2.5, rounded up, of everything.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from memsim.message import Text, ToolResult, ToolUse
+from memsim.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from memsim.message import Block, Message
+
+ROLE_NAMES = {"system": "SYSTEM", "user": "USER", "assistant": "ASSISTANT", "tool": "TOOL"}
+PER_MESSAGE, PER_CALL, PER_RESULT = 5, 10, 8
+CHARACTERS_PER_TOKEN = 4
+
+
+def units(text: str) -> int:
+    """Length in UTF-16 units, as Java counts."""
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def first_units(text: str, length: int) -> str:
+    """The first UTF-16 units of a text, which may end in half a character as Java's do."""
+    encoded = text.encode("utf-16-le", "surrogatepass")[: 2 * length]
+    return encoded.decode("utf-16-le", "surrogatepass")
+
+
+def spoken(message: Message) -> str:
+    """The text blocks of a message, without what tools were asked and answered."""
+    return "\n".join(b.text for b in message.blocks if isinstance(b, Text))
+
+
+def told_input(arguments: str) -> Any:  # noqa: ANN401 - any JSON value
+    """The arguments of a call as a value; an empty map where they are no JSON."""
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return {}
+
+
+class _TwoAndAHalf:
+    """UTF-16 units divided by 2.5, rounded up."""
+
+    name = "units/2.5"
+
+    def count(self, text: str) -> int:
+        """Tokens in the text."""
+        return -(-2 * units(text) // 5)
+
+
+class _Quarter:
+    """Characters divided by four, rounded down."""
+
+    name = "length/4"
+
+    def count(self, text: str) -> int:
+        """Tokens in the text."""
+        return len(text) // CHARACTERS_PER_TOKEN
+
+
+class _Estimate(TokenCounter):
+    def messages(self, messages: Iterable[Message]) -> int:
+        """Tokens of several messages."""
+        return sum(map(self.message, messages))
+
+
+class DocumentCounter(_Estimate):
+    """The document's estimate.
+
+    Args:
+        results: count what tools were asked and answered too.
+    """
+
+    def __init__(self, *, results: bool = False) -> None:
+        super().__init__(_Quarter())
+        self._results = results
+
+    def message(self, message: Message) -> int:
+        """Tokens of a message."""
+        text = message.text if self._results else spoken(message)
+        return len(text) // CHARACTERS_PER_TOKEN
+
+
+class PackageCounter(_Estimate):
+    """The package's estimate, and its count of characters.
+
+    Args:
+        names: by message id, the name of the tool whose answer it is.
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        super().__init__(_TwoAndAHalf())
+        self._names = names
+
+    def message(self, message: Message) -> int:
+        """Tokens of a message."""
+        own = self.text(ROLE_NAMES[message.role]) + self.text(self.name_of(message))
+        return PER_MESSAGE + own + sum(self._block(b, message) for b in message.blocks)
+
+    def name_of(self, message: Message) -> str:
+        """The name that the package gives a message: of its role, or of the tool."""
+        return self._names.get(message.id, "") if message.role == "tool" else message.role
+
+    def characters(self, message: Message) -> int:
+        """UTF-16 units of a message, as it measures what is to be shortened."""
+        return sum(self._units(block, message) for block in message.blocks)
+
+    def _block(self, block: Block, message: Message) -> int:
+        if isinstance(block, Text):
+            return self.text(block.text)
+        if isinstance(block, ToolUse):
+            parts = (block.name, block.id, pseudo_json(told_input(block.arguments)))
+            return PER_CALL + sum(map(self.text, parts))
+        return PER_RESULT + sum(map(self.text, (self._tool(message), block.id, block.text)))
+
+    def _units(self, block: Block, message: Message) -> int:
+        if isinstance(block, ToolUse):
+            given = told_input(block.arguments)
+            real = json.dumps(given, ensure_ascii=False, separators=(",", ":")) if given else ""
+            return units(block.name) + units(block.id) + units(real)
+        if isinstance(block, ToolResult):
+            return units(self._tool(message)) + units(block.id) + units(block.text)
+        return units(block.text)
+
+    def _tool(self, message: Message) -> str:
+        return self._names.get(message.id, "")
+
+
+def pseudo_json(given: Any) -> str:  # noqa: ANN401 - any JSON value
+    """A map as the package prints it for counting: no blanks, no escapes, values as Java's text."""
+    if not isinstance(given, dict) or not given:
+        return ""
+    pairs = (
+        f'"{key}":"{value}"' if isinstance(value, str) else f'"{key}":{_java(value)}'
+        for key, value in given.items()
+    )
+    return "{" + ",".join(pairs) + "}"
+
+
+def _java(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_java, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}={_java(inner)}" for key, inner in value.items()) + "}"
+    return str(value)

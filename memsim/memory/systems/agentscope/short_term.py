@@ -1,0 +1,188 @@
+"""AgentScope's short-term memory: a list of messages, and the one that compresses itself.
+
+`AutoContextMemory` has two lists, the working one that is compressed and the original one that only
+grows. `InMemoryMemory` is the same without a compression, and then without a second list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memsim.memory.compaction import MemoryBlobs, State, forget
+from memsim.memory.state import JSON, pack, reading, unpack
+from memsim.memory.systems.agentscope.events import CompressionEvent
+from memsim.memory.systems.agentscope.families import is_final
+from memsim.memory.systems.agentscope.offloads import Draft, reloaded
+from memsim.memory.window import Window
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memsim.memory.systems.agentscope.windows import Compressed, Compressing
+    from memsim.message import Message
+    from memsim.models import Model
+    from memsim.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A compression that is computed and not yet adopted.
+
+    Attributes:
+        done: what came of it.
+        blobs: what it offloads.
+        window: the history afterwards.
+    """
+
+    done: Compressed
+    blobs: Draft
+    window: Window
+
+
+class ShortTermMemory:
+    """Messages in order, compressed once there is too much of them.
+
+    Args:
+        counter: tokens as contexts count them.
+        compressing: how it is compressed; None for InMemoryMemory, which never is.
+    """
+
+    def __init__(self, counter: TokenCounter, compressing: Compressing | None = None) -> None:
+        self._counter = counter
+        self._compressing = compressing
+        self.clear_all()
+
+    def clear_all(self) -> None:
+        """Forget everything, offloaded content and events too."""
+        self.state = State()
+        self.blobs = MemoryBlobs()
+        self.events: list[CompressionEvent] = []
+        self.revision = 0
+        self.clear()
+
+    # -- the interface of Memory
+
+    def add_message(self, message: Message) -> None:
+        """Add a message."""
+        self.revision += 1
+        self.window.add(message)
+        if self._compressing is not None:
+            self._estimate += self._compressing.counter.message(message)
+            self.original.append(message)
+
+    def get_messages(self) -> tuple[Message, ...]:
+        """The working messages; getting them compresses nothing."""
+        return tuple(self.window)
+
+    def delete_message(self, index: int) -> None:
+        """Delete a working message by its place; a place that there is not is ignored."""
+        messages = list(self.window)
+        if 0 <= index < len(messages):
+            del messages[index]
+            self._put(messages)
+
+    def clear(self) -> None:
+        """Clear both lists; offloaded content and events stay."""
+        self.original: list[Message] = []
+        self._put([])
+
+    # -- AutoContextMemory
+
+    def reload(self, uuid: str) -> tuple[Message, ...]:
+        """The messages that were offloaded under a uuid; none where there are none."""
+        return reloaded(uuid, self.blobs)
+
+    def interaction_messages(self) -> tuple[Message, ...]:
+        """What users said and what they were finally answered, of all that ever was."""
+        return tuple(m for m in self.original if m.role == "user" or is_final(m))
+
+    @property
+    def tokens(self) -> int:
+        """The estimate of the working messages."""
+        return self._estimate
+
+    def compress_if_needed(self, model: Model, now: Callable[[], datetime]) -> bool:
+        """Compress where there is too much; whether anything changed."""
+        drafted = self.draft(model, now)
+        if drafted is None:
+            return False
+        self.adopt(drafted)
+        return drafted.done.changed
+
+    def draft(self, model: Model, now: Callable[[], datetime]) -> Drafted | None:
+        """What a compression would come to, with nothing changed; None where none is due."""
+        compressing = self._compressing
+        if compressing is None or not compressing.is_due(len(self.window), self._estimate):
+            return None
+        blobs = Draft(self.blobs)
+        done = compressing(self.get_messages(), self.state, model=model, blobs=blobs, now=now)
+        return Drafted(done, blobs, self._window(done.history) if done.changed else self.window)
+
+    def adopt(self, drafted: Drafted) -> None:
+        """Make a draft the memory; it is of the messages as they are now."""
+        self.state = drafted.done.state
+        if drafted.done.changed:
+            drafted.blobs.adopt()
+            self.events.extend(drafted.done.events)
+            self._put(drafted.done.history)
+
+    # -- forgetting, saving
+
+    def remove(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Take messages out of everything, and what was made from them; ids of what is gone."""
+        known = {m.id for m in self.original} | {m.id for m in self.window}
+        left = forget(self.get_messages(), self.state, ids, self.blobs)
+        if left.removed or left.blobs:
+            self.state = left.state
+            self._put(left.history)
+        self.original = [m for m in self.original if m.id not in ids]
+        return tuple(i for i in ids if i in known)
+
+    def save_state(self) -> dict[str, JSON]:
+        """The whole state as JSON values."""
+        return {
+            "working": self.window.save(),
+            "original": pack(self.original),
+            "state": self.state.save(),
+            "offloads": self.blobs.save(),
+            "events": [event.save() for event in self.events],
+        }
+
+    def load_state(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
+        """Take over a saved state in place of the present one.
+
+        Raises:
+            StateError: it is no such state.
+        """
+        with reading("a short-term memory is damaged"):
+            self.clear_all()
+            self._put(unpack(saved["working"]))
+            self.original = unpack(saved["original"])
+            self.state = State.loaded(saved["state"])
+            self.blobs.load(saved["offloads"])
+            self.events = [CompressionEvent.loaded(event) for event in saved["events"]]
+
+    def save(self) -> JSON:
+        """As `save_state`."""
+        return self.save_state()
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
+        """As `load_state`."""
+        self.load_state(saved)
+
+    def _put(self, messages: Collection[Message]) -> None:
+        self.revision += 1
+        self.window = self._window(messages)
+        counts = self._compressing.counter if self._compressing is not None else None
+        self._estimate = 0 if counts is None else counts.messages(messages)
+
+    def _window(self, messages: Collection[Message]) -> Window:
+        window = Window(self._counter)
+        for message in messages:
+            window.add(message)
+        return window
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self.window)

@@ -1,0 +1,161 @@
+"""The `[memory]` settings of PRX, taken from TOML as they stand."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from memsim.errors import nearest
+
+Backend = Literal["markdown", "sqlite", "postgres", "embeddings", "memory"]
+Version = Literal["document", "0.3.0"]
+
+BACKENDS: tuple[Backend, ...] = get_args(Backend)
+VERSIONS: tuple[Version, ...] = get_args(Version)
+
+_DAYS = (
+    "archive_after_days",
+    "purge_after_days",
+    "conversation_retention_days",
+    "daily_retention_days",
+)
+_SHARES = (
+    "recall_relevance_threshold",
+    "vector_weight",
+    "keyword_weight",
+    "min_relevance_score",
+)
+_COUNTS = ("max_recall_items", "embedding_dimensions", "embedding_cache_size")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the section says; the defaults are the document's.
+
+    Attributes:
+        auto_save: whether what users say is stored as a conversation entry.
+        acl_enabled: whether everybody is given only what they have access to.
+        max_recall_items: results of recall and search at most.
+        recall_relevance_threshold: least score of what is recalled before a reply.
+        embedding_provider: `none` for keywords alone; with any other the environment's embedder
+            stands in, whatever model and dimensions are named.
+        vector_weight, keyword_weight: of the two rankings in a hybrid search.
+        min_relevance_score: least score of a search's results.
+        archive_after_days, purge_after_days: when daily entries are put away, and when erased.
+        conversation_retention_days: when conversation entries are erased.
+        daily_retention_days: for how long daily entries are found. 0 days mean never.
+        embedding_cache_size: texts whose vectors are kept beside the rows (0.3.0).
+        snapshot_enabled, snapshot_on_hygiene, auto_hydrate: 0.3.0's file of core entries.
+        sqlite_open_timeout_secs: 0.3.0's, at most 300; accepted, since nobody else writes.
+
+    Raises:
+        ValueError: a value is out of its range, in one line.
+    """
+
+    backend: Backend = "sqlite"
+    auto_save: bool = True
+    acl_enabled: bool = False
+    max_recall_items: int = 20
+    recall_relevance_threshold: float = 0.3
+    embedding_provider: str = "openai"
+    embedding_model: str = "text-embedding-3-small"
+    embedding_dimensions: int = 1536
+    vector_weight: float = 0.7
+    keyword_weight: float = 0.3
+    min_relevance_score: float = 0.4
+    hygiene_enabled: bool = True
+    archive_after_days: int = 7
+    purge_after_days: int = 30
+    conversation_retention_days: int = 3
+    daily_retention_days: int = 7
+    embedding_cache_size: int = 10_000
+    snapshot_enabled: bool = False
+    snapshot_on_hygiene: bool = False
+    auto_hydrate: bool = True
+    sqlite_open_timeout_secs: int = 0
+
+    def __post_init__(self) -> None:
+        if self.backend not in BACKENDS:
+            raise ValueError(f"backend is {self.backend!r}: it is {', '.join(BACKENDS)}")
+        for name in _DAYS:
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: at least 0")
+        for name in _COUNTS:
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: at least 1")
+        for name in _SHARES:
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: it is from 0 to 1")
+        if not 0 <= self.sqlite_open_timeout_secs <= 300:
+            said = self.sqlite_open_timeout_secs
+            raise ValueError(f"sqlite_open_timeout_secs is {said}: it is from 0 to 300")
+
+    @property
+    def hybrid(self) -> bool:
+        """Whether entries are found by meaning as well as by words."""
+        return self.embedding_provider not in {"", "none"} and self.backend != "markdown"
+
+    def but(self, **given: bool | float | str | None) -> Settings:
+        """The settings with those in place that are given at all."""
+        told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        return replace(self, **told)
+
+
+def defaults(version: Version) -> Settings:
+    """What holds where nothing is said: 0.3.0 has no embeddings then, and recalls five.
+
+    Raises:
+        ValueError: there is no such version.
+    """
+    if version not in VERSIONS:
+        raise ValueError(f"version is {version!r}: it is {', '.join(VERSIONS)}")
+    if version == "document":
+        return Settings()
+    return Settings(embedding_provider="none", max_recall_items=5, recall_relevance_threshold=0.4)
+
+
+def read_settings(text: str, version: Version = "document") -> Settings:
+    """The `[memory]` section of a TOML text; every other section is left alone.
+
+    Raises:
+        ValueError: it is not TOML, or the section holds what it does not take, in one line.
+    """
+    try:
+        section = tomllib.loads(text).get("memory", {})
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"the settings are not TOML: {error}") from error
+    if not isinstance(section, Mapping):
+        raise ValueError("memory is no section of the settings")  # noqa: TRY004 - a user's mistake
+    known = {field.name: field.type for field in fields(Settings)}
+    for name, value in section.items():
+        if name not in known:
+            meant = nearest(name, known)
+            hint = f" (did you mean {meant!r}?)" if meant else ""
+            raise ValueError(f"[memory] takes no {name!r}{hint}")
+        _check(name, value, known[name])
+    section = dict(section)
+    if version == "0.3.0":
+        section["backend"] = _as_source(section.get("backend", "sqlite"))
+    return defaults(version).but(**section)
+
+
+def _as_source(backend: str) -> str:
+    """An unknown backend is markdown; lucid, which mirrors to a server of its own, is sqlite."""
+    if backend == "lucid":
+        return "sqlite"
+    return backend if backend in {"sqlite", "postgres", "markdown"} else "markdown"
+
+
+def _check(name: str, value: object, kind: object) -> None:
+    if kind == "bool":
+        fits, wanted = isinstance(value, bool), "true or false"
+    elif kind == "int":
+        fits, wanted = type(value) is int, "a whole number"
+    elif kind == "float":
+        fits, wanted = type(value) in {int, float}, "a number"
+    else:
+        fits, wanted = isinstance(value, str), "a text"
+    if not fits:
+        raise ValueError(f"[memory] {name} is {value!r}: it is {wanted}")
