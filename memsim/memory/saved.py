@@ -1,0 +1,526 @@
+"""A memory in a folder, for products: it goes on where it ended, however it ended.
+
+::
+
+    memory.sqlite3   entries, with their words and vectors
+    state.json       conversations, summaries, permissions, working memory, ledger, and what goes on
+    order.txt        ids of entries in the order in which their messages were said
+    audit.jsonl      the audit trail
+    workspace/       its pages, where agents have tools
+    memory.lock      the process that has it open
+
+The state is written when a turn ends, before anything is made of what was said and once more when
+all is made; when something is forgotten or a permission changes; and by `keep` and `close`. A
+process that is killed loses the turn that had not ended. What it had begun is finished: what was
+still to be done with messages is done with the next turn, and what was still to be forgotten is
+forgotten when the memory is next opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from memsim.errors import StateError, StoreError
+from memsim.memory.audit import AuditTrail, Head
+from memsim.memory.backlog import Backlog
+from memsim.memory.canonical import canonical
+from memsim.memory.files import WAIT, locked, unwritable, write_whole
+from memsim.memory.happening import Tell, nobody
+from memsim.memory.journal import FileLines
+from memsim.memory.memory import Memory
+from memsim.memory.options import MemoryOptions
+from memsim.memory.snapshot import Format, Snapshot
+from memsim.memory.state import JSON, pack, reading
+from memsim.memory.vault import somebody
+from memsim.tokens import DEFAULT_TOKENIZER, TokenCounter, load_tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
+    from types import TracebackType
+
+    from memsim.memory.acl import Grant
+    from memsim.memory.derived import Erased
+    from memsim.memory.entry import Entry
+    from memsim.memory.stores import Store
+    from memsim.message import Message
+    from memsim.models import Embedder, Model
+
+ENTRIES, STATE, AUDIT, WORKSPACE = "memory.sqlite3", "state.json", "audit.jsonl", "workspace"
+ORDER = "order.txt"
+
+FORMAT = Format(name="memsim.memory")
+
+EMBEDDER = "wordllama"
+
+_SPARE = 1000
+"""Ids of entries that are gone which the order keeps before it is written anew."""
+
+_WRITING = frozenset({"write", "erase", "embedded_by"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What a memory was saved with, and is opened with again unless told otherwise."""
+
+    embedder: str = EMBEDDER
+    tokenizer: str = DEFAULT_TOKENIZER
+    acl: bool = True
+    vectors: bool = True
+    summary: bool = True
+    mode: str = "framework"
+
+    def options(self) -> MemoryOptions:
+        """The parts that a memory has by it."""
+        return replace(
+            MemoryOptions(),
+            acl=self.acl,
+            vectors=self.vectors,
+            summary=self.summary,
+            mode=self.mode,  # type: ignore[arg-type]
+        )
+
+    def save(self) -> dict[str, JSON]:
+        """As JSON values."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def load(cls, saved: Any) -> Kept:  # noqa: ANN401 - what was read from a file may be anything
+        """What `save` gave.
+
+        Raises:
+            StateError: it gave no such thing.
+        """
+        with reading("what the memory was saved with is damaged"):
+            kept = cls(**saved)
+            if any(type(getattr(kept, n)) is not type(getattr(cls(), n)) for n in cls.__slots__):
+                raise TypeError("of another type")
+        return kept
+
+
+class SavedMemory(Memory):
+    """A memory in a folder; `open_memory` opens one. Everything that `Memory` does, and kept.
+
+    It is a context manager, and closed at the end of it.
+    """
+
+    def __init__(self, home: _Home, kept: Kept, **parts: Any) -> None:  # noqa: ANN401 - as Memory
+        self._home = home
+        self._kept = kept
+        self._forgetting: tuple[str, list[str]] | None = None
+        self._written = ""
+        self._placed: list[str] = []
+        self._order = home.order()
+        super().__init__(**parts)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def folder(self) -> Path:
+        """Where it is."""
+        return self._home.folder
+
+    def keep(self) -> None:
+        """Write the state, messages of the present turn among it.
+
+        Raises:
+            StoreError: it cannot be written; the one before is there still.
+        """
+        self._home.said(self._placed)
+        self._placed.clear()
+        state = self._state()
+        text = canonical(state)
+        if text != self._written:
+            self._home.write(state)
+            self._written = text
+
+    def observe(self, message: Message) -> None:
+        """A message was said; as `Memory.observe`.
+
+        Raises:
+            AccessError: the message has no principal.
+            ValueError: it holds a text that cannot be encoded.
+        """
+        canonical(pack([message]))
+        super().observe(message)
+
+    def end_turn(self, principal: str | None = None) -> None:
+        """Record what was said, and keep it; as `Memory.end_turn`."""
+        self.keep()
+        try:
+            super().end_turn(principal)
+        finally:
+            self.keep()
+
+    def forget(self, principal: str, sources: Iterable[str]) -> Erased:
+        """Erase messages everywhere, the saved state too; as `Memory.forget`.
+
+        Raises:
+            StoreError: it could not be finished; it is when the memory is next opened.
+        """
+        meant = sorted(set(sources))
+        self._forgetting = somebody(principal), meant
+        self.keep()
+        erased = super().forget(principal, meant)
+        self._forgetting = None
+        self.keep()
+        return erased
+
+    def elapse(self, now: datetime) -> None:
+        """Time has passed; as `Memory.elapse`."""
+        super().elapse(now)
+        self.keep()
+
+    def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
+        """Let a reader see some messages; as `Memory.share`."""
+        super().share(owner, reader, sources)
+        self.keep()
+
+    def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
+        """Take it back; as `Memory.unshare`."""
+        super().unshare(owner, reader, sources)
+        self.keep()
+
+    def grant(self, grant: Grant) -> None:
+        """Let a reader see a category, or all; as `Memory.grant`."""
+        super().grant(grant)
+        self.keep()
+
+    def revoke(self, grant: Grant) -> None:
+        """Take it back; as `Memory.revoke`."""
+        super().revoke(grant)
+        self.keep()
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - as Memory
+        """Take over what `save` gave, in place of the present memory; the audit trail goes on."""
+        own = self.audit
+        super().load(saved)
+        self.audit = own
+        self._home.reorder(self._timeline.order())
+        self.keep()
+
+    def close(self) -> None:
+        """Do what is left to do, keep it, and release the folder; a second call does nothing.
+
+        Raises:
+            StoreError: as `Memory.close`; the folder is released all the same.
+            ModelError: as `Memory.close`.
+        """
+        if self._home.closed:
+            return
+        try:
+            if not self._home.readonly:
+                self.end_turn()
+        finally:
+            self.vault.close()
+            self._home.close()
+
+    def _state(self) -> dict[str, JSON]:
+        head = self.audit.head()
+        forgetting: JSON = None
+        if self._forgetting is not None:
+            forgetting = [self._forgetting[0], [*self._forgetting[1]]]
+        return {
+            "kept": self._kept.save(),
+            "backlog": self._backlog.save(),
+            "forgetting": forgetting,
+            "permissions": self.permissions.save(),
+            "conversations": self.conversations.save(),
+            "working": self.working.save(),
+            "ledger": self.ledger.save(),
+            "audit": {"salt": self.audit.salt.hex(), "number": head.number, "hash": head.hash},
+        }
+
+    def _resume(self, state: Any) -> None:  # noqa: ANN401 - what was read may be anything
+        with reading("it is not the state of a memory"):
+            parts = [(part, state[name]) for name, part in self._parts()]
+            backlog, forgetting = Backlog.load(state["backlog"]), state["forgetting"]
+            if forgetting is not None:
+                principal, sources = forgetting
+        for part, saved in parts:
+            part.load(saved)
+        if self._home.readonly:
+            return
+        self._written = canonical(state)
+        self._backlog.take_over(backlog)
+        if len(self._order) > 2 * len(self._timeline.order()) + _SPARE:
+            self._home.reorder(self._timeline.order())
+        if forgetting is not None:
+            self.forget(principal, sources)
+
+    def _restore(self, order: Mapping[str, int]) -> None:
+        super()._restore(order or self._order)
+        self._placed.clear()
+
+    def _place(self, entry: Entry) -> None:
+        super()._place(entry)
+        self._placed.append(entry.id)
+
+
+def open_memory(
+    folder: Path | str,
+    *,
+    now: Callable[[], datetime],
+    model: Model | None = None,
+    embedder: Embedder | str | None = None,
+    tokenizer: str | None = None,
+    options: MemoryOptions | None = None,
+    budget: int = 4096,
+    tell: Tell = nobody,
+    wait: float = WAIT,
+    readonly: bool = False,
+) -> SavedMemory:
+    """The memory in a folder, as it ended; a new one where there is no folder or it is empty.
+
+    Args:
+        folder: where it is. One process has it open at a time, and any number read it.
+        now: the present; the memory has no clock of its own.
+        model: extracts facts and summarises; the offline model unless told otherwise.
+        embedder: it, or its ref; loaded on first use. That which it was saved with, unless told
+            otherwise: `wordllama` for a new one. With another one, entries are embedded anew.
+        tokenizer: as `embedder`; `o200k_base` for a new one.
+        options: its parts and their sizes. Unless told otherwise the usual sizes, with the parts
+            that it was saved with.
+        budget: tokens that a context usually has.
+        tell: takes what the memory does of its own accord.
+        wait: seconds to wait for another process that has it open.
+        readonly: whether it is only looked into, which waits for nobody: what would change it is
+            then a `StoreError`. A turn that others have not finished recording is not seen.
+
+    Raises:
+        StateError: the folder holds something else; or the state or the audit trail is damaged or
+            missing. Of what is damaged, a copy is kept beside it.
+        StoreError: another process has it open, or the entries are damaged or missing.
+        RefError: a ref names no embedder or tokenizer.
+    """
+    home = _Home(Path(folder), readonly=readonly)
+    try:
+        home.hold(wait)
+        state = home.read()
+        known = Kept() if state is None else Kept.load(_part(state, "kept"))
+        chosen = options or (MemoryOptions() if state is None else known.options())
+        if state is not None:
+            home.compare(chosen, known)
+        kept = Kept(
+            embedder=_named(embedder) or known.embedder,
+            tokenizer=tokenizer or known.tokenizer,
+            acl=chosen.acl,
+            vectors=chosen.vectors,
+            summary=chosen.summary,
+            mode=chosen.mode,
+        )
+        counter = TokenCounter(load_tokenizer(kept.tokenizer))
+        memory = SavedMemory(
+            home,
+            kept,
+            store=home.store(new=state is None),
+            model=model or _offline(kept.tokenizer),
+            counter=counter,
+            embed=_embed(embedder or kept.embedder),
+            now=now,
+            options=chosen,
+            budget=budget,
+            audit=home.audit(state),
+            workspace=home.folder / WORKSPACE if chosen.mode != "framework" else None,
+            tell=tell,
+        )
+    except BaseException:
+        home.close()
+        raise
+    try:
+        if state is not None:
+            memory._resume(state)  # noqa: SLF001 - of this module
+        else:
+            memory.keep()
+    except BaseException:
+        memory.vault.close()
+        home.close()
+        raise
+    return memory
+
+
+class _Home:
+    """The folder of a memory, and the files in it."""
+
+    def __init__(self, folder: Path, *, readonly: bool) -> None:
+        self.folder = Path(os.path.realpath(folder))
+        self.readonly = readonly
+        self.closed = False
+        self._state = Snapshot(self.folder / STATE, FORMAT)
+        self._order = FileLines(self.folder / ORDER)
+        self._held = ExitStack()
+
+    def hold(self, wait: float) -> None:
+        """See to it that no other process opens it."""
+        self._check()
+        if self.readonly:
+            return
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+        self._held.enter_context(locked(self.folder / "memory", wait))
+
+    def read(self) -> Any:  # noqa: ANN401 - what was read from a file may be anything
+        """The saved state; None where there is no memory yet."""
+        return self._state.load() if self._state.exists() else None
+
+    def write(self, state: JSON) -> None:
+        """Save a state."""
+        if self.readonly or self.closed:
+            why = "it is closed" if self.closed else "it was opened for reading only"
+            raise StoreError(f"{self.folder}: nothing can be written: {why}")
+        self._state.save(state)
+
+    def compare(self, chosen: MemoryOptions, known: Kept) -> None:
+        """Refuse options by which the state cannot be read."""
+        if chosen.summary != known.summary:
+            said = "a summary" if known.summary else "no summary"
+            raise StateError(f"{self.folder}: it was saved with {said}, and is opened otherwise")
+
+    def store(self, *, new: bool) -> Store:
+        """The store of entries."""
+        from memsim.memory.acl import Where
+        from memsim.memory.stores.sqlite import SQLite
+
+        path = self.folder / ENTRIES
+        if not new and not path.exists():
+            raise StoreError(f"{path}: is missing, and {STATE} is there: restore it")
+        store = SQLite(path)
+        if new and store.count(Where(reader=None, archived=None)):
+            store.close()
+            raise StateError(f"{self.folder / STATE}: is missing, and {ENTRIES} is not: restore it")
+        return _ReadOnly(store) if self.readonly else store
+
+    def order(self) -> dict[str, int]:
+        """The place of each entry in the order in which messages were said."""
+        found = enumerate(self._order.lines())
+        order: dict[str, int] = {}
+        for place, line in found:
+            order.setdefault(line.decode("ascii", "replace"), place)
+        return order
+
+    def said(self, entries: Sequence[str]) -> None:
+        """Messages were said after all others."""
+        if entries and not self.readonly:
+            self._order.append(lambda _: [name.encode("ascii") for name in entries])
+
+    def reorder(self, entries: Sequence[str]) -> None:
+        """Write the order anew."""
+        try:
+            write_whole(self._order.path, "".join(f"{e}\n" for e in entries).encode("ascii"))
+        except OSError as error:
+            raise unwritable(self._order.path, error) from error
+
+    def audit(self, state: Any) -> AuditTrail:  # noqa: ANN401 - what was read may be anything
+        """The audit trail, once it has been looked through."""
+        path = self.folder / AUDIT
+        lines = FileLines(path)
+        if state is None:
+            return AuditTrail(secrets.token_bytes(16), lines)
+        with reading("its audit trail is damaged"):
+            about = state["audit"]
+            salt, head = (
+                bytes.fromhex(about["salt"]),
+                Head(number=about["number"], hash=about["hash"]),
+            )
+        try:
+            trail = AuditTrail(salt, lines)
+            broken = trail.verify(head)
+        except StateError as error:
+            raise StateError(f"{path}: {error}; {_copied(path)}") from error
+        if broken is not None:
+            raise StateError(f"{path}: record {broken.number}: {broken.why}; {_copied(path)}")
+        return trail
+
+    def close(self) -> None:
+        """Let others open it."""
+        self.closed = True
+        self._held.close()
+
+    def _check(self) -> None:
+        """Refuse what is there and is no memory."""
+        if not self.folder.exists():
+            if self.readonly:
+                raise StateError(f"{self.folder}: there is no memory")
+            return
+        try:
+            names = set(os.listdir(self.folder))  # noqa: PTH208 - names are all that is wanted
+        except OSError as error:
+            said = error.strerror or type(error).__name__
+            raise StateError(f"{self.folder}: is no memory: {said}") from error
+        ours = {STATE, ENTRIES, "memory.lock"}
+        if names.isdisjoint(ours) and (names or self.readonly):
+            raise StateError(f"{self.folder}: is no memory: it holds no {STATE}")
+        if self.readonly and STATE not in names:
+            raise StateError(f"{self.folder / STATE}: is missing: restore it")
+
+
+class _ReadOnly:
+    """A store that refuses to change."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
+        if name in _WRITING:
+            raise StoreError("nothing can be written: the memory was opened for reading only")
+        return getattr(self._store, name)
+
+
+def _part(state: Any, name: str) -> Any:  # noqa: ANN401 - what was read may be anything
+    with reading("it is not the state of a memory"):
+        return state[name]
+
+
+def _copied(path: Path) -> str:
+    data = path.read_bytes() if path.exists() else b""
+    copy = path.with_name(f"{path.name}.damaged-{hashlib.sha256(data).hexdigest()[:12]}")
+    try:
+        if not copy.exists():
+            write_whole(copy, data)
+    except OSError as error:
+        return f"no copy could be kept: {error.strerror}"
+    return f"a copy is kept as {copy.name}"
+
+
+def _named(embedder: Embedder | str | None) -> str:
+    if embedder is None or isinstance(embedder, str):
+        return embedder or ""
+    return embedder.name
+
+
+def _embed(embedder: Embedder | str) -> Callable[[], Embedder]:
+    if not isinstance(embedder, str):
+        return lambda: embedder
+    from memsim.models.refs import read_embedder
+
+    read_embedder(embedder)
+
+    def load() -> Embedder:
+        from memsim.models.embedding import load_embedder
+
+        return load_embedder(embedder)
+
+    return load
+
+
+def _offline(tokenizer: str) -> Model:
+    from memsim.models.loading import load_model
+
+    return load_model("offline", tokenizer)

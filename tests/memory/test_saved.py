@@ -1,0 +1,425 @@
+"""A memory in a folder: it goes on where it ended, however it ended."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsim.errors import ModelError, RefError, StateError, StoreError
+from memsim.memory import MemoryOptions, SavedMemory, open_memory
+from memsim.memory.acl import Grant
+from memsim.memory.conversation import Conversation
+from memsim.message import Message, said
+from memsim.models import Reply, Request
+
+ROOT = Path(__file__).resolve().parents[2]
+START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+QUESTION = "What is my order number 3?"
+
+Open = Callable[..., SavedMemory]
+
+TALKING = """
+import sys
+from datetime import UTC, datetime, timedelta
+from memsim.memory import open_memory
+from memsim.message import said
+
+start = datetime(2026, 1, 5, 9, tzinfo=UTC)
+memory = open_memory(sys.argv[1], now=lambda: start, embedder="hash:dim=16", tokenizer="chars/4")
+print("open", flush=True)
+for n in range(int(sys.argv[2])):
+    at = start + timedelta(minutes=n)
+    memory.observe(said("user", f"Order {n} is A-{7 * n}.", id=f"m{n}", principal="ana", time=at))
+    memory.observe(said("assistant", "Noted.", id=f"r{n}", principal="ana", time=at))
+    memory.end_turn()
+    print(n, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the memory is."""
+    return tmp_path / "memory"
+
+
+@pytest.fixture
+def open_it(folder: Path) -> Iterator[Open]:
+    """Opens the memory, and closes what a test has left open."""
+    opened: list[SavedMemory] = []
+
+    def open_it(**given: Any) -> SavedMemory:  # noqa: ANN401 - as `open_memory`
+        given = {"embedder": "hash:dim=16", "tokenizer": "chars/4", "wait": 0.02, **given}
+        opened.append(open_memory(folder, now=lambda: START, **given))
+        return opened[-1]
+
+    yield open_it
+    for memory in opened:
+        leave(memory)
+
+
+def leave(memory: SavedMemory) -> None:
+    """What is left of a memory when its process is killed."""
+    memory.vault.close()
+    memory._home.close()
+
+
+def message(n: int, text: str = "", principal: str = "ana", session: str = "s1") -> Message:
+    """Something that was said."""
+    at = START + timedelta(minutes=n)
+    said_text = text or f"My order number {n} is A-{7 * n}."
+    return said(
+        "user", said_text, id=f"{principal}{n}", principal=principal, session=session, time=at
+    )
+
+
+def talk(memory: SavedMemory, turns: int, *, first: int = 0) -> None:
+    """Some turns."""
+    for n in range(first, first + turns):
+        memory.observe(message(n))
+        memory.end_turn()
+
+
+def talking(folder: Path, turns: int) -> subprocess.Popen[str]:
+    """A process that has the memory open, and says which turns have ended."""
+    return subprocess.Popen(
+        [sys.executable, "-c", TALKING, str(folder), str(turns)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_it_goes_on_where_it_ended(open_it: Open) -> None:
+    """Window, summary, index, working memory, ledger, permissions: what is sent is the same."""
+    options = MemoryOptions(summary=True)
+    memory = open_it(budget=400, options=options)
+    talk(memory, 30)
+    for n in range(30, 34):
+        memory.observe(replace(message(n), time=START))
+    memory.end_turn()
+    of = Conversation("ana", "s1")
+    memory.working.write_scratchpad(of, "buy milk", START)
+    memory.ledger.claim(of, "item", START)
+    memory.remember("ana", "style", "Four spaces.")
+    expected = memory.context(QUESTION, principal="ana", session="s1", budget=400)
+    before = memory.save()
+    memory.close()
+
+    again = open_it(budget=400, options=options)
+
+    assert expected == again.context(QUESTION, principal="ana", session="s1", budget=400)
+    assert {"summary", "recalled", "window"} <= {s.layer for s in expected.sections}
+    assert before == again.save()
+    assert again.ledger.claim(of, "item", START) is None
+
+
+def test_the_audit_trail_goes_on(open_it: Open) -> None:
+    """One chain over all lives of the memory."""
+    memory = open_it()
+    memory.audited("memory_get", principal="ana", outcome="allowed", key="style")
+    memory.close()
+    again = open_it()
+    again.audited("memory_get", principal="ana", outcome="missing", key="style")
+
+    assert [1, 2] == [record.number for record in again.audit.records()]
+    assert again.audit.verify() is None
+
+
+def test_a_killed_process_loses_at_most_the_unfinished_turn(open_it: Open, folder: Path) -> None:
+    """SIGKILL at any moment: every turn that ended is there, in the window and in the store."""
+    chance = random.Random(7)
+    for _ in range(8):
+        process = talking(folder, 1000)
+        assert process.stdout is not None
+        ended = -1
+        for line in process.stdout:
+            ended = -1 if line == "open\n" else int(line)
+            if ended >= 0 and chance.random() < 0.3:
+                break
+        process.send_signal(signal.SIGKILL)
+        rest, _ = process.communicate()
+        ended = max([ended, *map(int, rest.split())])
+
+        memory = open_it(wait=10)
+
+        recorded = {e.key for e in memory.entries("ana") if e.layer == "episodic"}
+        whole = {f"{who}{n}" for n in range(ended + 1) for who in "mr"}
+        assert whole <= recorded <= whole | {f"m{ended + 1}", f"r{ended + 1}"}
+        session = memory.conversations.get("s1")
+        assert session is not None
+        assert [m.id for m in session.window][-1] in {f"r{ended}", f"r{ended + 1}"}
+        memory.close()
+        for path in folder.iterdir():
+            path.unlink()
+
+
+def test_a_turn_that_was_not_recorded_is_recorded_later(
+    open_it: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended for who said it: the store failed, and then the process."""
+    memory = open_it()
+    talk(memory, 1)
+    memory.observe(message(1))
+    with monkeypatch.context() as failing:
+        failing.setattr(memory.vault.store, "write", _failing)
+        with pytest.raises(StoreError, match="no room"):
+            memory.end_turn()
+    leave(memory)
+
+    again = open_it()
+    again.end_turn()
+
+    assert {"ana0", "ana1"} == {e.key for e in again.entries("ana") if e.layer == "episodic"}
+
+
+def test_what_was_to_be_forgotten_is_forgotten_on_opening(
+    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A forgetting that had begun is finished, in the state as well."""
+    memory = open_it()
+    talk(memory, 5)
+    with monkeypatch.context() as failing:
+        failing.setattr(memory.vault.store, "erase", _failing)
+        with pytest.raises(StoreError, match="no room"):
+            memory.forget("ana", ["ana3"])
+    leave(memory)
+    assert b"A-21" in (folder / "memory.sqlite3").read_bytes()
+
+    open_it().close()
+
+    assert [p.name for p in folder.iterdir() if b"A-21" in p.read_bytes()] == []
+
+
+def test_what_is_forgotten_stands_in_no_file(open_it: Open, folder: Path) -> None:
+    """Not in the state either, from the moment that it returns."""
+    memory = open_it()
+    talk(memory, 5)
+    memory.observe(message(9, "My secret is Vinterberg."))
+
+    memory.forget("ana", ["ana3", "ana9"])
+
+    files = [p.read_bytes() for p in folder.iterdir()]
+    assert not any(word in data for data in files for word in (b"A-21", b"Vinterberg"))
+
+
+def test_permissions_are_kept_at_once(open_it: Open) -> None:
+    """What was taken back does not come back, whatever happens to the process."""
+    memory = open_it()
+    grant = Grant(owner="ana", reader="bo")
+    memory.observe(message(1, "My name is Bo.", principal="bo", session="s2"))
+    memory.remember("ana", "style", "Four spaces.")
+    memory.grant(grant)
+    leave(memory)
+    shared = open_it()
+    assert shared.long_term.get("bo", "style") is not None
+    shared.revoke(grant)
+    leave(shared)
+
+    assert open_it().long_term.get("bo", "style") is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}\n{}\n", b"\xff\xfe"])
+def test_a_damaged_state_is_an_error_and_stays(open_it: Open, folder: Path, damage: bytes) -> None:
+    """A copy is kept, nothing is overwritten, and no empty memory takes its place."""
+    memory = open_it()
+    talk(memory, 2)
+    memory.close()
+    (folder / "state.json").write_bytes(damage)
+
+    with pytest.raises(StateError, match=r"state\.json: is damaged; a copy is kept as") as refused:
+        open_it()
+
+    assert "\n" not in str(refused.value)
+    assert damage == (folder / "state.json").read_bytes()
+    (copy,) = folder.glob("state.json.damaged-*")
+    assert damage == copy.read_bytes()
+
+
+@pytest.mark.parametrize("gone", ["state.json", "memory.sqlite3"])
+def test_half_a_memory_is_an_error(open_it: Open, folder: Path, gone: str) -> None:
+    """What is missing is named; the other half is left alone."""
+    memory = open_it()
+    talk(memory, 2)
+    memory.close()
+    (folder / gone).unlink()
+    left = sorted(p.name for p in folder.iterdir())
+
+    for _ in range(2):
+        with pytest.raises((StateError, StoreError), match=f"{gone}: is missing") as refused:
+            open_it()
+        assert "restore it" in str(refused.value)
+    assert left == sorted(p.name for p in folder.iterdir())
+
+
+def test_a_changed_audit_trail_is_an_error(open_it: Open, folder: Path) -> None:
+    """So is one that was cut: the state knows where it ended."""
+    memory = open_it()
+    for key in ("one", "two"):
+        memory.audited("memory_get", principal="ana", outcome="allowed", key=key)
+    memory.close()
+    trail = (folder / "audit.jsonl").read_bytes()
+    for damaged in (trail.replace(b"allowed", b"missing", 1), trail[: trail.rindex(b"{")], b"x\n"):
+        (folder / "audit.jsonl").write_bytes(damaged)
+        with pytest.raises(StateError, match=r"audit\.jsonl: .*a copy is kept as audit"):
+            open_it()
+
+
+def test_a_folder_of_others_is_refused(open_it: Open, folder: Path) -> None:
+    """Nothing is written into a folder that holds something else."""
+    folder.mkdir()
+    (folder / "letter.txt").write_text("Dear Ana", encoding="utf-8")
+
+    with pytest.raises(StateError, match=r"is no memory: it holds no state\.json"):
+        open_it()
+
+    assert ["letter.txt"] == [p.name for p in folder.iterdir()]
+
+
+def test_looking_into_nothing_makes_nothing(open_it: Open, folder: Path) -> None:
+    """A path that was mistyped is told as that."""
+    with pytest.raises(StateError, match="there is no memory"):
+        open_it(readonly=True)
+
+    assert not folder.exists()
+
+
+def test_a_second_process_is_refused_in_one_line(open_it: Open, folder: Path) -> None:
+    """It waits as long as it is told to, names who has it, and may look into it meanwhile."""
+    process = talking(folder, 2)
+    assert process.stdout is not None
+    assert ["open\n", "0\n", "1\n"] == [process.stdout.readline() for _ in range(3)]
+
+    with pytest.raises(StoreError) as refused:
+        open_it()
+    seen = open_it(readonly=True)
+
+    assert str(refused.value) == f"{folder / 'memory'}: is in use by process {process.pid}"
+    assert {"m0", "r0", "m1", "r1"} <= {e.key for e in seen.entries("ana")}
+    process.communicate("")
+    talk(open_it(wait=10), 1)
+
+
+def test_looking_in_changes_nothing(open_it: Open) -> None:
+    """Whatever would change it is an error, and it is as it was."""
+    memory = open_it()
+    talk(memory, 2)
+    memory.close()
+    seen = open_it(readonly=True)
+
+    for change in (
+        lambda: seen.remember("ana", "style", "Four spaces."),
+        lambda: seen.forget("ana", ["ana0"]),
+        seen.keep,
+        lambda: talk(seen, 1),
+    ):
+        with pytest.raises(StoreError, match="opened for reading only"):
+            change()
+    seen.close()
+
+    assert ["ana0", "ana1"] == [e.key for e in open_it().entries("ana") if e.layer == "episodic"]
+
+
+def test_it_is_opened_as_it_was_saved(open_it: Open) -> None:
+    """Access control does not fall away because nobody asked for it."""
+    open_it(options=MemoryOptions(vectors=False, summary=False)).close()
+    again = open_it(embedder=None, tokenizer=None)
+
+    assert (again.options.acl, again.options.vectors, again.options.summary) == (True, False, False)
+    again.close()
+    with pytest.raises(StateError, match="saved with no summary, and is opened otherwise"):
+        open_it(options=MemoryOptions(summary=True))
+
+
+def test_another_embedder_embeds_anew(open_it: Open) -> None:
+    """Vectors of two embedders are never compared."""
+    memory = open_it()
+    talk(memory, 3)
+    memory.close()
+    again = open_it(embedder="hash:dim=32")
+
+    assert again.search("order", principal="ana")
+    held = again.vault.store.embedded
+    assert held is not None
+    assert held.dimension == 32
+
+
+def test_an_unknown_embedder_is_refused_before_anything_is_made(
+    open_it: Open, folder: Path
+) -> None:
+    """The name is looked at when it is given, not when it is first needed."""
+    with pytest.raises(RefError):
+        open_it(embedder="wordlama")
+
+    assert not (folder / "state.json").exists()
+
+
+def test_what_cannot_be_encoded_is_refused_at_once(open_it: Open) -> None:
+    """Half an emoji does not keep everything after it from being saved."""
+    memory = open_it()
+
+    with pytest.raises(ValueError, match="cannot be encoded"):
+        memory.observe(message(0, "\ud800"))
+
+    talk(memory, 1)
+    memory.close()
+    assert ["ana0"] == [e.key for e in open_it().entries("ana") if e.layer == "episodic"]
+
+
+def test_a_failing_model_loses_nothing(open_it: Open) -> None:
+    """What was said is kept before the model is asked."""
+    memory = open_it(model=_Failing())
+    memory.observe(message(0))
+    with pytest.raises(ModelError):
+        memory.end_turn()
+    leave(memory)
+
+    again = open_it()
+
+    assert ["ana0"] == [e.key for e in again.entries("ana") if e.layer == "episodic"]
+
+
+def test_closing_twice_does_nothing(open_it: Open) -> None:
+    """Neither does leaving the block that closed it."""
+    with open_it() as memory:
+        memory.close()
+    memory.close()
+
+
+def test_the_names_are_imported_when_they_are_asked_for() -> None:
+    """A strategy that imports a part does not load a whole memory."""
+    source = (
+        "import sys, memsim.memory\n"
+        "assert 'memsim.memory.memory' not in sys.modules and 'numpy' not in sys.modules\n"
+        "from memsim.memory import Memory, MemoryOptions, SavedMemory, open_memory\n"
+        "assert 'wordllama' not in sys.modules and 'memsim.strategy' not in sys.modules\n"
+        "assert set(memsim.memory.__all__) <= set(dir(memsim.memory))\n"
+    )
+    stub = "import sys, types; m = types.ModuleType('memsim'); m.__path__ = [sys.argv[1]]\n"
+    source = stub + "sys.modules['memsim'] = m\n" + source
+
+    subprocess.run([sys.executable, "-c", source, str(ROOT / "memsim")], check=True)
+
+
+class _Failing:
+    """A model that is not there."""
+
+    name = "failing"
+
+    def complete(self, request: Request) -> Reply:
+        raise ModelError("it is not there")
+
+
+def _failing(*_: object, **__: object) -> None:
+    raise StoreError("no room")
