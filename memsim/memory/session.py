@@ -42,8 +42,9 @@ class Session:
         )
 
     def add(self, message: Message) -> None:
-        """A message was said."""
-        self.window.add(message)
+        """A message was said; a late result is left out whose call is not there, or no more."""
+        if self.window.answers_here(message):
+            self.window.add(message)
 
     def compact(self, model: Model, now: datetime) -> Happening | None:
         """Summarise what is beyond the limit; None where nothing is.

@@ -93,6 +93,10 @@ class Window:
         self._group(message, place)
         return self._drop_to(self._limit_start())
 
+    def answers_here(self, message: Message) -> bool:
+        """Whether a message answers no call, or those alone that stand in the window."""
+        return all(call in self._calls for call in message.results)
+
     def remove(self, ids: Iterable[str]) -> tuple[Message, ...]:
         """Take messages out wherever they stand, with the calls or results that belong to them."""
         gone = {m.id for source in ids if source in self._place for m in self.partners(source)}

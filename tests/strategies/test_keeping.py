@@ -195,7 +195,8 @@ def test_words_alone_say_what_to_forget(ref: str) -> None:
     outcome = memory.forget(Forget(principal="ana", text="forget my red kettle order"))
     denied = memory.forget(Forget(principal="ben", text="forget the red kettle order"))
 
-    assert 1 == len(outcome.removed)
+    repeated = 1 if "layered" in ref else 0  # which takes what names it as well
+    assert 1 + repeated == len(outcome.removed)
     assert () == denied.removed
     assert not set(outcome.removed) & held(memory)
 

@@ -147,7 +147,7 @@ def read_message(entry: Entry) -> Message:
         turn=int(turn),
         time=entry.created,
     )
-    return message if ROLE in held else replace(message, composed=True, quotes=entry.sources)
+    return message if ROLE in held else replace(message, composed=True, derived_from=entry.sources)
 
 
 def passage_of(entry: Entry) -> int | None:

@@ -135,6 +135,7 @@ def quoted(
         message.text,
         id=message.id,
         quotes=tuple(i for i in message.quotes if i not in partly),
+        derived_from=tuple(i for i in message.derived_from if i not in message.excerpts),
         excerpts=(*message.excerpts, *(i for i in message.quotes if i in partly)),
         time=message.time,
     )

@@ -46,6 +46,15 @@ class Line(NamedTuple):
     clipped: bool = False
 
 
+def _said_in(lines: Iterable[Line]) -> tuple[str, ...]:
+    return tuple(line.message.id for line in lines if not line.message.composed)
+
+
+def _made_from(lines: Iterable[Line]) -> tuple[str, ...]:
+    """What was not said itself, a summary or a stored fact, was made from what was."""
+    return tuple(dict.fromkeys(i for line in lines for i in line.message.derived_from))
+
+
 class Recollection:
     """Composes sections of recalled messages, counting each line once while it is remembered.
 
@@ -93,8 +102,9 @@ class Recollection:
                     self._voice,
                     text,
                     id=id,
-                    quotes=tuple(line.message.id for line in lines if not line.clipped),
-                    excerpts=tuple(line.message.id for line in lines if line.clipped),
+                    quotes=_said_in(line for line in lines if not line.clipped),
+                    excerpts=_said_in(line for line in lines if line.clipped),
+                    derived_from=_made_from(lines),
                     time=time,
                 )
                 return Section(layer="recalled", messages=(message,), tokens=tokens)
