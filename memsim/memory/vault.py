@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memsim.errors import AccessError
 from memsim.memory.acl import Reader, Where
-from memsim.memory.entry import Entry, Layer, entry_id
+from memsim.memory.entry import LAYERS, Entry, Layer, entry_id
 from memsim.memory.stores import PAGE, Embedded
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Vault:
         store: where entries are kept.
         embed: gives the embedder, on first use; None keeps no vectors.
         permissions: who may see what; None lets everybody see everything.
+        embedded: layers of which entries get vectors: those that are searched by meaning.
 
     Entries whose vectors were made by another embedder are embedded anew when the first vector is
     needed.
@@ -53,8 +54,10 @@ class Vault:
         *,
         embed: Callable[[], Embedder] | None,
         permissions: Permissions | None,
+        embedded: Iterable[Layer] = LAYERS,
     ) -> None:
         self.store = store
+        self._embedded = frozenset(embedded)
         self.permissions = permissions
         self._embed = embed
         self._embedder: Embedder | None = None
@@ -77,7 +80,7 @@ class Vault:
         if self._embed is None:
             self.store.write(entries)
             return
-        self.store.write(entries, self._vectors([e.text for e in entries]))
+        self.store.write(entries, self._made(entries))
 
     def own(self, owner: str, layer: Layer, key: str) -> Entry | None:
         """A principal's own entry by its key."""
@@ -114,7 +117,6 @@ class Vault:
         """The best admitted entries by their meaning; none where there are no vectors."""
         if self._embed is None or not text.strip():
             return []
-        self._ready()
         return self.store.nearest(self._query(text), where, k)
 
     def where(
@@ -157,38 +159,46 @@ class Vault:
         """Release the store."""
         self.store.close()
 
-    def _ready(self) -> None:
-        """Have vectors of this embedder and no other."""
-        if self._embedder is not None or self._embed is None:
-            return
-        embedder = self._embed()
-        made = Embedded(embedder.name, embedder.dimension)
-        self._embedder = embedder
-        if self.store.embedded != made:
-            self.store.embedded_by(made)
-            self._embed_all()
+    def _ready(self) -> Embedder:
+        """The embedder, once there are vectors of it and of no other."""
+        if self._embedder is None:
+            assert self._embed is not None  # noqa: S101 - asked for only where there is one
+            self._embedder = self._embed()
+            made = Embedded(self._embedder.name, self._embedder.dimension)
+            if self.store.embedded != made:
+                self.store.embedded_by(made)
+                self._embed_all()
+        return self._embedder
 
     def _embed_all(self) -> None:
         everything = Where(reader=None, archived=None)
         after: Entry | None = None
         while page := self.store.find(everything, after=after, limit=PAGE):
-            self.store.write(page, self._vectors([e.text for e in page]))
+            self.store.write(page, self._made(page))
             after = page[-1]
 
     def _query(self, text: str) -> Vectors:
         if self._asked is None or self._asked[0] != text:
-            self._asked = (text, self._vectors([text])[0])
+            self._asked = (text, self._ready().embed([text])[0])
         return self._asked[1]
 
-    def _vectors(self, texts: Sequence[str]) -> Vectors:
-        self._ready()
-        assert self._embedder is not None  # noqa: S101 - asked for only where there is one
-        vectors = self._embedder.embed([t if t.strip() else " " for t in texts])
-        blank = [place for place, text in enumerate(texts) if not text.strip()]
-        if blank:
-            vectors = vectors.copy()
-            vectors[blank] = 0
-        return vectors
+    def _made(self, entries: Sequence[Entry]) -> Vectors | None:
+        """Vectors of entries, zeros for those that are not found by meaning; None where all are."""
+        meant = [
+            place
+            for place, entry in enumerate(entries)
+            if entry.layer in self._embedded and entry.text.strip()
+        ]
+        if not meant:
+            return None
+        vectors = self._ready().embed([entries[place].text for place in meant])
+        if len(meant) == len(entries):
+            return vectors
+        import numpy as np
+
+        found = np.zeros((len(entries), vectors.shape[1]), np.float32)
+        found[meant] = vectors
+        return found
 
 
 def somebody(principal: str) -> str:

@@ -46,10 +46,10 @@ class RecallPolicy:
 
     fusion: Fusion = "soft"
     vector: float = 0.3
-    depth: int = 128
+    depth: int = 64
     least: float | None = None
     neighbours: float = 0.5
-    lenders: int = 48
+    lenders: int = 24
     halving: int = 150
     named: float = 1.3
     dated: float = 2.0
