@@ -114,6 +114,8 @@ class Composer:
 
     def may_see(self, principal: str, session: str) -> bool:
         """Whether a principal may see the latest messages of a conversation."""
+        if not principal:
+            return False
         return self._permissions is None or self._permissions.may_follow(principal, session)
 
     def _history(self, question: Question, budget: int) -> tuple[Section, ...]:

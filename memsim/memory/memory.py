@@ -119,6 +119,7 @@ class Memory:
             store,
             embed=embed if self.options.vectors else None,
             permissions=self.permissions if self.options.acl else None,
+            embedded=SEARCHED,
         )
         applied = self.permissions if self.options.acl else None
         self.core = Core(self.vault)
@@ -448,7 +449,7 @@ class Memory:
             if saved["version"] != VERSION:
                 raise StateError(f"the saved memory has version {saved['version']}, not {VERSION}")
             entries = [decode(e, f"entry {n}") for n, e in enumerate(saved["entries"], 1)]
-            order = {"" + i: n for n, i in enumerate(saved["order"])}
+            order = {"" + i: n for n, i in enumerate([] + saved["order"])}
             backlog = Backlog.load(saved["backlog"])
             audit = AuditTrail.load(saved["audit"])
             states = [(part, saved[name]) for name, part in self._parts()]

@@ -1,0 +1,510 @@
+"""The whole memory: what is lost by a failure, what is forgotten, what a restart changes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memsim.errors import AccessError, BudgetUnsatisfiable, ModelError, StateError, StoreError
+from memsim.memory.acl import Grant
+from memsim.memory.conversation import Conversation
+from memsim.memory.options import MemoryOptions
+from tests.memory.remembering import Remembering
+
+CODE = "The code of my locker is 7741-B."
+
+
+def held(it: Remembering, layer: str = "episodic", who: str | None = None) -> list[str]:
+    """The texts of a layer's entries."""
+    return [e.text for e in it.memory.entries(who) if e.layer == layer]
+
+
+# -- pinned
+
+
+def test_what_is_pinned_stands_in_every_context_byte_for_byte() -> None:
+    """Whatever is said and however often it is compacted, pinned bytes do not change."""
+    it = Remembering(options=MemoryOptions(vectors=False, summary=True), budget=300)
+    rule = "Never mail anybody  without asking.\n\tReally. </summary> é"
+    it.memory.core.pin("ana", "rule", rule, now=it.clock.now(), kind="rule", role="system")
+
+    for number in range(30):
+        it.say(f"Something long and rather unimportant, number {number}.")
+        context = it.asked("What now?")
+        assert [rule] == [m.text for s in context.sections if s.layer == "core" for m in s.messages]
+    assert [] == [m for m in it.asked("x", who="ben").sections if m.layer == "core"]
+    assert any(r.task == "summarise" for r in it.model.asked)
+    assert all(rule not in m.text for r in it.model.asked for m in r.messages)
+
+
+def test_pins_that_do_not_fit_are_told_by_name() -> None:
+    """A budget that what is pinned exceeds is never exceeded in silence."""
+    it = Remembering()
+    it.memory.core.pin("ana", "rule", "x" * 800, now=it.clock.now())
+
+    with pytest.raises(BudgetUnsatisfiable, match="pins"):
+        it.asked("What now?", budget=100)
+
+
+# -- failures
+
+
+def test_a_store_that_fails_loses_no_message() -> None:
+    """What could not be recorded is recorded at the next call, once, in its order."""
+    it = Remembering()
+    it.store.failing = True
+    for text in ("first", "second"):
+        it.memory.observe(it.message(text))
+        with pytest.raises(StoreError):
+            it.memory.end_turn()
+    assert [] == held(it)
+    it.store.failing = False
+
+    it.memory.end_turn()
+    it.memory.end_turn()
+
+    assert ["ana: first", "ana: second"] == held(it)
+    assert ["first", "second"] == held(it, "semantic")
+
+
+def test_a_model_that_fails_to_extract_loses_no_fact() -> None:
+    """Messages are recorded all the same, and their facts are extracted at the next call."""
+    it = Remembering()
+    it.model.failing = {"extract"}
+    it.memory.observe(it.message(CODE))
+
+    with pytest.raises(ModelError):
+        it.memory.end_turn()
+    assert [f"ana: {CODE}"] == held(it)
+    assert [] == held(it, "semantic")
+    restarted = it.again()
+    for memory in (it, restarted):
+        memory.model.failing = set()
+        memory.memory.end_turn()
+        assert [CODE] == held(memory, "semantic")
+
+
+def test_a_store_that_fails_between_record_and_facts_loses_no_fact() -> None:
+    """The first write of a turn succeeds, the second does not."""
+    it = Remembering()
+    it.say("My desk is 4A.")
+    it.store.failing, it.store.after = True, 1
+    it.memory.observe(it.message("My desk is 5B."))
+
+    with pytest.raises(StoreError):
+        it.memory.end_turn()
+    it.store.failing = False
+    it.memory.end_turn()
+
+    assert ["ana: My desk is 4A.", "ana: My desk is 5B."] == held(it)
+    assert ["My desk is 5B."] == [e.text for e in it.memory.semantic.in_force("ana")]
+
+
+def test_a_model_that_fails_keeps_nobody_else_from_being_served() -> None:
+    """One conversation's failure to conclude leaves the others' messages and facts recorded."""
+    it = Remembering()
+    it.say("Hello there.", session="one")
+    it.model.failing = {"summarise"}
+    it.memory.observe(it.message("Hello again.", session="two"))
+    it.memory.observe(it.message(CODE, who="ben"))
+
+    with pytest.raises(ModelError):
+        it.memory.end_turn()
+    assert f"ben: {CODE}" in held(it)
+    assert CODE in held(it, "semantic")
+    assert [] == it.memory.episodic.episodes("ana")
+    it.model.failing = set()
+    it.memory.end_turn()
+
+    assert ["Hello there."] == [e.summary for e in it.memory.episodic.episodes("ana")]
+
+
+def test_what_still_waits_is_forgotten_too() -> None:
+    """What is to be recorded, or read for facts, once the model is back does not bring it back."""
+    it = Remembering()
+    it.model.failing = {"extract"}
+    message = it.message(CODE)
+    it.memory.observe(message)
+    with pytest.raises(ModelError):
+        it.memory.end_turn()
+
+    it.memory.forget("ana", [message.id])
+    it.model.failing = set()
+    it.memory.end_turn()
+
+    assert "7741-B" not in it.texts()
+
+
+def test_what_cannot_be_kept_is_refused_before_anything_changes() -> None:
+    """A message that no store can hold does not stand in the way of the next."""
+    it = Remembering()
+    before = it.saved()
+
+    for wrong in (
+        it.message("\ud800"),
+        it.message("hello", session="\ud800"),
+        it.message("hello", who="\ud800"),
+    ):
+        with pytest.raises(ValueError, match="encode"):
+            it.memory.observe(wrong)
+    assert before == it.saved()
+
+    it.say("hello")
+    assert ["ana: hello"] == held(it)
+
+
+def test_a_message_that_is_told_twice_is_kept_once() -> None:
+    """Another message under its id is refused."""
+    it = Remembering()
+    message = it.message("hello", id="m1")
+    for _ in range(2):
+        it.memory.observe(message)
+        it.memory.end_turn()
+
+    assert ["ana: hello"] == held(it)
+    with pytest.raises(ValueError, match="'m1'"):
+        it.memory.observe(it.message("other", id="m1"))
+    assert it.saved() == it.again().saved()
+
+
+# -- identity
+
+
+@pytest.mark.parametrize("acl", [True, False])
+def test_nobody_has_no_memory(acl: bool) -> None:
+    """An empty principal is refused everywhere, before anything is done."""
+    it = Remembering(options=MemoryOptions(vectors=False, acl=acl, mode="both"))
+    it.say(CODE)
+    before, memory = it.saved(), it.memory
+    grant = Grant(owner="ana", reader="")
+
+    for use in (
+        lambda: memory.observe(it.message("hello", who="", session="s")),
+        lambda: it.asked("code", who="", session="s"),
+        lambda: memory.search("code", principal=""),
+        lambda: memory.remember("", "key", "text"),
+        lambda: memory.present(""),
+        lambda: memory.note("", "text"),
+        lambda: memory.tools(""),
+        lambda: memory.share("ana", "", ["ana-1"]),
+        lambda: memory.share("", "ana", ["ana-1"]),
+        lambda: memory.unshare("", "ana", ["ana-1"]),
+        lambda: memory.grant(grant),
+        lambda: memory.meant("", "code"),
+        lambda: memory.forget("", ["ana-1"]),
+        lambda: memory.entries(""),
+    ):
+        with pytest.raises(AccessError):
+            use()
+    assert not memory.may_see("", "ana's")
+    assert before == it.saved()
+
+
+def test_messages_of_one_id_are_told_apart_by_who_said_them() -> None:
+    """What another says, or has forgotten, under my message's id changes nothing of mine."""
+    alone, together = Remembering(), Remembering()
+    for it in (alone, together):
+        it.memory.observe(it.message("My desk is 4A.", id="m1"))
+        it.memory.end_turn("ana")
+        for text, name in (("My desk is 6C.", "m1"), ("My desk is 7D.", "m2")):
+            message = it.message(text, who="ben", id=name)
+            if it is together:
+                it.memory.observe(message)
+                it.memory.end_turn("ben")
+        if it is together:
+            it.memory.forget("ben", ["m1"])
+
+    assert repr(alone.asked("Which desk is mine?")) == repr(together.asked("Which desk is mine?"))
+
+
+# -- forgetting
+
+
+def test_forgetting_reaches_every_tier() -> None:
+    """The message, its facts, summaries, stored entries, notes, window, and who names it."""
+    it = Remembering(
+        budget=400,
+        options=MemoryOptions(vectors=False, summary=True, mode="both", window_share=0.2),
+    )
+    (secret,) = it.say(CODE)
+    it.say(*(f"Nothing of note happened on day {n}." for n in "abcdefgh"))
+    assert any(
+        "The code of" in line.text for _, s in it.memory.conversations for line in s.summary_lines()
+    )
+    it.memory.observe(it.message("Hm.", session="later"))
+    it.call("scratchpad_write", text="locker 7741-B")
+    it.memory.end_turn()
+    message = it.message(CODE, session="later")
+    it.memory.observe(message)
+    it.call("memory_store", key="locker", value="7741-B it is")
+    it.memory.end_turn()
+    it.memory.observe(it.message("Please forget the 7741-B.", session="later"))
+    it.say(CODE, who="ben")
+
+    it.memory.forget("ana", [secret, message.id])
+
+    state = json.loads(it.saved())
+    left = {(e.owner, e.text) for e in it.memory.entries(None) if "7741" in e.text}
+    assert {("ben", f"ben: {CODE}"), ("ben", CODE)} == left
+    state["entries"] = []
+    state["conversations"]["sessions"].pop("ben's")
+    assert "7741" not in json.dumps(state)
+    assert "The code of" not in json.dumps(state)
+
+
+def test_forgetting_touches_nobody_elses() -> None:
+    """Naming another's message in a shared conversation takes nothing of theirs away."""
+    it = Remembering()
+    it.say("Hello.", session="both")
+    others = it.say(CODE, who="ben", session="both")
+    before = it.saved()
+
+    erased = it.memory.forget("ana", others)
+
+    assert () == erased.entries
+    assert before == it.saved()
+    assert CODE in it.asked("code", who="ben", session="both").text()
+
+
+def test_a_request_in_words_means_a_message() -> None:
+    """Not the summary of a conversation, and not itself."""
+    it = Remembering()
+    (meant,) = it.say(CODE, session="one")
+    it.say("Forget the code of my locker.", session="two")
+
+    assert (meant,) == it.memory.meant("ana", "Forget the code of my locker.")
+    assert () == it.memory.meant("ben", "Forget the code of my locker.")
+
+
+# -- sharing
+
+
+def test_what_is_shared_is_seen_until_it_is_taken_back_with_what_was_made_of_it() -> None:
+    """Messages and facts open and close together; what was stored under a key never opens."""
+    it = Remembering(options=MemoryOptions(vectors=False, mode="both"))
+    message = it.message(CODE)
+    it.memory.observe(message)
+    it.call("memory_store", key="locker", value=CODE)
+    it.memory.end_turn()
+    ours = it.memory
+
+    assert [] == [*ours.entries("ben")]
+    ours.share("ana", "ben", [message.id])
+    assert {"episodic", "semantic"} == {e.layer for e in ours.entries("ben")}
+    assert "7741" in it.asked("code of the locker", who="ben").text()
+    ours.unshare("ana", "ben", [message.id])
+
+    assert [] == [*ours.entries("ben")]
+    assert "7741" not in it.asked("code of the locker", who="ben").text()
+
+
+def test_a_grant_by_category_opens_and_closes_from_the_next_read_on() -> None:
+    """Only the category that is named."""
+    it = Remembering()
+    it.memory.remember("ana", "a", "apples", category="daily")
+    it.memory.remember("ana", "b", "bananas", category="custom")
+    grant = Grant(owner="ana", reader="ben", category="daily")
+
+    it.memory.grant(grant)
+    assert ["apples"] == [f.entry.text for f in it.memory.search("apples bananas", principal="ben")]
+    it.memory.revoke(grant)
+
+    assert [] == it.memory.search("apples bananas", principal="ben")
+
+
+def test_who_joins_a_conversation_may_read_all_of_it_and_nothing_else() -> None:
+    """What was stored by key in it stays private."""
+    it = Remembering(options=MemoryOptions(vectors=False, mode="both"))
+    it.say("The trip is on Friday.", session="trip")
+    it.call("memory_store", key="gift", value="The trip gift is a kettle.")
+    it.say(CODE, session="private")
+    it.memory.observe(it.message("Hello.", who="ben", session="trip"))
+
+    seen = {e.text for e in it.memory.entries("ben")}
+
+    assert {"ana: The trip is on Friday.", "The trip is on Friday.", "The trip is"} == seen
+    assert "Friday" in it.asked("When is the trip?", who="ben", session="trip").text()
+
+
+def test_facts_of_two_conversations_are_opened_to_those_of_their_own_alone() -> None:
+    """However many conversations a turn has, a fact belongs to the one it was stated in."""
+    it = Remembering()
+    it.say("Hi.", who="ben", session="both")
+    it.memory.observe(it.message(CODE, session="private"))
+    it.memory.observe(it.message("My bus is the 12.", session="both"))
+    it.memory.end_turn()
+
+    assert "7741" not in "".join(e.text for e in it.memory.entries("ben"))
+    assert "My bus is the 12." in held(it, "semantic", "ben")
+
+
+def test_a_conversation_that_could_not_be_opened_is_opened_at_the_next_call() -> None:
+    """The message of who joined is not lost either."""
+    it = Remembering()
+    it.say("The trip is on Friday.", session="trip")
+    it.store.failing = True
+    with pytest.raises(StoreError):
+        it.memory.observe(it.message("Hello.", who="ben", session="trip"))
+    it.store.failing = False
+
+    it.memory.end_turn()
+
+    assert {"ana: The trip is on Friday.", "ben: Hello."} <= {
+        e.text for e in it.memory.entries("ben")
+    }
+
+
+# -- state
+
+
+def played() -> Remembering:
+    """A memory in the middle of something."""
+    it = Remembering(options=MemoryOptions(vectors=False, summary=True, mode="both"), budget=400)
+    it.say(*(f"My desk is {n}{n}." for n in "ABCDEFGH"))
+    it.say("My desk is AA.", session="two")
+    it.say("Hello, ana.", who="ben", session="two")
+    it.memory.share("ana", "cleo", ["ana-1"])
+    it.memory.grant(Grant(owner="ben", reader="ana"))
+    it.call("scratchpad_write", text="one two")
+    it.call("memory_store", key="k", value="v")
+    it.memory.observe(it.message("I say this and", session="two"))
+    return it
+
+
+def test_a_saved_memory_is_loaded_to_the_byte() -> None:
+    """In the middle of a turn, too; contexts, tools and what comes after are the same."""
+    it = played()
+    other = it.again()
+
+    assert it.saved() == other.saved()
+    for _ in range(2):
+        for who in ("ana", "ben", "cleo"):
+            for session in ("ana's", "two"):
+                one, two = (m.asked("Which desk?", who=who, session=session) for m in (it, other))
+                assert repr(one) == repr(two)
+            assert it.call("memory_search", who, query="desk") == other.call(
+                "memory_search", who, query="desk"
+            )
+        for memory in (it, other):
+            memory.say("My desk is BB.", "And more.", session="two")
+        assert it.saved() == other.saved()
+
+
+@pytest.mark.parametrize("by", [None, 7, "text", [7], {"key": 7}], ids=repr)
+@pytest.mark.parametrize(
+    "part",
+    ["entries", "order", "backlog", "permissions", "conversations", "working", "ledger", "audit"],
+)
+def test_a_damaged_part_is_refused_and_nothing_changes(part: str, by: object) -> None:
+    """Whichever part is damaged, those before it are as they were."""
+    it = played()
+    other = Remembering(options=it.options, budget=it.budget)
+    other.say("Quite another memory.", who="dora")
+    state: dict[str, Any] = json.loads(other.saved())
+    state[part] = by
+    before, context = it.saved(), repr(it.asked("Which desk?"))
+
+    with pytest.raises(StateError):
+        it.memory.load(state)
+
+    assert before == it.saved()
+    assert context == repr(it.asked("Which desk?"))
+
+
+def test_a_store_that_fails_while_a_state_is_loaded_keeps_what_it_has() -> None:
+    """The old memory goes only when the new one is there."""
+    it = played()
+    other = Remembering(options=it.options, budget=it.budget)
+    other.say("Quite another memory.", who="dora")
+    before = it.saved()
+    it.store.failing = True
+
+    with pytest.raises(StoreError):
+        it.memory.load(json.loads(other.saved()))
+
+    it.store.failing = False
+    assert before == it.saved()
+
+
+def test_asking_and_saving_change_nothing() -> None:
+    """Contexts, searches, surfaces and states can be had at any moment."""
+    it = played()
+    before, writes = it.saved(), it.store.writes
+
+    for who in ("ana", "ben", "nobody"):
+        it.asked("Which desk?", who=who)
+        it.memory.search("desk", principal=who)
+        list(it.memory.entries(who))
+
+    assert (before, writes) == (it.saved(), it.store.writes)
+
+
+def test_working_memory_lasts_a_day_after_it_was_last_sent() -> None:
+    """Being shown does not refresh it; being delivered does."""
+    from datetime import timedelta
+
+    it = Remembering(options=MemoryOptions(vectors=False, mode="both"))
+    it.say("Hello.")
+    it.call("scratchpad_write", text="call Dr. Bauer")
+    it.clock.advance(timedelta(hours=23))
+    context = it.asked("What now?")
+    assert "Bauer" in context.text()
+    it.memory.delivered(context, principal="ana")
+    it.clock.advance(timedelta(hours=23))
+    assert "Bauer" in it.asked("What now?").text()
+    it.clock.advance(timedelta(hours=1))
+    assert "Bauer" not in it.asked("What now?").text()
+    it.memory.elapse(it.clock.now())
+    assert {} == it.memory.working.peek(Conversation("ana", "ana's"), it.clock.now())
+    assert "Bauer" not in it.texts()
+
+
+def test_vectors_of_another_embedder_are_made_anew() -> None:
+    """Entries are found by meaning whatever embedder wrote them."""
+    import numpy as np
+
+    from memsim.memory.memory import Memory
+    from tests.memory.remembering import COUNTER, embedder
+
+    it = Remembering(options=MemoryOptions())
+    it.say(CODE, "Lovely weather.")
+    first = it.store.embedded
+
+    class Other:
+        name, dimension = "other", 4
+
+        def embed(self, texts: Any) -> Any:  # noqa: ANN401 - as the protocol has it
+            rows = np.array([[1.0, len(t), 0.0, 1.0] for t in texts], dtype=np.float32)
+            return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    again = Memory(
+        it.store,
+        model=it.model,
+        counter=COUNTER,
+        embed=Other,
+        now=it.clock.now,
+    )
+    where = again.vault.where("ana", layers=("episodic",))
+
+    assert 2 == len(again.vault.nearest("anything", where, 5))
+    assert first is not None
+    assert (embedder().name, "other") == (first.name, it.store.embedded and it.store.embedded.name)
+
+
+def test_the_cost_of_a_message_does_not_grow_with_what_there_is() -> None:
+    """Neither with messages, nor with conversations, nor with those that others join."""
+
+    def cost(it: Remembering, begin: int) -> tuple[int, int]:
+        writes, reads = it.store.writes, it.store.reads
+        for n in range(begin, begin + 10):
+            it.say("Hello there.", f"My desk is {n}.", session=f"s{n}")
+            it.say("Hello you.", who="ben", session=f"s{n}")
+        return it.store.writes - writes, it.store.reads - reads
+
+    it = Remembering()
+    cost(it, 0)
+    second, _, _, fifth = (cost(it, n) for n in (10, 20, 30, 40))
+
+    assert second == fifth
