@@ -45,7 +45,7 @@ _SCALE = {"": 1, "k": 1024, "m": 1024 * 1024}
 _LARGEST = 1 << 31
 _LONGEST = 30 * 86_400
 _PREFIX = "MEMSIM_"
-_OTHER_VARIABLES = ("DATA", *(name.removeprefix(_PREFIX) for name in SERVICES.values()))
+_OTHER_VARIABLES = ("DATA", "MEMORY", *(name.removeprefix(_PREFIX) for name in SERVICES.values()))
 _FLAGS = {"strategies": "--strategy", "expect": "--fail-under", "jobs": "-j"}
 
 

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("report", "Print a saved run again, and write its report anew."),
     "list": ("listing", "List scenarios, strategies, metrics, runs or datasets."),
     "init": ("init", "Scaffold a project: a scenario, a strategy, a test."),
+    "memory": ("memory", "Look into a saved memory: stats, list, search, get, forget, export."),
     "schema": ("schema", "Print the JSON Schema of scenario files."),
 }
 """Command name to the module that holds it and what `memsim --help` says of it."""

@@ -331,7 +331,7 @@ def open_memory(
             store=home.store(new=state is None),
             model=model or _offline(kept.tokenizer),
             counter=counter,
-            embed=_embed(embedder or kept.embedder),
+            embed=_embed(embedder or kept.embedder, known=embedder is None),
             now=now,
             options=chosen,
             budget=budget,
@@ -505,12 +505,13 @@ def _named(embedder: Embedder | str | None) -> str:
     return embedder.name
 
 
-def _embed(embedder: Embedder | str) -> Callable[[], Embedder]:
+def _embed(embedder: Embedder | str, *, known: bool) -> Callable[[], Embedder]:
     if not isinstance(embedder, str):
         return lambda: embedder
-    from memsim.models.refs import read_embedder
+    if not known:
+        from memsim.models.refs import read_embedder
 
-    read_embedder(embedder)
+        read_embedder(embedder)
 
     def load() -> Embedder:
         from memsim.models.embedding import load_embedder

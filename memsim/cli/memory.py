@@ -1,0 +1,449 @@
+"""`memsim memory`: what a saved memory holds, as far as whoever asks may see it."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import click
+
+from memsim.cli.terminal import Terminal
+from memsim.errors import StoreError, UsageError, nearest
+from memsim.report.layout import Column, TextLine, lay_out
+
+if TYPE_CHECKING:
+    from memsim.memory.entry import Entry
+    from memsim.memory.saved import SavedMemory
+    from memsim.memory.state import JSON
+
+Form = Literal["table", "json", "jsonl"]
+
+PATIENCE = 5.0
+"""Seconds to wait for another process before an entry cannot be forgotten."""
+
+JOINER = "\u200d"
+"""Holds emoji together, and does nothing else to a terminal."""
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_MEMORY = click.option(
+    "--memory",
+    "folder",
+    metavar="PATH",
+    required=True,
+    type=click.Path(path_type=Path),
+    envvar="MEMSIM_MEMORY",
+    help="The folder of the memory.",
+)
+_AS = click.option("--as", "who", metavar="PRINCIPAL", help="On whose behalf.")
+_CATEGORY = click.option("--category", metavar="NAME", help="Only entries of this category.")
+_LIMIT = click.option(
+    "--limit", metavar="N", type=click.IntRange(1), default=50, help="Entries at most (50)."
+)
+
+
+def _format(*forms: str) -> Callable[[_Command], _Command]:
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        help="What standard output carries.",
+    )
+
+
+class Verbs(click.Group):
+    """The commands of `memsim memory`, with the nearest name for one that is none."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's own."""
+        name = args[0]
+        if name not in self.commands and not name.startswith("-"):
+            near = nearest(name, self.commands)
+            hint = f" (did you mean {near!r}?)" if near else ""
+            raise click.UsageError(f"no command is called {printable(name)!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which they are written."""
+        return list(self.commands)
+
+
+@click.group(
+    "memory",
+    cls=Verbs,
+    epilog="""\b
+Examples:
+  memsim memory stats --memory ana.memory
+  memsim memory search 'project deadlines' --memory ana.memory --as ana""",
+)
+def command() -> None:
+    """Look into a saved memory, and take out of it.
+
+    PRINCIPAL sees what is theirs, public, or shared with them; an entry that they may not see is
+    answered as one that is not there. Without --as, stats and export are the keeper's, who sees
+    everybody's. All but stats is noted in the memory's audit trail. Anything but forget works while
+    another process has the memory open.
+    """
+
+
+@command.command(
+    epilog="""\b
+Example:
+  memsim memory stats --memory ana.memory --format json""",
+)
+@_MEMORY
+@_AS
+@_format("table", "json")
+def stats(folder: Path, who: str | None, form: Form) -> None:
+    """Count what there is.
+
+    Without --as it is everybody's, which is the keeper's view.
+    """
+    with _opened(folder) as memory:
+        told = _statistics(memory, who)
+    terminal = Terminal.of_process()
+    if form == "json":
+        terminal.say(safe_json(told))
+        return
+    whose = "everybody's entries: the keeper's view" if who is None else f"as {printable(who)}"
+    terminal.say(f"{printable(folder)} {terminal.marks.dot} {whose}")
+    for name, value in told.items():
+        if isinstance(value, dict):
+            parts = ", ".join(f"{printable(k)} {n}" for k, n in value.items())
+            terminal.say(f"  {name:<14} {parts or 'none'}")
+        elif name != "principal":
+            terminal.say(f"  {name:<14} {printable(str(value))}")
+
+
+@command.command(
+    "list",
+    epilog="""\b
+Example:
+  memsim memory list --memory ana.memory --as ana --category core""",
+)
+@_MEMORY
+@_AS
+@_CATEGORY
+@_LIMIT
+@_format("table", "json", "jsonl")
+def list_entries(
+    folder: Path, who: str | None, category: str | None, limit: int, form: Form
+) -> None:
+    """List entries, oldest first."""
+    with _opened(folder) as memory:
+        asker = _somebody(memory, who)
+        found = [e for e in memory.entries(asker) if category in {None, e.category}]
+        _note(memory, "memory_list", asker, category=category)
+    _show([(e, None) for e in found[:limit]], form, total=len(found))
+
+
+@command.command(
+    epilog="""\b
+Example:
+  memsim memory search 'project deadlines' --memory ana.memory --as ana --limit 5""",
+)
+@click.argument("query")
+@_MEMORY
+@_AS
+@_CATEGORY
+@_LIMIT
+@_format("table", "json", "jsonl")
+def search(
+    query: str, folder: Path, who: str | None, category: str | None, limit: int, form: Form
+) -> None:
+    """Find entries that speak to QUERY.
+
+    By words and by meaning, the best first.
+    """
+    _encodable("QUERY", query)
+    with _opened(folder) as memory:
+        asker = _somebody(memory, who)
+        found = memory.search(query, principal=asker or "keeper", category=category, k=limit)
+        outcome = "allowed" if found else "missing"
+        _note(memory, "memory_search", asker, outcome=outcome, key=query, category=category)
+    _show([(f.entry, f.score) for f in found], form, total=len(found))
+
+
+@command.command(
+    epilog="""\b
+Example:
+  memsim memory get code_style --memory ana.memory --as ana""",
+)
+@click.argument("key")
+@_MEMORY
+@_AS
+@_format("table", "json")
+def get(key: str, folder: Path, who: str | None, form: Form) -> None:
+    """Print the entry that has KEY.
+
+    PRINCIPAL's own, else one that they may see.
+    """
+    _encodable("KEY", key)
+    with _opened(folder) as memory:
+        asker = _somebody(memory, who)
+        entry = _by_key(memory, asker or "keeper", key)
+        outcome = "allowed" if entry else "missing"
+        _note(memory, "memory_get", asker, outcome=outcome, key=key)
+    if entry is None:
+        raise _missing(key)
+    terminal = Terminal.of_process()
+    if form == "json":
+        terminal.say(safe_json(_record(entry)))
+    else:
+        terminal.say("\n".join(map(printable, entry.text.split("\n"))))
+
+
+@command.command(
+    epilog="""\b
+Example:
+  memsim memory forget code_style old_address --memory ana.memory --as ana""",
+)
+@click.argument("keys", metavar="KEY...", nargs=-1, required=True)
+@_MEMORY
+@click.option("--as", "who", metavar="PRINCIPAL", required=True, help="Whose entries they are.")
+def forget(keys: tuple[str, ...], folder: Path, who: str) -> None:
+    """Erase PRINCIPAL's own entries.
+
+    They leave the disk as well. An entry of long-term memory goes alone. One of another layer goes
+    with the messages that it came from, and with all that was made from these.
+    """
+    for key in keys:
+        _encodable("KEY", key)
+    terminal = Terminal.of_process()
+    missing: list[str] = []
+    with _opened(folder, readonly=False) as memory:
+        asker = _somebody(memory, who) or who
+        for key in dict.fromkeys(keys):
+            gone = _forgotten(memory, asker, key)
+            outcome = "allowed" if gone else "missing"
+            _note(memory, "memory_forget", asker, outcome=outcome, key=key)
+            if gone:
+                terminal.say(f"forgot {printable(key)}")
+            else:
+                missing.append(key)
+    if missing:
+        raise _missing(*missing)
+
+
+@command.command(
+    epilog="""\b
+Example:
+  memsim memory export --memory ana.memory --format json > memories.json""",
+)
+@_MEMORY
+@_AS
+@_CATEGORY
+@_format("jsonl", "json")
+def export(folder: Path, who: str | None, category: str | None, form: Form) -> None:
+    """Print every entry whole.
+
+    Without --as it is everybody's, which is the keeper's view.
+    """
+    with _opened(folder) as memory:
+        _encodable("PRINCIPAL", who or "")
+        found = [e for e in memory.entries(_named(who)) if category in {None, e.category}]
+        _note(memory, "memory_export", who, category=category)
+    if who is None:
+        click.echo("everybody's entries: the keeper's view", err=True)
+    _show([(e, None) for e in found], form, total=len(found))
+
+
+def printable(text: object) -> str:
+    """A text on one line, with nothing in it that a terminal obeys or that reorders its letters."""
+    return "".join(c if _harmless(c) else _escaped(c) for c in str(text))
+
+
+def safe_json(value: JSON) -> str:
+    """Canonical JSON, in which what a terminal would obey is written as escapes."""
+    from memsim.memory.canonical import canonical
+
+    return "".join(c if _harmless(c) else json.dumps(c)[1:-1] for c in canonical(value))
+
+
+def _harmless(character: str) -> bool:
+    if " " <= character <= "~" or character == JOINER:
+        return True
+    kind = unicodedata.category(character)
+    return kind[0] != "C" and kind not in {"Zl", "Zp"}
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+@contextmanager
+def _opened(folder: Path, *, readonly: bool = True) -> Iterator[SavedMemory]:
+    """The memory in a folder; whatever is wrong with it is the caller's to put right."""
+    from memsim.memory.saved import open_memory
+
+    if not folder.exists():
+        raise UsageError(f"{printable(folder)}: there is no memory")
+    try:
+        memory = open_memory(
+            folder, now=lambda: datetime.now(UTC), wait=PATIENCE, readonly=readonly
+        )
+        try:
+            yield memory
+        finally:
+            memory.close()
+    except StoreError as error:
+        raise UsageError(printable(error)) from error
+
+
+def _somebody(memory: SavedMemory, who: str | None) -> str | None:
+    """Who asks; None where nobody has to, since everybody sees everything."""
+    if who is None and memory.options.acl:
+        raise UsageError("whose memory? name the principal: --as PRINCIPAL")
+    return _named(who)
+
+
+def _named(who: str | None) -> str | None:
+    if who is not None:
+        _encodable("PRINCIPAL", who)
+        if not who.strip():
+            raise UsageError("--as names nobody")
+    return who
+
+
+def _encodable(name: str, text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise UsageError(f"{name} is not UTF-8") from None
+
+
+def _by_key(memory: SavedMemory, asker: str, key: str) -> Entry | None:
+    from memsim.memory.entry import LAYERS
+
+    order = ("long_term", *(layer for layer in LAYERS if layer != "long_term"))
+    found = (memory.vault.get(asker, key, layer=layer) for layer in order)  # type: ignore[arg-type]
+    return next((entry for entry in found if entry is not None), None)
+
+
+def _forgotten(memory: SavedMemory, who: str, key: str) -> bool:
+    from memsim.memory.entry import LAYERS
+
+    if memory.long_term.forget(who, key) is not None:
+        return True
+    for layer in LAYERS:
+        entry = memory.vault.own(who, layer, key)
+        if entry is not None:
+            if entry.sources:
+                memory.forget(who, entry.sources)
+            memory.vault.erase([entry.id])
+            return True
+    return False
+
+
+def _missing(*keys: str) -> UsageError:
+    return UsageError(f"no entry has the key {', '.join(repr(printable(k)) for k in keys)}")
+
+
+def _note(
+    memory: SavedMemory,
+    tool: str,
+    who: str | None,
+    outcome: str = "allowed",
+    key: str = "",
+    category: str | None = None,
+) -> None:
+    memory.audited(
+        tool,
+        principal=who or "",
+        outcome=outcome,  # type: ignore[arg-type]
+        key=key,
+        category=category or "",
+    )
+
+
+def _statistics(memory: SavedMemory, who: str | None) -> dict[str, JSON]:
+    entries = [*memory.entries(_named(who))]
+    told: dict[str, JSON] = {
+        "principal": who,
+        "entries": len(entries),
+        "layers": _counted(e.layer for e in entries),
+        "categories": _counted(e.category for e in entries),
+        "owners": _counted(e.owner for e in entries),
+        "archived": sum(e.archived for e in entries),
+        "superseded": sum(e.superseded is not None for e in entries),
+        "access control": "on" if memory.options.acl else "off",
+    }
+    if who is None:
+        embedded = memory.vault.store.embedded
+        told |= {
+            "conversations": sum(1 for _ in memory.conversations),
+            "audit records": memory.audit.head().number,
+            "vectors of": f"{embedded.name}" if embedded else "nothing",
+            "bytes": sum(p.stat().st_size for p in memory.folder.rglob("*") if p.is_file()),
+        }
+    return told
+
+
+def _counted(names: Iterable[str]) -> dict[str, JSON]:
+    counts = Counter(names)
+    return {name: counts[name] for name in sorted(counts)}
+
+
+def _record(entry: Entry) -> dict[str, JSON]:
+    from memsim.memory.stores.codec import encode
+
+    record: dict[str, JSON] = json.loads(encode(entry))
+    return record
+
+
+def _show(found: Sequence[tuple[Entry, float | None]], form: Form, *, total: int) -> None:
+    terminal = Terminal.of_process()
+    if form == "table":
+        terminal.say_lines(list(_table(found, terminal, total)))
+        return
+    records = [
+        _record(entry) | ({} if score is None else {"score": score}) for entry, score in found
+    ]
+    if form == "json":
+        terminal.say(safe_json({"entries": [*records], "total": total}))
+    else:
+        for record in records:
+            terminal.say(safe_json(record))
+
+
+def _table(
+    found: Sequence[tuple[Entry, float | None]], terminal: Terminal, total: int
+) -> Iterator[TextLine]:
+    if not found:
+        yield TextLine(text="  none", tone="dim")
+        return
+    scored = found[0][1] is not None
+    columns = [
+        *([Column(head="score")] if scored else []),
+        Column(head="key", right=False, clip=True),
+        Column(head="layer", right=False, rank=2),
+        Column(head="category", right=False, rank=1),
+        Column(head="owner", right=False, rank=3),
+        Column(head="since", right=False, rank=4),
+        Column(head="text", right=False, clip=True),
+    ]
+    rows = [((*_cells(entry, score),), "") for entry, score in found]
+    yield from lay_out(columns, rows, terminal.width).lines  # type: ignore[arg-type]
+    if total > len(found):
+        yield TextLine(text=f"  and {total - len(found):,} more: --limit {total}", tone="dim")
+
+
+def _cells(entry: Entry, score: float | None) -> Iterator[str]:
+    if score is not None:
+        yield f"{score:.3f}"
+    yield printable(entry.key)
+    yield entry.layer
+    yield printable(entry.category)
+    yield printable(entry.owner)
+    yield entry.created.date().isoformat()
+    yield printable("".join(islice(entry.text, 200)))
