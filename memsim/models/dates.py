@@ -43,7 +43,8 @@ _PATTERNS: dict[str, str] = {
     "weekday": rf"\b(?P<day>{_DAY})\b",
     "weekly": rf"\b(?P<days>(?:{_DAY})s)\b",
     "month": r"\b(?:in|since|until|by|of|around|during|early|late|mid)[\s-]"
-    rf"(?P<m4>{'|'.join(MONTHS)})\b",
+    # `in May 2023` is that May, and read as such from the name on.
+    rf"(?P<m4>{'|'.join(MONTHS)})\b(?!\.?,?\s(?:of\s)?[12]\d{{3}}\b)",
     "year": r"\b(?:in|since|until|by|of|around|during|from|year)\s(?P<y5>(?:19|20)\d\d)\b",
     "clock": r"\b(?P<clock>[01]?\d(?::[0-5]\d)?\s?(?:am|pm)|[0-2]?\d:[0-5]\d)\b",
 }

@@ -130,3 +130,12 @@ def test_every_mention_is_resolved_or_not_without_failing(text: str, said: date)
         meant = resolve(mention, said)
         assert mention.text == text[mention.start : mention.end]
         assert meant is None or meant.first <= meant.last
+
+
+@pytest.mark.parametrize("text", ["in May 2023", "by May, 2023", "since May of 2023"])
+def test_a_month_with_its_year_is_that_month_and_no_other(text: str) -> None:
+    """The year after a month is not lost to the word before it."""
+    (mention,) = mentions(text)
+    found = resolve(mention, date(2025, 2, 3))
+    assert found is not None
+    assert (date(2023, 5, 1), date(2023, 5, 31)) == (found.first, found.last)
