@@ -122,20 +122,24 @@ class Recaller:
 
     def _known(self, found: set[str], where: Where) -> Callable[[str], About | None]:
         """What is known of an entry, where it was found or its conversation may be read."""
+        known, session = self._timeline.about, self._timeline.session
+        readable: dict[str | None, bool] = {}
 
         def about(entry: str) -> About | None:
-            known = self._timeline.about(entry)
             if entry in found:
-                return known or _UNSAID
-            return known if known and self._may_read(entry, where) else None
+                return known(entry) or _UNSAID
+            name = session(entry)
+            may = readable.get(name)
+            if may is None:
+                may = readable[name] = self._may_read(name, where)
+            return known(entry) if may else None
 
         return about
 
-    def _may_read(self, entry: str, where: Where) -> bool:
+    def _may_read(self, session: str | None, where: Where) -> bool:
         if self._permissions is None or where.reader is None:
             return True
-        session = self._timeline.session(entry) or ""
-        return self._permissions.may_follow(where.reader.principal, session)
+        return session is not None and self._permissions.may_follow(where.reader.principal, session)
 
     def _tokens(self, entry: str) -> int:
         about = self._timeline.about(entry)
