@@ -64,7 +64,8 @@ class Rolling:
     """Merges what must not stay verbatim into the rolling summary.
 
     A model that fails, or writes what is refused, changes nothing but the count of failures, and is
-    not asked again before another message has come.
+    not asked again before another message has come. Where `asking` is not checked, only a blank
+    text is refused, and a summary may be longer than what it replaces.
 
     Attributes:
         batch: so many messages have to be pending.
@@ -98,6 +99,8 @@ class Rolling:
             return unchanged(self.name, history, state, means, reason)
         sources = tuple(m.id for m in taken)
         asked = ask(given, state.summary.text, self.asking, means)
+        if asked.reply is not None and not asked.reply.text.strip():
+            asked = replace(asked, reply=None, kind="refused", detail="the summary is empty")
         if asked.reply is None:
             return declined(self.name, history, state, means, asked, sources)
         merged = replace(
@@ -109,7 +112,8 @@ class Rolling:
         left = tuple(history[p] for p in (*planned.held, *range(planned.start, len(history))))
         new = (left, settled(self.name, merged, left))
         old = (history, state)
-        done = changed(self.name, old, new, means, sources, calls=asked.calls)
+        smaller = self.asking.checked
+        done = changed(self.name, old, new, means, sources, calls=asked.calls, smaller=smaller)
         if done.changed:
             return done
         refused = Asked(reply=None, kind="refused", detail=done.outcome.detail, calls=asked.calls)

@@ -12,6 +12,7 @@ from memsim.memory.compaction import (
     Keep,
     MergeAdjacent,
     Offload,
+    Rolling,
     State,
 )
 from memsim.memory.compaction.condense import reworded
@@ -131,3 +132,15 @@ def test_what_saves_no_tokens_is_done_all_the_same_on_request() -> None:
     assert 1 == len(merged.history)
     stub = Offload(over=10, preview=10, smaller=False, reference=lambda *_: "<" + "r" * 400 + ">")
     assert 2 == len(stub(history, State(), means(LOOSE)).outcome.sources)
+
+
+def test_an_unchecked_rolling_summary_may_grow_but_not_be_blank() -> None:
+    """What is longer than what it replaces is taken; what is blank leaves the summary as it was."""
+    step = Rolling(asking=Asking(checked=False))
+    grown = step(talk(4), State(), means(LOOSE, Saying("much " * 500)))
+    assert grown.changed
+    assert 4 == grown.state.covered
+    for blank in ("", " \n"):
+        left = step(talk(4), grown.state, means(LOOSE, Saying(blank)))
+        assert grown.state.summary == left.state.summary
+        assert "refused" == left.outcome.kind

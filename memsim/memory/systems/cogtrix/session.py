@@ -1,0 +1,467 @@
+"""One session: what was said, what of it is summarised or can be recalled, and the mode's state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from memsim.errors import ModelError
+from memsim.memory.compaction import Asking, Gate, Keep, Means, Rolling, State
+from memsim.memory.compaction.keeping import together
+from memsim.memory.compaction.outcome import Outcome
+from memsim.memory.compaction.summary import Line, Summary
+from memsim.memory.state import reading
+from memsim.memory.systems.cogtrix import prefix, records, tiers
+from memsim.memory.systems.cogtrix.code import CodeState
+from memsim.memory.systems.cogtrix.cues import track_code, track_reasoning
+from memsim.memory.systems.cogtrix.exchanges import exchanges, summarised
+from memsim.memory.systems.cogtrix.notes import Note, Part
+from memsim.memory.systems.cogtrix.reasoning import ReasoningState
+from memsim.memory.systems.cogtrix.recall import LEAST_WORDS, THRESHOLD, Exchanges
+from memsim.memory.systems.cogtrix.selector import LOOKED_AT, suggestion
+from memsim.memory.systems.cogtrix.settings import (
+    ADDITIONS,
+    BATCH,
+    FACTS_DAYS,
+    MAX_AGE_HOURS,
+    MEANINGFUL_CHARACTERS,
+    MEANINGFUL_MESSAGES,
+    MODES,
+    SUMMARY_TOKENS,
+    UNCOVERED_TOKENS,
+)
+from memsim.memory.systems.cogtrix.stamps import read, shown, spoken, stored
+from memsim.memory.systems.cogtrix.talking import TalkState
+from memsim.memory.systems.cogtrix.trimming import content, trim
+from memsim.message import composed
+from memsim.models import Request
+
+if TYPE_CHECKING:
+    from memsim.context import SectionName
+    from memsim.memory.state import JSON
+    from memsim.memory.systems.cogtrix.settings import Mode, Settings
+    from memsim.message import Message
+    from memsim.models import Embedder, Model
+    from memsim.tokens import TokenCounter
+
+_COMMAND = re.compile(r"\s*/(?:mode|M)\s+(\w+)\s*")
+FACTS, FACT_WORDS = 15, 20
+
+Told = Callable[[Outcome | str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Works:
+    """What a session works with.
+
+    Attributes:
+        counter: token counts.
+        model: writes summaries.
+        embed: makes the embedder on first use.
+        tell: takes what came of a summary, or of switching the mode.
+    """
+
+    counter: TokenCounter
+    model: Model
+    embed: Callable[[], Embedder]
+    tell: Told = lambda _what: None
+
+
+class Session:
+    """A conversation under a name.
+
+    Args:
+        settings: how it works.
+        works: what with.
+    """
+
+    def __init__(self, settings: Settings, works: Works) -> None:
+        self._settings = settings
+        self._works = works
+        self.mode: Mode = settings.mode
+        self.messages: list[Message] = []
+        self._shown: list[Message] = []
+        self._undated: set[str] = set()
+        self.pending: list[Message] = []
+        self._prompts: list[str] = []
+        self.state = State()
+        self.exchanges = Exchanges(works.embed)
+        self.facts: list[Note] = []
+        self._since = 0
+        self.tiers = tiers.Tiers()
+        self.talk = TalkState()
+        self.code = CodeState(settings.max_files, settings.max_errors, fixed=settings.fixed)
+        self.reasoning = ReasoningState(
+            settings.max_decisions, settings.max_alternatives, settings.prefix_max_stale_turns
+        )
+        self._rolling = Rolling(
+            batch=BATCH,
+            gate=Gate(messages=MEANINGFUL_MESSAGES, characters=MEANINGFUL_CHARACTERS),
+            asking=Asking(limit=SUMMARY_TOKENS, checked=False),
+            shown=summarised,
+        )
+
+    # -- what is said
+
+    def hear(self, message: Message) -> None:
+        """Take a message in; it becomes part of the history when its turn is over."""
+        if message.role == "user":
+            command = _COMMAND.fullmatch(message.text)
+            if command and command[1] in MODES:
+                self.switch(command[1])
+                return
+            if self._settings.automatic:
+                self._prompts = [*self._prompts, message.text][-LOOKED_AT:]
+                self.switch(suggestion(self.mode, self._prompts) or self.mode)
+        self.pending.append(message)
+
+    def switch(self, mode: Mode) -> None:
+        """Go on in another mode; what was said and what is tracked stays."""
+        if mode != self.mode:
+            self.mode = mode
+            self._works.tell(f"Switched to {mode} mode")
+
+    def end_turn(self, now: datetime, window: int) -> None:
+        """The reply is there: track what was said, summarise what has left the window.
+
+        Args:
+            now: the instant.
+            window: tokens of the model's window.
+        """
+        if not self.pending:
+            return
+        turn, self.pending = self.pending, []
+        self.messages.extend(turn)
+        self._shown.extend(map(self._as_shown, turn))
+        self._track(turn)
+        if self._settings.source:
+            self._age(turn, now)
+        self._summarise(now)
+        if self._settings.tiers:
+            self._roll(window)
+
+    @property
+    def window(self) -> int:
+        """Messages that are sent verbatim."""
+        return self._settings.window(self.mode)
+
+    def _as_shown(self, message: Message) -> Message:
+        known = message.id not in self._undated
+        return shown(message, users_only=self._settings.source, known=known)
+
+    # -- tracking
+
+    def _track(self, turn: list[Message]) -> None:
+        users = [m for m in turn if m.role == "user"]
+        answers = [m for m in turn if m.role == "assistant" and spoken(m).strip()][-1:]
+        if self.mode == "code":
+            self._track_code(users, answers, turn)
+        elif self.mode == "reasoning":
+            self.reasoning.next_turn()
+            if not self._settings.source:
+                for message in users + answers:
+                    text = spoken(message)
+                    track_reasoning(self.reasoning, text, (message.id,), message.time)
+        elif not self._settings.source:
+            for message in users + answers:
+                self.talk.hear(spoken(message), (message.id,), user=message.role == "user")
+
+    def _track_code(
+        self, users: list[Message], answers: list[Message], turn: list[Message]
+    ) -> None:
+        for message in users + answers:
+            self.code.find_files(spoken(message), message.time, (message.id,))
+        for message in users:
+            self.code.find_errors(spoken(message), (message.id,))
+        if self._settings.fixed:
+            for message in turn:
+                if message.role == "tool":
+                    self.code.find_errors(content(message), (message.id,))
+        if not self._settings.source:
+            for message in users + answers:
+                user = message.role == "user"
+                track_code(self.code, spoken(message), (message.id,), message.time, user=user)
+
+    # -- summarising
+
+    def _summarise(self, now: datetime) -> None:
+        settings = self._settings
+        taken = self._leaving()
+        if not settings.summarization:
+            if len(taken) >= BATCH and not settings.source:
+                self.state = replace(self.state, covered=self.state.covered + len(taken))
+                self._embed(taken)
+            return
+        history = tuple(self.messages[self.state.covered :])
+        had_one = bool(self.state.summary.lines)
+        done = self._rolling(history, self.state, self._means(now))
+        self.state = done.state
+        lost = settings.source and not settings.fixed and had_one
+        if done.changed:
+            self._since = 0
+            self._embed(taken)
+        elif lost and done.outcome.kind in {"failed", "refused"}:
+            # The source counts a batch as covered whatever came of it, once there is a summary.
+            self.state = replace(self.state, covered=self.state.covered + len(taken))
+            self._embed(taken)
+        self._works.tell(done.outcome)
+
+    def _leaving(self) -> list[Message]:
+        return self.messages[self.state.covered : max(0, len(self.messages) - self.window)]
+
+    def _means(self, now: datetime) -> Means:
+        keep = Keep(last=self.window, system=False, current=False, pairs=False)
+        return Means(counter=self._works.counter, now=now, model=self._works.model, keep=keep)
+
+    def _embed(self, taken: Iterable[Message]) -> None:
+        if self._settings.recalled(self.mode):
+            self.exchanges.add(exchanges(taken))
+
+    # -- what only the source does
+
+    def _age(self, turn: list[Message], now: datetime) -> None:
+        ends = [*(m for m in turn if m.role == "user"), turn[-1]]
+        self._since += sum(tiers.tokens(content(m)) for m in ends)
+        if self._since >= UNCOVERED_TOKENS[self.mode]:
+            self._expire(now)
+
+    def resume(self, now: datetime) -> None:
+        """The session is taken up again; in the source an old summary is dropped then."""
+        age = now - self.state.summary.time
+        old = age > timedelta(hours=MAX_AGE_HOURS)
+        if self._settings.source and self.mode == "reasoning" and self.state.summary.lines and old:
+            self._expire(now)
+
+    def _expire(self, now: datetime) -> None:
+        summary = self.state.summary
+        if summary.lines and self.mode == "reasoning":
+            self._distil(summary, now)
+        self.state = State()
+        self._since = 0
+
+    def _distil(self, summary: Summary, now: datetime) -> None:
+        told = composed("user", summary.text, id="summary", derived_from=summary.sources, time=now)
+        try:
+            reply = self._works.model.complete(Request(task="extract", messages=(told,), now=now))
+        except (ModelError, OSError):
+            return
+        lines = [line for line in reply.text.splitlines() if line.strip()][:FACTS]
+        self.facts = [
+            Note(
+                " ".join(line.split()[:FACT_WORDS]),
+                summary.sources,
+                {"until": stored(now + timedelta(days=FACTS_DAYS))},
+            )
+            for line in lines
+        ]
+
+    def _roll(self, window: int) -> None:
+        if len(self.messages) > self.window:
+            self.tiers = tiers.rolled(self.messages, self.state.covered, window)
+
+    # -- what is sent
+
+    def sections(
+        self, text: str, window: int, now: datetime
+    ) -> Iterator[tuple[SectionName, list[Message]]]:
+        """What is sent, by what a report files it under, in order.
+
+        Args:
+            text: what the user says.
+            window: tokens of the model's window.
+            now: the instant.
+        """
+        found = list(self._pieces(text, now))
+        head = composed("system", ADDITIONS[self.mode], id="system")
+        before = [prefix.whole(found, now)] if found else []
+        said = [*self._verbatim(), *map(self._as_shown, self.pending)]
+        trimmed = trim(
+            [head, *before, *said],
+            window,
+            final=len(self._current()),
+            firm={prefix.ID} if self._settings.fixed else (),
+        )
+        left = list(trimmed.messages)
+        yield "system", [m for m in left if m.role == "system"]
+        for message in left:
+            if message.id == prefix.ID:
+                if message is not before[0]:
+                    yield "working", [message]
+                    continue
+                for layer, part in prefix.by_layer(found, now):
+                    yield layer, [part]
+        yield "window", [m for m in left if m.role != "system" and m.id != prefix.ID]
+
+    def _current(self) -> list[Message]:
+        """The current input, and what was done for it so far."""
+        starts = [place for place, m in enumerate(self.pending) if m.role == "user"]
+        return self.pending[starts[-1] :] if starts else self.pending[-1:]
+
+    def _verbatim(self) -> list[Message]:
+        if not (self._settings.tiers and self.tiers.useful):
+            return self._shown[max(0, len(self._shown) - self.window) :]
+        summary = self.state.summary
+        latest = self.messages[self.tiers.boundary :]
+        before = tiers.assembled(self.tiers, summary.text, summary.sources)
+        return [*before, *(shown(m, known=False) for m in latest)]
+
+    def _pieces(self, text: str, now: datetime) -> Iterator[prefix.Piece]:
+        current = stored(now)
+        facts = [fact for fact in self.facts if fact.more["until"] >= current]
+        return prefix.pieces(self.state.summary, facts, self._recalled(text), self._parts())
+
+    def _recalled(self, text: str) -> Iterable[Any]:
+        settings = self._settings
+        if settings.source and not settings.fixed and len(text.split()) < LEAST_WORDS:
+            return ()
+        threshold = THRESHOLD if settings.source else 0.0
+        return self.exchanges.recall(text, settings.recalled(self.mode), threshold)
+
+    def _parts(self) -> Iterator[Part]:
+        if self.mode == "code":
+            yield from self.code.parts()
+        elif self.mode == "reasoning":
+            yield from self.reasoning.parts()
+
+    # -- looking, forgetting
+
+    def notes(self) -> Iterator[Note]:
+        """Everything that any mode keeps track of."""
+        yield from self.talk.notes()
+        yield from self.code.notes()
+        yield from self.reasoning.notes()
+        yield from self.facts
+
+    def summary_lines(self) -> tuple[Line, ...]:
+        """The lines of the summary."""
+        return self.state.summary.lines
+
+    def place(self, source: str) -> int | None:
+        """The place of a message in the history; None where it is not in it."""
+        return next((p for p, m in enumerate(self.messages) if m.id == source), None)
+
+    def own(self, principal: str) -> dict[str, str]:
+        """The texts of what a principal said, by id, oldest first."""
+        said = (*self.messages, *self.pending)
+        return {m.id: m.text for m in said if m.principal == principal}
+
+    def remove(self, ids: Iterable[str], window: int) -> tuple[str, ...]:
+        """Take messages out of everything, with the calls and results that belong to them."""
+        wanted = set(ids)
+        log = (*self.messages, *self.pending)
+        places = together(log, [p for p, m in enumerate(log) if m.id in wanted])
+        gone = {log[p].id: None for p in sorted(places)}
+        if not gone:
+            return ()
+        before = sum(1 for p in places if p < self.state.covered)
+        summary = self.state.summary.without(gone)
+        covered = self.state.covered - before
+        self.state = replace(self.state, summary=summary, covered=covered, settled={})
+        self.messages = [m for m in self.messages if m.id not in gone]
+        self.pending = [m for m in self.pending if m.id not in gone]
+        self._shown = [m for m in self._shown if m.id not in gone]
+        self.exchanges.remove(gone)
+        for state in (self.talk, self.code, self.reasoning):
+            state.remove(gone)
+        self.facts = [f for f in self.facts if not any(i in gone for i in f.sources)]
+        if self._settings.tiers:
+            self.tiers = tiers.Tiers()
+            self._roll(window)
+        return tuple(gone)
+
+    # -- keeping
+
+    def save(self) -> JSON:
+        """The whole state as JSON values, by the files that hold it."""
+        summary = self.state.summary
+        return {
+            "history": {
+                "messages": [
+                    records.record(m, known=m.id not in self._undated)
+                    for m in (*self.messages, *self.pending)
+                ],
+                "metadata": {"mode": self.mode, "pending": len(self.pending)},
+            },
+            "hybrid": {
+                records.SUMMARY: summary.text,
+                records.COVERED: self.state.covered,
+                records.UPDATED: stored(summary.time) if summary.lines else None,
+                "compaction": self.state.save(),
+                "tokens_since": self._since,
+                "facts": [fact.saved() for fact in self.facts],
+            },
+            "mode_state": {
+                "mode": self.mode,
+                "prompts": list(self._prompts),
+                "conversation": self.talk.save(),
+                "code": self.code.save(),
+                "reasoning": self.reasoning.save(),
+            },
+            "vectors": self.exchanges.save(),
+        }
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - from a file
+        """Take over a saved state; called on an empty session.
+
+        A history of fewer messages than the summary covers, and vectors of another embedder, are
+        taken as they are: the index into the history is clamped, the vectors are made anew.
+
+        Raises:
+            StateError: it is no such state.
+        """
+        with reading("its session is damaged"):
+            self._load_history(saved["history"])
+            self._load_hybrid(saved.get("hybrid") or {})
+            self._load_mode(saved.get("mode_state") or {})
+            vectors = saved.get("vectors")
+            if vectors is not None and not self.exchanges.load(vectors):
+                self._reindex()
+
+    def _load_history(self, saved: Any) -> None:  # noqa: ANN401 - from a file
+        listed = saved if isinstance(saved, list) else saved["messages"]
+        metadata = {} if isinstance(saved, list) else saved.get("metadata") or {}
+        for number, item in enumerate(listed, 1):
+            message, known = records.recorded(item, number)
+            if not known:
+                self._undated.add(message.id)
+            self.messages.append(message)
+        kept = len(self.messages) - metadata.get("pending", 0)
+        self.messages, self.pending = self.messages[:kept], self.messages[kept:]
+        self._shown = list(map(self._as_shown, self.messages))
+
+    def _load_hybrid(self, saved: Any) -> None:  # noqa: ANN401 - from a file
+        if "compaction" in saved:
+            self.state = State.loaded(saved["compaction"])
+        elif saved.get(records.SUMMARY):
+            lines = tuple(Line(line) for line in saved[records.SUMMARY].splitlines() if line)
+            stamp = saved.get(records.UPDATED)
+            summary = Summary(lines=lines, compactions=1)
+            if stamp:
+                summary = replace(summary, time=read(stamp))
+            self.state = State(summary=summary)
+        covered = saved.get(records.COVERED, self.state.covered)
+        self.state = replace(self.state, covered=min(covered, len(self.messages)))
+        self._since = saved.get("tokens_since", 0)
+        self.facts = [Note.loaded(fact) for fact in saved.get("facts", ())]
+
+    def _load_mode(self, saved: Any) -> None:  # noqa: ANN401 - from a file
+        mode = saved.get("mode", self.mode)
+        if mode not in MODES:
+            raise ValueError(mode)
+        self.mode = mode
+        self._prompts = list(saved.get("prompts", ()))
+        self.talk.load(saved.get("conversation") or {})
+        self.code.load(saved.get("code") or {})
+        self.reasoning.load(saved.get("reasoning") or {})
+
+    def _reindex(self) -> None:
+        # The source begins with an empty index; what the document calls a rebuild needs the past.
+        if not self._settings.source:
+            self._embed(self.messages[: self.state.covered])
+
+    def close(self) -> None:
+        """Release the index."""
+        self.exchanges.close()
