@@ -40,7 +40,15 @@ def imported(tmp_path: Path, *arguments: str) -> tuple[int, set[str]]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["--version"], ["run", "--help"], ["explain", "--help"], ["init"], ["list"]],
+    [
+        ["--help"],
+        ["--version"],
+        ["run", "--help"],
+        ["explain", "--help"],
+        ["memory", "search", "--help"],
+        ["init"],
+        ["list"],
+    ],
     ids=" ".join,
 )
 def test_start_up_imports_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:

@@ -118,11 +118,12 @@ def stats(folder: Path, who: str | None, form: Form) -> None:
     whose = "everybody's entries: the keeper's view" if who is None else f"as {printable(who)}"
     terminal.say(f"{printable(folder)} {terminal.marks.dot} {whose}")
     for name, value in told.items():
+        if name == "principal":
+            continue
+        said = printable("none" if value is None else value)
         if isinstance(value, dict):
-            parts = ", ".join(f"{printable(k)} {n}" for k, n in value.items())
-            terminal.say(f"  {name:<14} {parts or 'none'}")
-        elif name != "principal":
-            terminal.say(f"  {name:<14} {printable(str(value))}")
+            said = ", ".join(f"{printable(k)} {n}" for k, n in value.items()) or "none"
+        terminal.say(f"  {name.replace('_', ' '):<14} {said}")
 
 
 @command.command(
@@ -376,14 +377,14 @@ def _statistics(memory: SavedMemory, who: str | None) -> dict[str, JSON]:
         "owners": _counted(e.owner for e in entries),
         "archived": sum(e.archived for e in entries),
         "superseded": sum(e.superseded is not None for e in entries),
-        "access control": "on" if memory.options.acl else "off",
+        "access_control": "on" if memory.options.acl else "off",
     }
     if who is None:
         embedded = memory.vault.store.embedded
         told |= {
             "conversations": sum(1 for _ in memory.conversations),
-            "audit records": memory.audit.head().number,
-            "vectors of": f"{embedded.name}" if embedded else "nothing",
+            "audit_records": memory.audit.head().number,
+            "embedder": embedded.name if embedded else None,
             "bytes": sum(p.stat().st_size for p in memory.folder.rglob("*") if p.is_file()),
         }
     return told

@@ -184,6 +184,24 @@ def test_a_turn_that_was_not_recorded_is_recorded_later(
     assert {"ana0", "ana1"} == {e.key for e in again.entries("ana") if e.layer == "episodic"}
 
 
+def test_what_was_said_is_kept_before_anything_is_made_of_it(
+    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed while it records goes on recording when it is back."""
+    memory = open_it()
+    memory.observe(message(3))
+    write, held = memory.vault.store.write, []
+
+    def looking(*given: Any) -> None:  # noqa: ANN401 - as the store's own
+        held.append((folder / "state.json").read_bytes())
+        write(*given)
+
+    monkeypatch.setattr(memory.vault.store, "write", looking)
+    memory.end_turn()
+
+    assert b"A-21" in held[0]
+
+
 def test_what_was_to_be_forgotten_is_forgotten_on_opening(
     open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
