@@ -31,7 +31,7 @@ from memsim.tokens import TokenCounter, load_tokenizer
 
 Filling = Literal["some", "same", "keys", "many"]
 FILLINGS: tuple[Filling, ...] = ("some", "same", "keys", "many")
-"""Other words; the same words; the same keys and ids, granted by ben to ana's foes; 1,000 rows."""
+"""Other words; the same words; the same keys as well, stored before each step; and 1,000 rows."""
 
 WORDS = ("desk", "falcon", "lunch", "Bergen", "order", "A-17", "7741", "kettle", "Oslo", "dentist")
 OTHERS = ("violin", "harbour", "B-99", "mango", "Turin", "cello", "8812", "anchor")

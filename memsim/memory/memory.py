@@ -297,8 +297,12 @@ class Memory:
         now = self.now()
         if self.workspace is not None:
             return self.workspace.note(somebody(principal), text, now)
-        key = f"note-{digest_of(session, text)}"
-        return self.remember(principal, key, text, category="daily", session=session).key
+        if not text.strip():
+            raise ValueError("the note is blank")
+        key, sources = f"note-{digest_of(session, text)}", self.present(principal)
+        return self.remember(
+            principal, key, text, category="daily", session=session, sources=sources
+        ).key
 
     def tools(self, principal: str, session: str | None = None) -> Tools:
         """What an agent may call on behalf of a principal.

@@ -170,7 +170,7 @@ class Remembering:
             budget=budget or self.budget,
         )
 
-    def call(self, name: str, who: str = "ana", **arguments: object) -> str:
+    def call(self, name: str, who: str = "ana", /, **arguments: object) -> str:
         """A tool's answer."""
         return self.memory.tools(who).call(name, json.dumps(arguments))
 

@@ -1,0 +1,36 @@
+"""Which of the latest messages repeat what is to be forgotten."""
+
+from __future__ import annotations
+
+import pytest
+
+from memsim.memory.echo import LATEST, echoes, names_any, telling_words
+from memsim.message import said
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("My dentist is Dr. Vinterberg.", {"vinterberg"}),
+        ("The card ends in 4411; the order is A-17.", {"4411", "a-17"}),
+        ("Lovely weather.", set()),
+        ("", set()),
+    ],
+)
+def test_names_and_exact_values_tell(text: str, expected: set[str]) -> None:
+    """Ordinary words do not: too much would be taken for an echo."""
+    assert expected == telling_words(text)
+
+
+def test_an_echo_is_ones_own_and_recent() -> None:
+    """In any case, as a word of its own."""
+    telling = telling_words("The order is A-17.")
+    mine = [said("user", "forget a-17!", id="m1", principal="ana")]
+    others = [said("user", "A-17", id="m2", principal="ben")]
+    unlike = [said("user", "A-170 is another", id="m3", principal="ana")]
+    late = [said("user", f"number {n}", id=f"n{n}", principal="ana") for n in range(LATEST)]
+
+    assert ("m1",) == echoes(telling, [*mine, *others, *unlike], "ana")
+    assert () == echoes(telling, [*mine, *late], "ana")
+    assert () == echoes((), mine, "ana")
+    assert not names_any("A-170", telling)

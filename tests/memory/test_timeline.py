@@ -1,0 +1,87 @@
+"""Which messages stand beside each other, whoever else says what."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from memsim.memory.entry import Entry
+from memsim.memory.timeline import Timeline
+from memsim.message import EPOCH
+
+
+def entry(name: str, owner: str = "ana", session: str = "s1", at: int = 0) -> Entry:
+    """A message's entry."""
+    return Entry(
+        key=name,
+        text=f"{owner}: {name}",
+        owner=owner,
+        layer="episodic",
+        session=session,
+        created=EPOCH + timedelta(minutes=at),
+        sources=(name,),
+    )
+
+
+def told(*entries: Entry) -> Timeline:
+    """A timeline of these."""
+    timeline = Timeline()
+    for one in entries:
+        timeline.add(one, tokens=8, turn=1)
+    return timeline
+
+
+def test_what_stands_beside_a_message_is_of_its_conversation() -> None:
+    """And what is in between goes with it."""
+    one, other, two, three = (
+        entry("m1"),
+        entry("x", session="s2"),
+        entry("m2"),
+        entry("m3"),
+    )
+    timeline = told(one, other, two, three)
+    assert {two.id, three.id} == {i for i, _ in timeline.beside(one.id)}
+
+    timeline.remove([two.id])
+
+    assert {three.id} == {i for i, _ in timeline.beside(one.id)}
+    assert (two.id not in timeline, 3) == (True, len(timeline))
+    assert [one.id, three.id] == timeline.of("s1")
+    assert [one.id, other.id, three.id] == timeline.order()
+
+
+def test_messages_of_one_id_have_owners() -> None:
+    """What supersedes the one leaves the other as it is."""
+    mine, next_, theirs = entry("m1"), entry("m2"), entry("m1", "ben", "s2")
+    timeline = told(mine, next_, theirs)
+
+    timeline.succeed("ana", "m1", "m2")
+
+    told_of_mine, told_of_theirs = timeline.about(mine.id), timeline.about(theirs.id)
+    assert told_of_mine is not None
+    assert told_of_theirs is not None
+    assert (next_.id, None) == (told_of_mine.successor, told_of_theirs.successor)
+    timeline.succeed("ana", "m1", None)
+    assert timeline.about(mine.id) is not None
+    assert [None] == [a.successor for a in [timeline.about(mine.id)] if a]
+
+
+def test_what_was_made_of_a_conversation_is_of_it_until_it_is_gone() -> None:
+    """Facts and summaries are opened together with the messages."""
+    timeline = told(entry("m1"))
+    made = Entry(key="fact", text="fact", owner="ana", layer="semantic", session="s1")
+    timeline.made(made)
+    timeline.made(made)
+
+    assert [entry("m1").id, made.id] == timeline.of("s1")
+    timeline.remove([made.id, entry("m1").id, "unknown"])
+    assert ([], 0) == (timeline.of("s1"), len(timeline))
+
+
+def test_what_is_known_already_stays_where_it_is() -> None:
+    """A message that is told twice stands there once."""
+    timeline = told(entry("m1"), entry("m2"), entry("m1"))
+
+    assert [entry("m1").id, entry("m2").id] == timeline.order()
+    assert ("m1", None) == (timeline.source(entry("m1").id), timeline.source("unknown"))
+    timeline.clear()
+    assert 0 == len(timeline)
