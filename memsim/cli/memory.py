@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from memsim.cli.entries import Form, record_of, show_entries
+from memsim.cli.printable import printable, safe_json
 from memsim.cli.terminal import Terminal
 from memsim.errors import StoreError, UsageError, nearest
-from memsim.report.layout import Column, TextLine, lay_out
 
 if TYPE_CHECKING:
     from memsim.memory.entry import Entry
     from memsim.memory.saved import SavedMemory
     from memsim.memory.state import JSON
 
-Form = Literal["table", "json", "jsonl"]
-
 PATIENCE = 5.0
 """Seconds to wait for another process before an entry cannot be forgotten."""
-
-JOINER = "\u200d"
-"""Holds emoji together, and does nothing else to a terminal."""
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -145,7 +138,7 @@ def list_entries(
         asker = _somebody(memory, who)
         found = [e for e in memory.entries(asker) if category in {None, e.category}]
         _note(memory, "memory_list", asker, category=category)
-    _show([(e, None) for e in found[:limit]], form, total=len(found))
+    show_entries([(e, None) for e in found[:limit]], form, total=len(found))
 
 
 @command.command(
@@ -172,7 +165,7 @@ def search(
         found = memory.search(query, principal=asker or "keeper", category=category, k=limit)
         outcome = "allowed" if found else "missing"
         _note(memory, "memory_search", asker, outcome=outcome, key=query, category=category)
-    _show([(f.entry, f.score) for f in found], form, total=len(found))
+    show_entries([(f.entry, f.score) for f in found], form, total=len(found))
 
 
 @command.command(
@@ -199,7 +192,7 @@ def get(key: str, folder: Path, who: str | None, form: Form) -> None:
         raise _missing(key)
     terminal = Terminal.of_process()
     if form == "json":
-        terminal.say(safe_json(_record(entry)))
+        terminal.say(safe_json(record_of(entry)))
     else:
         terminal.say("\n".join(map(printable, entry.text.split("\n"))))
 
@@ -256,30 +249,7 @@ def export(folder: Path, who: str | None, category: str | None, form: Form) -> N
         _note(memory, "memory_export", who, category=category)
     if who is None:
         click.echo("everybody's entries: the keeper's view", err=True)
-    _show([(e, None) for e in found], form, total=len(found))
-
-
-def printable(text: object) -> str:
-    """A text on one line, with nothing in it that a terminal obeys or that reorders its letters."""
-    return "".join(c if _harmless(c) else _escaped(c) for c in str(text))
-
-
-def safe_json(value: JSON) -> str:
-    """Canonical JSON, in which what a terminal would obey is written as escapes."""
-    from memsim.memory.canonical import canonical
-
-    return "".join(c if _harmless(c) else json.dumps(c)[1:-1] for c in canonical(value))
-
-
-def _harmless(character: str) -> bool:
-    if " " <= character <= "~" or character == JOINER:
-        return True
-    kind = unicodedata.category(character)
-    return kind[0] != "C" and kind not in {"Zl", "Zp"}
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+    show_entries([(e, None) for e in found], form, total=len(found))
 
 
 @contextmanager
@@ -393,58 +363,3 @@ def _statistics(memory: SavedMemory, who: str | None) -> dict[str, JSON]:
 def _counted(names: Iterable[str]) -> dict[str, JSON]:
     counts = Counter(names)
     return {name: counts[name] for name in sorted(counts)}
-
-
-def _record(entry: Entry) -> dict[str, JSON]:
-    from memsim.memory.stores.codec import encode
-
-    record: dict[str, JSON] = json.loads(encode(entry))
-    return record
-
-
-def _show(found: Sequence[tuple[Entry, float | None]], form: Form, *, total: int) -> None:
-    terminal = Terminal.of_process()
-    if form == "table":
-        terminal.say_lines(list(_table(found, terminal, total)))
-        return
-    records = [
-        _record(entry) | ({} if score is None else {"score": score}) for entry, score in found
-    ]
-    if form == "json":
-        terminal.say(safe_json({"entries": [*records], "total": total}))
-    else:
-        for record in records:
-            terminal.say(safe_json(record))
-
-
-def _table(
-    found: Sequence[tuple[Entry, float | None]], terminal: Terminal, total: int
-) -> Iterator[TextLine]:
-    if not found:
-        yield TextLine(text="  none", tone="dim")
-        return
-    scored = found[0][1] is not None
-    columns = [
-        *([Column(head="score")] if scored else []),
-        Column(head="key", right=False, clip=True),
-        Column(head="layer", right=False, rank=2),
-        Column(head="category", right=False, rank=1),
-        Column(head="owner", right=False, rank=3),
-        Column(head="since", right=False, rank=4),
-        Column(head="text", right=False, clip=True),
-    ]
-    rows = [((*_cells(entry, score),), "") for entry, score in found]
-    yield from lay_out(columns, rows, terminal.width).lines  # type: ignore[arg-type]
-    if total > len(found):
-        yield TextLine(text=f"  and {total - len(found):,} more: --limit {total}", tone="dim")
-
-
-def _cells(entry: Entry, score: float | None) -> Iterator[str]:
-    if score is not None:
-        yield f"{score:.3f}"
-    yield printable(entry.key)
-    yield entry.layer
-    yield printable(entry.category)
-    yield printable(entry.owner)
-    yield entry.created.date().isoformat()
-    yield printable("".join(islice(entry.text, 200)))

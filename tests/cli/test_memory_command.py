@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from memsim.cli.memory import printable, safe_json
+from memsim.cli.printable import printable, safe_json
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.acl import Grant
 from memsim.message import said
