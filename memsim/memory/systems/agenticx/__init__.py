@@ -1,0 +1,1 @@
+"""AgenticX's memory: a workspace of Markdown, its index, scratchpads, compacted conversations."""

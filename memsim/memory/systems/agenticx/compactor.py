@@ -1,0 +1,240 @@
+"""AgenticX's ContextCompactor: all but the latest messages in one system message or snippets."""
+# ruff: noqa: RUF001 - its messages are Chinese, to the byte
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from memsim.errors import ModelError
+from memsim.memory.compaction.condense import BEGINNING
+from memsim.memory.compaction.summary import Summary, absorbed, originals
+from memsim.memory.systems.agenticx.content import content_of, line_of
+from memsim.message import Text, ToolUse, composed
+from memsim.models import Request
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memsim.memory.compaction.shape import History
+    from memsim.message import Message
+    from memsim.models import Model, Reply
+
+MARK = "[compacted]"
+HEADER = "[compacted] 已压缩 {count} 条历史消息，以下为摘要："
+PROMPT = (
+    "请将以下对话压缩成用于后续推理的精炼上下文。",
+    "必须包含：关键决策、关键工具结果、关键文件改动、当前待办与风险。",
+    "输出中文，长度控制在 400 字以内，使用条目式。",
+    "",
+    "原始上下文：",
+)
+MAX_TOKENS = 400
+LAST, EACH, TOTAL, JOINER = 12, 160, 700, "；"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One call of the model that summarises, always at temperature 0.
+
+    Attributes:
+        text: what AgenticX's own model is sent, as one user message.
+        messages: the messages that it is about.
+        max_tokens: of the answer.
+        now: when it is asked.
+    """
+
+    text: str
+    messages: History
+    max_tokens: int
+    now: datetime
+
+
+Invoke = Callable[[Prompt], "Reply"]
+"""Asks a model; raises ModelError where that fails."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauge:
+    """What a compactor knows from one time to the next (0.6).
+
+    Attributes:
+        tokens: as last estimated.
+        threshold: in tokens, as last computed.
+        failures: how often in a row the model failed.
+    """
+
+    tokens: int = 0
+    threshold: int = 0
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """A history after `maybe_compact`.
+
+    Attributes:
+        messages: the history, with one system message in the place of what was compacted.
+        count: messages that were compacted; 0 where nothing was done.
+        summary: the text that stands for them.
+        sources: ids of the originals that are no longer there themselves.
+        pending: the user's question that nobody has answered yet (0.6).
+        reason: what set it off (0.6).
+        gauge: for the next time.
+    """
+
+    messages: History
+    count: int = 0
+    summary: str = ""
+    sources: tuple[str, ...] = ()
+    pending: str = ""
+    reason: str = ""
+    gauge: Gauge = Gauge()
+
+    @property
+    def did(self) -> bool:
+        """Whether anything was compacted."""
+        return self.count > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A summary, and the originals that can be seen in it."""
+
+    text: str
+    sources: tuple[str, ...] = ()
+
+
+class ContextCompactor:
+    """Compacts a history that has become too long: the document, and version 0.3.
+
+    It takes whatever the model says, and tells no pair of call and result from other messages.
+
+    Args:
+        invoke: asks the model.
+        threshold_messages: compact above so many messages; at least 8.
+        threshold_chars: compact above so many characters of content; at least 4000.
+        retain_recent_messages: so many of the latest stay as they are; at least 4.
+        pairs: never part a call from its results, which the original does.
+    """
+
+    DEFAULTS: ClassVar[tuple[int, int, int]] = (20, 48_000, 8)
+    FLOORS: ClassVar[tuple[int, int, int]] = (8, 4000, 4)
+
+    def __init__(
+        self,
+        invoke: Invoke,
+        *,
+        threshold_messages: int | None = None,
+        threshold_chars: int | None = None,
+        retain_recent_messages: int | None = None,
+        pairs: bool = False,
+    ) -> None:
+        given = (threshold_messages, threshold_chars, retain_recent_messages)
+        self.threshold_messages, self.threshold_chars, self.retain_recent_messages = (
+            max(floor, default if value is None else value)
+            for floor, default, value in zip(self.FLOORS, self.DEFAULTS, given, strict=True)
+        )
+        self._invoke = invoke
+        self._pairs = pairs
+
+    def maybe_compact(
+        self, history: History, now: datetime, gauge: Gauge | None = None
+    ) -> Compacted:
+        """The history as the model is to be sent it; pure, but for the model's being asked."""
+        cut = len(history) - self.retain_recent_messages
+        characters = sum(len(content_of(m)) for m in history)
+        due = len(history) > self.threshold_messages or characters > self.threshold_chars
+        if self._pairs and cut > 0:
+            cut = split(history, self.retain_recent_messages)
+        if not due or cut <= 0:
+            return Compacted(messages=history)
+        taken = history[:cut]
+        told = self._summary(taken, now)
+        text = f"{HEADER.replace('{count}', str(len(taken)))}\n{told.text}"
+        return Compacted(
+            messages=(block(text, told, taken), *history[cut:]),
+            count=len(taken),
+            summary=told.text,
+            sources=origins(taken),
+        )
+
+    def _summary(self, taken: History, now: datetime) -> Told:
+        text = "\n".join((*PROMPT, *map(line_of, taken)))
+        prompt = Prompt(text=text, messages=taken, max_tokens=MAX_TOKENS, now=now)
+        return asked(self._invoke, prompt) or snippets(taken)
+
+
+def asked(invoke: Invoke, prompt: Prompt) -> Told | None:
+    """What the model says, stripped; None where it fails or says nothing."""
+    try:
+        reply = invoke(prompt)
+    except (ModelError, OSError):
+        return None
+    text = reply.text.strip()
+    if not text:
+        return None
+    return Told(text, absorbed(reply, prompt.messages, Summary(), prompt.now).sources)
+
+
+def asking(model: Model) -> Invoke:
+    """Asks one of memsim's models, which has words of its own for the same task."""
+
+    def invoke(prompt: Prompt) -> Reply:
+        request = Request(
+            task="summarise",
+            messages=tuple(map(_worded, prompt.messages)),
+            max_tokens=prompt.max_tokens,
+            now=prompt.now,
+        )
+        return model.complete(request)
+
+    return invoke
+
+
+def _worded(message: Message) -> Message:
+    blocks = tuple(b for b in message.blocks if not isinstance(b, ToolUse))
+    return replace(message, blocks=blocks or (Text(""),))
+
+
+def snippets(taken: History) -> Told:
+    """The beginnings of the latest of the messages, where there is no summary."""
+    latest = taken[-LAST:]
+    text = JOINER.join(line_of(m)[:EACH] for m in latest)[:TOTAL]
+    seen = (m for m in latest if (told := content_of(m).strip()) and told[:BEGINNING] in text)
+    return Told(text, origins(tuple(seen)))
+
+
+def block(text: str, told: Told, taken: History) -> Message:
+    """The system message that stands for the messages taken."""
+    return composed(
+        "system",
+        text,
+        id=f"compacted:{taken[-1].id}",
+        derived_from=told.sources,
+        time=taken[-1].time,
+    )
+
+
+def origins(taken: History) -> tuple[str, ...]:
+    """Ids of the originals in messages, or behind them."""
+    return tuple(dict.fromkeys(i for m in taken for i in originals(m)))
+
+
+def split(work: History, keep: int) -> int:
+    """Where the tail begins that stays: never with a tool's row, if that can be (0.6)."""
+    start = _before_results(work, max(0, len(work) - keep))
+    if start < len(work) and work[start].calls:
+        end = start + 1
+        while end < len(work) and work[end].role == "tool":
+            end += 1
+        if end - start > keep:
+            start = _before_results(work, max(0, end - keep))
+    return start
+
+
+def _before_results(work: History, start: int) -> int:
+    while 0 < start < len(work) and work[start].role == "tool":
+        start -= 1
+    return start
