@@ -163,26 +163,34 @@ class Vault:
         """The embedder, once there are vectors of it and of no other."""
         if self._embedder is None:
             assert self._embed is not None  # noqa: S101 - asked for only where there is one
-            self._embedder = self._embed()
-            made = Embedded(self._embedder.name, self._embedder.dimension)
-            if self.store.embedded != made:
-                self.store.embedded_by(made)
-                self._embed_all()
+            embedder = self._embed()
+            made = Embedded(embedder.name, embedder.dimension)
+            if self.store.embedded != made or self._unfinished(embedder):
+                self._embed_all(embedder, made)
+            self._embedder = embedder
         return self._embedder
 
-    def _embed_all(self) -> None:
-        everything = Where(reader=None, archived=None)
-        after: Entry | None = None
-        while page := self.store.find(everything, after=after, limit=PAGE):
-            self.store.write(page, self._made(page))
-            after = page[-1]
+    def _unfinished(self, embedder: Embedder) -> bool:
+        """Whether a process ended between dropping the old vectors and writing the new ones."""
+        everything = Where(reader=None, layers=self._embedded, archived=None)
+        if not self.store.count(everything):
+            return False
+        return not self.store.nearest(embedder.embed(["memory"])[0], everything, 1)
+
+    def _embed_all(self, embedder: Embedder, made: Embedded) -> None:
+        # All are embedded before any is dropped, and written at once: a failure leaves no gaps.
+        entries = list(self.each(Where(reader=None, archived=None)))
+        vectors = self._made(entries, embedder)
+        self.store.embedded_by(made)
+        if vectors is not None:
+            self.store.write(entries, vectors)
 
     def _query(self, text: str) -> Vectors:
         if self._asked is None or self._asked[0] != text:
             self._asked = (text, self._ready().embed([text])[0])
         return self._asked[1]
 
-    def _made(self, entries: Sequence[Entry]) -> Vectors | None:
+    def _made(self, entries: Sequence[Entry], embedder: Embedder | None = None) -> Vectors | None:
         """Vectors of entries, zeros for those that are not found by meaning; None where all are."""
         meant = [
             place
@@ -191,7 +199,7 @@ class Vault:
         ]
         if not meant:
             return None
-        vectors = self._ready().embed([entries[place].text for place in meant])
+        vectors = (embedder or self._ready()).embed([entries[place].text for place in meant])
         if len(meant) == len(entries):
             return vectors
         import numpy as np

@@ -1,0 +1,143 @@
+"""Facts: the latest of a subject is in force, the others are history, and the gone stay gone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from memsim.errors import StoreError
+from memsim.memory.acl import Permissions
+from memsim.memory.entry import Entry
+from memsim.memory.layers.semantic import Semantic, Stated
+from memsim.memory.vault import Vault
+from memsim.message import EPOCH
+from tests.memory.remembering import Faulty
+
+
+class Facts:
+    """A semantic layer, and when and by whom it is told what."""
+
+    def __init__(self, store: Faulty | None = None) -> None:
+        self.store = store or Faulty()
+        self.vault = Vault(self.store, embed=None, permissions=Permissions())
+        self.told: list[tuple[str, str, str | None]] = []
+        self.layer = Semantic(self.vault, None, lambda *said: self.told.append(said))
+        self.now = EPOCH
+        self.count = 0
+
+    def state(self, *texts: str, owner: str = "ana") -> list[Entry]:
+        """State each of these an hour after the last; the facts that were superseded."""
+        superseded = []
+        for text in texts:
+            self.now += timedelta(hours=1)
+            self.count += 1
+            stated = Stated(text=text, sources=(f"m{self.count}",))
+            superseded += self.layer.record(owner, "s1", [stated], self.now)[1]
+        return superseded
+
+    def hold(self, owner: str = "ana") -> list[str]:
+        """What is in force."""
+        return [e.text for e in self.layer.in_force(owner)]
+
+
+A, B, C = "My desk is 4A.", "My desk is 5B.", "My desk is 6C."
+
+
+def test_the_latest_is_in_force_and_the_others_are_history() -> None:
+    """With the instant until which they held."""
+    facts = Facts()
+    superseded = facts.state(A, B, "My bus is the 12.", C)
+
+    assert [A, B] == [e.text for e in superseded]
+    assert ["My bus is the 12.", C] == facts.hold()
+    history = facts.layer.history("ana", superseded[0].subject)
+    assert [(A, 2), (B, 4)] == [
+        (e.text, (e.superseded - EPOCH) // timedelta(hours=1)) for e in history if e.superseded
+    ]
+    assert [] == facts.layer.in_force("ben")
+    assert [] == facts.layer.history("ben", superseded[0].subject)
+
+
+def test_what_is_restated_stays_one_fact() -> None:
+    """It has all of its sources, and when it was first stated."""
+    facts = Facts()
+    facts.state(A, A)
+
+    (fact,) = facts.layer.in_force("ana")
+    assert (("m1", "m2"), EPOCH + timedelta(hours=1)) == (fact.sources, fact.created)
+    assert EPOCH + timedelta(hours=2) == fact.updated
+
+
+def test_there_and_back_again() -> None:
+    """What was true once can be true again; what came between is history."""
+    facts = Facts()
+    facts.state(A, B, A)
+    assert [A] == facts.hold()
+    facts.state(C)
+    assert [C] == facts.hold()
+    assert {A, B} == {
+        e.text for e in facts.vault.each(facts.vault.where("ana")) if e.superseded is not None
+    }
+
+
+def test_several_of_one_subject_in_one_breath() -> None:
+    """The last of them is in force, wherever it was before."""
+    for order, expected in (((A, B), B), ((B, A), A), ((A, B, A), A), ((A, B, A, B), B)):
+        for before in ((), (A,), (B,), (A, B), (B, A), (C,)):
+            facts = Facts()
+            facts.state(*before)
+            stated = [Stated(text=t, sources=("x",)) for t in order]
+            facts.layer.record("ana", "s1", stated, facts.now + timedelta(hours=1))
+            assert [expected] == facts.hold(), (before, order)
+
+
+def test_what_was_forgotten_does_not_come_back() -> None:
+    """Neither does what it had superseded, until it is stated again."""
+    facts = Facts()
+    facts.state(A, B)
+    (latest,) = facts.layer.in_force("ana")
+    facts.vault.erase([latest.id])
+    facts.layer.forgotten([latest])
+
+    assert [] == facts.hold()
+    facts.state(C)
+    assert [C] == facts.hold()
+
+
+def test_facts_of_others_and_of_no_subject_supersede_nothing() -> None:
+    """Keeping two costs tokens; dropping a true one costs recall."""
+    facts = Facts()
+    facts.state(A)
+    facts.state(B, owner="ben")
+    facts.state("Lovely weather.", "It rains.")
+
+    assert [A, "Lovely weather.", "It rains."] == facts.hold()
+    assert [B] == facts.hold("ben")
+
+
+def test_a_store_that_fails_leaves_what_is_in_force_as_it_was() -> None:
+    """The next fact of the subject supersedes the one that is really there."""
+    facts = Facts()
+    facts.state(A)
+    facts.store.failing = True
+    with pytest.raises(StoreError):
+        facts.state(B)
+    facts.store.failing = False
+
+    facts.state(C)
+
+    assert [C] == facts.hold()
+
+
+def test_it_goes_on_where_the_store_left_off() -> None:
+    """A layer over a store that was there before knows what is in force, and tells the same."""
+    facts = Facts()
+    facts.state(A, B)
+    again = Facts(facts.store)
+    again.now = facts.now
+    again.state(C)
+
+    assert [C] == again.hold()
+    assert ("ana", "m1", "m2") in facts.told
+    assert ("ana", "m1", "m2") in again.told
