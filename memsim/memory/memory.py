@@ -436,6 +436,7 @@ class Memory:
             "entries": [encode(e) for e in self.vault.each(everything)],
             "order": [*self._timeline.order()],
             "backlog": self._backlog.save(),
+            "workspace": {} if self.workspace is None else self.workspace.save(),
             "permissions": self.permissions.save(),
             "conversations": self.conversations.save(),
             "working": self.working.save(),
@@ -490,6 +491,7 @@ class Memory:
             ("permissions", self.permissions),
             ("working", self.working),
             ("ledger", self.ledger),
+            *([] if self.workspace is None else [("workspace", self.workspace)]),
         ]
 
     def _replace(self, entries: list[Entry]) -> None:

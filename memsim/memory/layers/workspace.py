@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from memsim.memory.acl import Where
 from memsim.memory.conversation import digest_of
 from memsim.memory.echo import names_any
 from memsim.memory.entry import Entry
+from memsim.memory.state import JSON, reading
 from memsim.memory.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -78,6 +80,30 @@ class WorkspaceLayer:
         if gone:
             self.index(principal, now)
         return gone
+
+    def save(self) -> JSON:
+        """The pages of everybody who has some, by owner and name."""
+        where = Where(reader=None, layers=frozenset({"workspace"}), archived=None)
+        owners = sorted({entry.owner for entry in self._vault.each(where)})
+        return {owner: self._pages(owner) for owner in owners}
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
+        """Write saved pages, each in place of the one of its name.
+
+        Raises:
+            StateError: they are no such pages; nothing has changed.
+            StoreError: one cannot be written.
+        """
+        with reading("its workspace is damaged"):
+            pages = [
+                (owner, name, "" + text) for owner in saved for name, text in saved[owner].items()
+            ]
+        for owner, name, text in pages:
+            self.of(owner).write(name, text)
+
+    def _pages(self, owner: str) -> dict[str, JSON]:
+        workspace = self.of(owner)
+        return {name: workspace.read(name) for name in workspace.names()}
 
 
 def _entry(owner: str, chunk: Chunk, now: datetime) -> Entry:

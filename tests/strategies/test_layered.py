@@ -1,0 +1,82 @@
+"""The whole memory as a strategy: its switches, its tools, its sharing, and what it tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from memsim.errors import MemsimError
+from memsim.strategy import Event, Forget, Grant
+from tests.strategies.conversations import ask, held, play, probes, saved, strategy, talk
+
+REF = "layered:store=memory,window=3,k=4,vectors=off"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["summary=maybe", "mode=nobody", "store=paper", "window=0", "acl=1", "floor=2", "k=0"],
+)
+def test_parameters_that_mean_nothing_are_refused(wrong: str) -> None:
+    """Before anything is said."""
+    ref = f"layered:{wrong}" if "store" in wrong else f"layered:store=memory,{wrong}"
+    with pytest.raises(MemsimError):
+        strategy(ref)
+
+
+def test_each_sees_their_own_and_what_is_shared_with_them() -> None:
+    """Until it is taken back; without access control, everybody sees everything."""
+    memory, open_ = strategy(REF), strategy(f"{REF},acl=off")
+    turns = talk("The code of my locker is 7741.", "Lovely weather.")
+    for one in (memory, open_):
+        play(one, turns)
+    grant = Grant(owner="ana", viewer="ben", sources=("m1",))
+
+    def seen() -> bool:
+        query = replace(ask(memory, "code of the locker", who="ben"), session="s9")
+        return "7741" in memory.context(query).text() and "m1" in held(memory, "ben")
+
+    assert not seen()
+    memory.grant(grant)
+    assert seen()
+    assert "m3" not in held(memory, "ben")
+    memory.grant(replace(grant, revoked=True))
+    assert not seen()
+    assert held(open_, "ben") == held(open_, None)
+
+
+def test_tools_are_offered_where_the_agent_has_a_say() -> None:
+    """Not where the framework does it all."""
+    assert () == tuple(strategy(REF).tools("ana"))
+    memory = strategy(f"{REF},mode=agent")
+    play(memory, talk("The code of my locker is 7741."))
+
+    assert "memory_search" in {t.name for t in memory.tools("ana")}
+    assert "7741" in memory.call_tool("memory_search", '{"query": "locker code"}', "ana")
+    assert "7741" not in memory.call_tool("memory_search", '{"query": "locker code"}', "ben")
+    query = replace(ask(memory, "locker code"), session="s9")
+    assert () == memory.context(query).sections
+
+
+def test_forgetting_what_was_shared_takes_it_from_the_reader_too() -> None:
+    """Nobody keeps a copy."""
+    memory = strategy(REF)
+    play(memory, talk("The code of my locker is 7741."))
+    memory.grant(Grant(owner="ana", viewer="ben", sources=("m1",)))
+
+    outcome = memory.forget(Forget(principal="ana", text="", sources=("m1",)))
+
+    assert "m1" in outcome.removed
+    assert "7741" not in "".join(c.text() for c in probes(memory, talk("x"), whose=["ben"]))
+    assert "7741" not in saved(memory)
+
+
+def test_what_it_does_of_its_own_accord_is_told_without_content() -> None:
+    """Compactions and supersessions, with the messages that they were about."""
+    log: list[Event] = []
+    memory = strategy(f"{REF},summary=on", budget=256, log=log.append)
+    play(memory, talk(*(f"My desk is in room {n}." for n in range(12))))
+
+    assert {"compaction", "superseded"} <= {e.kind for e in log}
+    assert all(e.sources for e in log)
+    assert "room" not in "".join(e.detail for e in log)
