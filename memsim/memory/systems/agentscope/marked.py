@@ -74,6 +74,8 @@ class MarkedMemory:
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names
         self.summary = ""
+        self.sources: tuple[str, ...] = ()
+        """Ids of the messages that the summary was made from, as far as is known."""
         self.content: list[tuple[Message, tuple[str, ...]]] = []
 
     def __len__(self) -> int:
@@ -106,7 +108,8 @@ class MarkedMemory:
             and (exclude_mark is None or exclude_mark not in marks)
         ]
         if self.summary and prepend_summary:
-            return [composed("user", self.summary, id="summary"), *found]
+            made = composed("user", self.summary, id="summary", derived_from=self.sources)
+            return [made, *found]
         return found
 
     def update_messages_mark(
@@ -166,6 +169,7 @@ class MarkedMemory:
         """The whole state as JSON values."""
         return {
             "summary": self.summary,
+            "sources": list(self.sources),
             "messages": pack(m for m, _ in self.content),
             "marks": [list(marks) for _, marks in self.content],
         }
@@ -180,6 +184,7 @@ class MarkedMemory:
             marks = [tuple(has) for has in saved["marks"]]
             self.content = list(zip(unpack(saved["messages"]), marks, strict=True))
             self.summary = "" + saved["summary"]
+            self.sources = tuple(saved["sources"])
 
     def _keep(self, stays: Callable[[Message, tuple[str, ...]], bool]) -> int:
         before = len(self.content)

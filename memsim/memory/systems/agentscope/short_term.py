@@ -1,7 +1,7 @@
 """AgentScope's short-term memory: a list of messages, and the one that compresses itself.
 
-`AutoContextMemory` has two lists, the working one that is compressed and the original one that only
-grows. `InMemoryMemory` is the same without a compression, and then without a second list.
+The package's `AutoContextMemory` has two lists, the working one that is compressed and the original
+one that only grows; the document's replaces its list. `InMemoryMemory` has no compression.
 """
 
 from __future__ import annotations
@@ -40,6 +40,17 @@ class Drafted:
     blobs: Draft
     window: Window
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Ids of the messages that were taken out or shortened."""
+        return self.done.sources
+
+    @property
+    def detail(self) -> str:
+        """What was done, in a phrase."""
+        kinds = dict.fromkeys(event.event_type for event in self.done.events)
+        return ", ".join(kinds) or self.done.detail
+
 
 class ShortTermMemory:
     """Messages in order, compressed once there is too much of them.
@@ -70,7 +81,8 @@ class ShortTermMemory:
         self.window.add(message)
         if self._compressing is not None:
             self._estimate += self._compressing.counter.message(message)
-            self.original.append(message)
+            if self._compressing.families:
+                self.original.append(message)
 
     def get_messages(self) -> tuple[Message, ...]:
         """The working messages; getting them compresses nothing."""

@@ -1,0 +1,92 @@
+"""The tools that AgentScope's framework gives its agents, and what they answer."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from memsim.memory.systems.agentscope.estimate import ROLE_NAMES
+from memsim.memory.systems.agentscope.long_term import (
+    NO_KEYWORDS,
+    NOTHING_FOUND,
+    NOTHING_TO_RECORD,
+    NOTHING_VALID,
+    RECORDED,
+    LongTermMemory,
+)
+from memsim.memory.systems.agentscope.offloads import NULL_UUID, answer
+from memsim.models import ToolSpec
+
+if TYPE_CHECKING:
+    from memsim.memory.compaction import Blobs
+
+RECORD, RETRIEVE, RELOAD = "record_to_memory", "retrieve_from_memory", "context_reload"
+UUID = "working_context_offload_uuid"
+
+_TEXT = {"type": "string"}
+_LIST = {"type": "array", "items": _TEXT}
+
+
+def _spec(name: str, description: str, properties: dict[str, Any], *, reads: bool) -> ToolSpec:
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return ToolSpec(name=name, description=description, parameters=json.dumps(schema), reads=reads)
+
+
+LONG_TERM = (
+    _spec(
+        RECORD,
+        "Record important info to long-term memory",
+        {"thinking": _TEXT, "content": _LIST},
+        reads=False,
+    ),
+    _spec(RETRIEVE, "Retrieve info from long-term memory", {"keywords": _LIST}, reads=True),
+)
+RELOADING = _spec(
+    RELOAD,
+    "Give back the messages that a reference in the context stands for",
+    {UUID: _TEXT},
+    reads=True,
+)
+
+
+def record(given: dict[str, Any], memory: LongTermMemory, user: str, said: tuple[str, ...]) -> str:
+    """record_to_memory.
+
+    Args:
+        given: its arguments.
+        memory: what is written to.
+        user: whose agent calls.
+        said: ids of the messages of this turn, from which the content may be.
+    """
+    content = given.get("content")
+    if not content:
+        return NOTHING_TO_RECORD
+    texts = [text for text in content if isinstance(text, str) and text.strip()]
+    if not texts:
+        return NOTHING_VALID
+    thinking = given.get("thinking")
+    if isinstance(thinking, str) and thinking.strip():
+        texts.insert(0, thinking)
+    for text in texts:
+        memory.keep(text, user, perhaps=said)
+    return RECORDED
+
+
+def retrieve(given: dict[str, Any], memory: LongTermMemory, user: str) -> str:
+    """retrieve_from_memory; the keywords are joined by one blank."""
+    keywords = given.get("keywords")
+    if not keywords:
+        return NO_KEYWORDS
+    found = memory.retrieve(" ".join(map(str, keywords)), user)
+    return "\n".join(m.text for m in found) or NOTHING_FOUND
+
+
+def context_reload(given: dict[str, Any], blobs: Blobs | None) -> str:
+    """context_reload."""
+    uuid = given.get(UUID)
+    if not isinstance(uuid, str):
+        return NULL_UUID
+    found = answer(uuid, blobs)
+    if isinstance(found, str):
+        return found
+    return "\n".join(f"{ROLE_NAMES[m.role]}: {m.text}" for m in found)

@@ -1,0 +1,398 @@
+"""AgentScope's memory: a list of messages or one that compresses itself, and one for later."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Literal
+from urllib.parse import quote
+
+from memsim import (
+    Context,
+    Environment,
+    Event,
+    Forget,
+    ForgetOutcome,
+    Location,
+    Message,
+    Query,
+    Section,
+    State,
+    Strategy,
+    Surface,
+    ToolSpec,
+    composed,
+)
+from memsim.memory.compaction.summary import originals
+from memsim.memory.erasure import meant
+from memsim.memory.systems.agentscope import tools
+from memsim.memory.systems.agentscope.agents import Agent, Agents, Draft, ShortTerm
+from memsim.memory.systems.agentscope.config import AutoContextConfig
+from memsim.memory.systems.agentscope.long_term import NAME, LongTermMemory, injected
+from memsim.memory.systems.agentscope.making import Choice, short_term
+from memsim.memory.systems.agentscope.python_agent import Marking
+from memsim.memory.systems.agentscope.session import session_of, written
+from memsim.memory.systems.agentscope.short_term import Drafted, ShortTermMemory
+
+HOOK = (
+    "Some messages may be compressed and hold <!-- CONTEXT_OFFLOAD uuid=... -->."
+    "\nCall context_reload with that uuid where you need what was there."
+    "\nNever mention a uuid to the user."
+)
+
+
+class Agentscope(Strategy):
+    """AgentScope's memory as published: short-term by agent, long-term by user.
+
+    Fidelity:
+
+    * short-term memory is an agent's, and its session is named by the user
+      -> test_sessions_are_named_by_the_user
+    * addMessage, getMessages, deleteMessage and clear -> test_the_interface_of_memory
+    * InMemoryMemory keeps everything, in order -> test_in_memory_keeps_everything_in_order
+    * what getMessages gives cannot change the memory
+      -> test_messages_that_are_given_out_change_nothing
+    * saveState and loadState of messages -> test_state_goes_out_and_in
+    * msgThreshold 30, tokenRatio 0.3, lastKeep 10 -> test_thresholds_are_the_documented_ones
+    * too many messages trigger -> test_messages_trigger
+    * too many tokens trigger -> test_tokens_trigger
+    * compression merges, then summarises, then offloads, as long as it must
+      -> test_compression_is_progressive
+    * what is left is a summary, references and the latest messages
+      -> test_a_summary_references_and_the_latest_are_left
+    * the last N messages stay -> test_the_latest_messages_stay
+    * the user's message is stored before reasoning, reply and results after
+      -> test_messages_are_stored_as_they_come
+    * a tool call is two messages -> test_a_tool_call_is_two_messages
+    * tokens are estimated as length / 4 of the text of each message
+      -> test_tokens_are_a_quarter_of_the_text
+    * truncation keeps the last N messages -> test_truncation_keeps_the_last
+    * summarisation puts one summary before the recent messages
+      -> test_summarisation_puts_one_summary_first
+    * offloading keeps large content outside -> test_offloading_keeps_large_content_outside
+    * record and retrieve of LongTermMemory -> test_what_is_recorded_is_retrieved
+    * long-term memory crosses sessions -> test_long_term_memory_crosses_sessions
+    * Mem0 keeps what is extracted of user and assistant messages, by user
+      -> test_mem0_keeps_facts_of_a_user
+    * ReMe can stand behind the same interface -> test_reme_keeps_summaries
+    * a store of one's own can stand behind it -> test_a_store_keeps_messages_word_for_word
+    * STATIC_CONTROL retrieves before reasoning and records after the reply
+      -> test_static_control_works_by_itself
+    * AGENT_CONTROL leaves both to tools -> test_agent_control_leaves_it_to_tools
+    * BOTH is both -> test_both_modes_at_once
+    * what is retrieved stands in <long_term_memory> in the prompt
+      -> test_memories_stand_in_their_block
+    * record_to_memory takes thinking and content -> test_recording_by_tool
+    * retrieve_from_memory takes keywords -> test_retrieving_by_tool
+    * a session's file holds components, by name, and a timestamp
+      -> test_session_files_are_as_documented
+    * sessions are loaded if they exist -> test_a_session_is_loaded_again
+    * defect: results of tools count no tokens; fixed counts them
+      -> test_results_count_only_when_fixed
+    * defect: session keys join with _; fixed tells them apart
+      -> test_session_keys_collide_unless_fixed
+    * defect: deleting leaves summaries, references and memories; fixed erases
+      -> test_deleting_leaves_traces_unless_fixed
+    * defect: what is remembered can close its block; fixed escapes it
+      -> test_memories_can_close_their_block_unless_fixed
+    * 1.0.12: nine thresholds -> test_thresholds_of_the_package
+    * 1.0.12: the threshold itself triggers -> test_the_package_is_triggered_at_its_threshold
+    * 1.0.12: UTF-16 units / 2.5 and what each block costs -> test_the_estimate_of_the_package
+    * 1.0.12: of six families the first that works ends it -> test_one_family_works_at_a_time
+    * 1.0.12: large results leave 200 characters and a reference
+      -> test_large_results_leave_their_beginning
+    * 1.0.12: the current round is summarised again every time
+      -> test_the_current_round_is_summarised_every_time
+    * 1.0.12: planning is kept from the model -> test_planning_is_not_shown
+    * 1.0.12: context_reload and its answers -> test_reloading_by_tool
+    * 1.0.12: the agent is told of references -> test_the_agent_is_told_of_references
+    * 1.0.12: the original list only grows, and interactions are read from it
+      -> test_the_original_list_only_grows
+    * 1.0.12: clearing leaves offloads and events -> test_clearing_leaves_offloads
+    * 1.0.12: events name the neighbours and the cost -> test_events_tell_what_was_done
+    * 1.0.12: memories stay in the history and are recorded again, unless fixed
+      -> test_memories_are_recorded_again
+    * 1.0.21: the latest three stay, a call and its results being one
+      -> test_a_call_and_its_results_are_one
+    * 1.0.21: too few recent messages compress everything
+      -> test_too_few_recent_messages_compress_everything
+    * 1.0.21: compressed messages are marked, the summary stands before the rest
+      -> test_compressed_messages_are_marked
+
+    Args:
+        memory: `inmemory` keeps all messages; `autocontext` compresses them.
+        longterm: what is kept for later: nothing, facts (`mem0`), summaries (`reme`) or the
+            messages themselves (`store`).
+        mode: who records and retrieves: the framework (`static`), the agent by tools, or both.
+        version: the document, the Java package 1.0.12 or the Python package 1.0.21.
+        window: how `autocontext` compresses as documented; `auto` is `progressive`. With
+            `inmemory` it is `none` unless named.
+        scope: whose a short-term memory is: a principal's, a session's, or everybody's.
+        fixed: repair what leaks or miscounts by design.
+        msg_threshold: messages that trigger; 30 as documented, 100 in the package.
+        max_token: tokens of the model's window; 131,072, or the budget where that is less.
+        token_ratio: share of it that triggers; 0.3 as documented, 0.75 in the package.
+        last_keep: messages that stay; 10 as documented, 50 in the package.
+        large_payload_threshold: characters beyond which content is large.
+        offload_single_preview: characters of it that stay.
+        min_consecutive_tool_messages: messages of tools that a run must exceed (1.0.12).
+        min_compression_token_threshold: tokens below which nothing is summarised (1.0.12).
+        current_round_compression_ratio: what the current round is shortened to (1.0.12).
+        keep_recent: messages that stay (1.0.21).
+        summary: tokens that a summary may have.
+        retrieve: memories that are retrieved at most.
+        sessions: write a session file for each agent after every turn.
+
+    Raises:
+        ValueError: a number is out of its range, or a word means nothing here.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        *,
+        memory: Literal["inmemory", "autocontext"] = "inmemory",
+        longterm: Literal["none", "mem0", "reme", "store"] = "none",
+        mode: Literal["static", "agent", "both"] = "static",
+        version: Literal["document", "1.0.12", "1.0.21"] = "document",
+        window: Literal[
+            "auto", "none", "progressive", "truncation", "summarisation", "offloading"
+        ] = "auto",
+        scope: Literal["principal", "session", "shared"] = "principal",
+        fixed: bool = False,
+        msg_threshold: int | None = None,
+        max_token: int | None = None,
+        token_ratio: float | None = None,
+        last_keep: int | None = None,
+        large_payload_threshold: int = 5 * 1024,
+        offload_single_preview: int = 200,
+        min_consecutive_tool_messages: int = 6,
+        min_compression_token_threshold: int = 5000,
+        current_round_compression_ratio: float = 0.3,
+        keep_recent: int = 3,
+        summary: int = 400,
+        retrieve: int = 5,
+        sessions: bool = False,
+    ) -> None:
+        super().__init__(env)
+        documented = version == "document"
+        self._config = AutoContextConfig(
+            msg_threshold=(30 if documented else 100) if msg_threshold is None else msg_threshold,
+            max_token=min(AutoContextConfig().max_token, env.budget)
+            if max_token is None
+            else max_token,
+            token_ratio=(0.3 if documented else 0.75) if token_ratio is None else token_ratio,
+            last_keep=(10 if documented else 50) if last_keep is None else last_keep,
+            large_payload_threshold=large_payload_threshold,
+            offload_single_preview=offload_single_preview,
+            min_consecutive_tool_messages=min_consecutive_tool_messages,
+            min_compression_token_threshold=min_compression_token_threshold,
+            current_round_compression_ratio=current_round_compression_ratio,
+        )
+        self._choice = Choice(
+            memory=memory,
+            version=version,
+            window=window,
+            config=self._config,
+            keep_recent=keep_recent,
+            summary=summary,
+            fixed=fixed,
+        )
+        if mode not in {"static", "agent", "both"}:
+            raise ValueError(f"mode is {mode!r}: it is 'static', 'agent' or 'both'")
+        self._mode = mode
+        self._fixed = fixed
+        self._packaged = not documented
+        self._reloads = memory == "autocontext" and version != "1.0.21"
+        self._instructs = self._reloads and version == "1.0.12"
+        self._files = sessions
+        self._kind = longterm
+        self.long_term = LongTermMemory(longterm, retrieve)
+        self.agents = Agents(scope, self._made, fixed=fixed)
+        self._at = ("", "")
+        self._revision = 0
+        self._injections = 0
+
+    def _made(self, names: dict[str, str]) -> ShortTerm:
+        return short_term(self._choice, self.env.counter, names)
+
+    # -- what is said, and what is shown
+
+    def observe(self, message: Message) -> None:
+        self._revision += 1
+        self._at = (message.principal, message.session)
+        self.agents.of(*self._at).hear(message)
+
+    def context(self, query: Query) -> Context:
+        agent = self.agents.seen_by(query.principal, query.session)
+        recalled = self._recalled(query.text, query.principal)
+        told = self._instruction()
+        room = query.budget - recalled.tokens - told.tokens
+        window = agent.window(self._draft(agent)).section(room)
+        # The package puts what it retrieved after the user's message, the document before it all.
+        order = (told, window, recalled) if self._packaged else (told, recalled, window)
+        return self.env.build.context(*order)
+
+    def delivered(self, context: Context) -> None:
+        agent = self.agents.of(*self._at)
+        draft = self._draft(agent)
+        if draft is not None:
+            self._adopt(agent, draft)
+        if self._packaged and not self._fixed:
+            self._put_back(agent, context)
+        self._revision += 1
+
+    def end_turn(self) -> None:
+        self._revision += 1
+        for agent in self.agents:
+            if agent.fresh and self._kind != "none" and self._mode != "agent":
+                self._record(agent)
+            agent.fresh.clear()
+            if self._files:
+                self._write(agent)
+
+    def _draft(self, agent: Agent) -> Draft:
+        def compute() -> Draft:
+            return agent.memory.draft(self.env.model, self.env.clock.now)
+
+        return self.memo.get(self._revision, agent.key, compute)
+
+    def _adopt(self, agent: Agent, draft: Drafted | Marking) -> None:
+        before = agent.memory.window.tokens
+        agent.adopt(draft)
+        if draft.sources:
+            after = agent.memory.window.tokens
+            self.env.log(
+                Event(
+                    kind="compaction",
+                    sources=draft.sources,
+                    before=before,
+                    after=after,
+                    detail=draft.detail,
+                )
+            )
+
+    def _recalled(self, text: str, user: str) -> Section:
+        found = self.long_term.retrieve(text, user) if self._mode != "agent" else ()
+        if not found:
+            return self.env.build.section("recalled", ())
+        message = composed(
+            "user",
+            injected(found, fixed=self._fixed),
+            id=f"{NAME}:{self._injections}",
+            quotes=tuple(dict.fromkeys(i for m in found for i in m.quotes)),
+            derived_from=tuple(dict.fromkeys(i for m in found for i in m.sources)),
+            time=self.env.clock.now(),
+        )
+        return self.env.build.section("recalled", (message,))
+
+    def _instruction(self) -> Section:
+        told = (composed("system", HOOK, id="hook"),) if self._instructs else ()
+        return self.env.build.section("system", told)
+
+    def _put_back(self, agent: Agent, context: Context) -> None:
+        for section in context.sections:
+            for message in section.messages if section.layer == "recalled" else ():
+                self._injections += 1
+                agent.memory.add_message(message)
+                agent.fresh.append(message)
+
+    def _record(self, agent: Agent) -> None:
+        said = agent.memory.get_messages() if self._packaged else tuple(agent.fresh)
+        users = dict.fromkeys(agent.owners[m.id] for m in agent.fresh if m.id in agent.owners)
+        for user in users:
+            own = tuple(m for m in said if agent.owners.get(m.id, user) == user)
+            new = self.long_term.record(own, user, self.env.model, self.env.clock.now())
+            if new:
+                ids = tuple(dict.fromkeys(i for m in own for i in originals(m)))
+                self.env.log(Event(kind="stored", sources=ids, detail=f"{new} memories"))
+
+    def _write(self, agent: Agent) -> None:
+        session = session_of(agent.key, agent.memory.get_messages(), self.env.clock.now())
+        name = quote(agent.key, safe="") or "default"
+        (self.env.folder() / f"{name}.json").write_text(written(session), "utf-8")
+
+    # -- tools
+
+    def tools(self, principal: str) -> Sequence[ToolSpec]:
+        by_agent = self._kind != "none" and self._mode != "static"
+        reloading = (tools.RELOADING,) if self._reloads else ()
+        return (*(tools.LONG_TERM if by_agent else ()), *reloading)
+
+    def call_tool(self, name: str, arguments: str, principal: str) -> str:
+        if name not in {spec.name for spec in self.tools(principal)}:
+            return super().call_tool(name, arguments, principal)
+        try:
+            given = json.loads(arguments)
+        except ValueError:
+            given = None
+        if not isinstance(given, dict):
+            return f"Error: the arguments of {name} are no JSON object"
+        agent = self.agents.seen_by(principal, self._at[1])
+        if name == tools.RECORD:
+            self._revision += 1
+            said = tuple(m.id for m in agent.fresh)
+            return tools.record(given, self.long_term, principal, said)
+        if name == tools.RETRIEVE:
+            return tools.retrieve(given, self.long_term, principal)
+        memory = agent.memory
+        return tools.context_reload(
+            given, memory.blobs if isinstance(memory, ShortTermMemory) else None
+        )
+
+    # -- what is kept where
+
+    def forget(self, request: Forget) -> ForgetOutcome:
+        removed: dict[str, None] = {}
+        self._revision += 1
+        for agent in self.agents.visible(request.principal):
+            ids = meant(request.text, request.sources, agent.own(request.principal))
+            gone = agent.erase(ids) if self._fixed else agent.delete(ids)
+            removed.update(dict.fromkeys(gone))
+        if self._fixed:
+            removed.update(dict.fromkeys(self.long_term.remove(tuple(removed))))
+        return ForgetOutcome(supported=True, removed=tuple(removed))
+
+    def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
+        for agent in self.agents.visible(viewer):
+            for tier, message in agent.surfaces():
+                yield Surface(tier=tier, sources=originals(message), text=message.text)
+        for memory in self.long_term:
+            if viewer is None or memory.user == viewer:
+                yield Surface(
+                    tier="store", sources=(*memory.quotes, *memory.sources), text=memory.text
+                )
+
+    def locate(self, source: str, query: Query) -> Location | None:
+        agent, shown = self.agents.seen_by(query.principal, query.session), self.context(query)
+        window = agent.window(self._draft(agent))
+        if source in window and not window.get(source).composed:
+            detail = "" if source in shown.verbatim else "over budget"
+            return Location(tier="window", detail=detail)
+        if any(source in m.derived_from for m in window):
+            detail = "" if source in shown.derived else "over budget"
+            return Location(tier="summary", detail=detail)
+        rank = self.long_term.rank_of(source, query.text, query.principal)
+        if rank is not None:
+            return Location(tier="store", rank=rank)
+        tiers = {tier for tier, m in agent.surfaces() if source in originals(m)}
+        for tier in ("offload", "history"):
+            if tier in tiers:
+                return Location(tier=tier, detail="not shown")
+        return None
+
+    def save(self) -> State:
+        return {
+            "agents": self.agents.save(),
+            "long_term": self.long_term.save(),
+            "injections": self._injections,
+            "at": list(self._at),
+        }
+
+    def load(self, state: State) -> None:
+        self._revision += 1
+        self.agents.load(state.get("agents"))
+        self.long_term.load(state.get("long_term"))
+        injections, at = state.get("injections"), state.get("at")
+        self._injections = injections if isinstance(injections, int) else 0
+        self._at = (str(at[0]), str(at[1])) if isinstance(at, list) else ("", "")
