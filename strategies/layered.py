@@ -52,8 +52,9 @@ class Layered(Strategy):
         acl: whether everybody sees only what is theirs, shared with them, or said in their
             conversations.
         mode: who stores and recalls: the framework, the agent by its tools, or both.
-        store: where entries are kept; `postgres` and `redis` need a server, whose address is in
-            MEMSIM_POSTGRES_URL or MEMSIM_REDIS_URL.
+        store: where entries are kept. Replays keep them in memory, which is fastest; what is found
+            is the same in every store that compares exactly. `postgres` and `redis` need a server,
+            whose address is in MEMSIM_POSTGRES_URL or MEMSIM_REDIS_URL.
 
     Raises:
         ValueError: a number is out of its range, or a word means nothing here.
@@ -73,7 +74,7 @@ class Layered(Strategy):
         vectors: Switch = "on",
         acl: Switch = "on",
         mode: Literal["framework", "agent", "both"] = "framework",
-        store: StoreKind = "sqlite",
+        store: StoreKind = "memory",
     ) -> None:
         super().__init__(env)
         options = MemoryOptions(
