@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from memsim.clock import utc
 from memsim.errors import StoreError
 from memsim.memory.state import JSON, reading
 from memsim.memory.systems.prx.ranking import Ranked, f32
-from memsim.memory.systems.prx.schema import SAVED, prepare
+from memsim.memory.systems.prx.schema import COLUMNS, SAVED, prepare
 
 if TYPE_CHECKING:
     from memsim.memory.retrieval.nearest import MemoryStore
@@ -43,6 +43,9 @@ _FIELDS = (
     " risk_signals, channel, chat_type, chat_id, sender_id, topic_id, created_at, updated_at,"
     " archived, sources, space"
 )
+
+
+_NAMES = [name.strip() for name in _FIELDS.split(",")]
 
 
 class Row(NamedTuple):
@@ -92,6 +95,18 @@ EVERY = Clause()
 PRESENT = Clause("m.archived = 0")
 
 
+class Mirror(Protocol):
+    """Another place where rows are kept."""
+
+    def change(self, before: Sequence[Row], after: Sequence[Row]) -> None:
+        """Some rows are no longer as they were."""
+        ...
+
+    def renew(self, rows: Sequence[Row]) -> None:
+        """These are all the rows there are."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
     """Whose a row is and who may see it; a write without one leaves all of it as it was."""
@@ -115,6 +130,7 @@ class Brain:
         embed: gives the embedder on first use; None for words alone.
         unembedded: categories without vectors.
         cache_size: texts whose vectors are kept beside the rows.
+        mirror: where rows are kept besides; None for nowhere.
 
     Raises:
         StoreError: it cannot be opened.
@@ -127,10 +143,12 @@ class Brain:
         embed: Callable[[], Embedder] | None = None,
         unembedded: frozenset[str] = UNEMBEDDED,
         cache_size: int = 10_000,
+        mirror: Mirror | None = None,
     ) -> None:
         self._embed = embed
         self._unembedded = unembedded
         self._cache_size = cache_size
+        self._mirror = mirror
         self._vectors: MemoryStore | None = None
         self._embedded: set[int] = set()
         if path is not None:
@@ -185,6 +203,7 @@ class Brain:
         if stamp is not None:
             changed |= {name: getattr(stamp, name) for name in Stamp.__slots__}
         every = fresh | changed
+        before = self._before(key, space)
         with failing():
             found = self.connection.execute(
                 f"INSERT INTO memories ({', '.join(every)})"
@@ -192,8 +211,9 @@ class Brain:
                 f" {', '.join(f'{name} = excluded.{name}' for name in changed)} RETURNING rowid",
                 tuple(every.values()),
             )
-            (number,) = found.fetchone()
+            ((number,),) = found.fetchall()
             self._index(number, vector)
+        self._mirrored(before, [number])
 
     def get(self, key: str, clause: Clause = EVERY) -> Row | None:
         """The row with a key, where it is among those meant."""
@@ -209,24 +229,31 @@ class Brain:
 
     def drop(self, numbers: Iterable[int]) -> None:
         """Delete rows."""
+        gone = list(numbers)
+        before = [*self.fetch(gone).values()] if self._mirror is not None else []
         with failing():
-            for number in numbers:
+            for number in gone:
                 self.connection.execute("DELETE FROM memories WHERE rowid = ?", (number,))
                 self._index(number, None)
+        self._mirrored(before, [])
 
     def archive(self, numbers: Iterable[int]) -> None:
         """Put rows away: they are kept, and no longer found."""
-        marks = [(number,) for number in numbers]
+        away = list(numbers)
         with failing():
-            self.connection.executemany("UPDATE memories SET archived = 1 WHERE rowid = ?", marks)
+            self.connection.executemany(
+                "UPDATE memories SET archived = 1 WHERE rowid = ?", [(number,) for number in away]
+            )
+        self._mirrored([], away)
 
     def used(self, numbers: Iterable[int], now: datetime) -> None:
         """Count that rows were of use, which makes them as young as a write does."""
-        at = moment(now)
+        at, of_use = moment(now), list(numbers)
         self.connection.executemany(
             "UPDATE memories SET useful_count = useful_count + 1, updated_at = ? WHERE rowid = ?",
-            [(at, number) for number in numbers],
+            [(at, number) for number in of_use],
         )
+        self._mirrored([], of_use)
 
     def listed(self, *, category: str | None = None, session: str | None = None) -> list[Row]:
         """The latest rows; the session is looked at after the limit."""
@@ -254,10 +281,11 @@ class Brain:
         with failing():
             return [Row(*row) for row in self.connection.execute(query, (*given, limit))]
 
-    def fetch(self, numbers: Sequence[int]) -> dict[int, Row]:
-        """Rows by their numbers."""
+    def fetch(self, numbers: Sequence[int], clause: Clause = EVERY) -> dict[int, Row]:
+        """Rows by their numbers, those that are meant."""
         marks = ", ".join("?" * len(numbers))
-        return {row.number: row for row in self.rows(f"m.rowid IN ({marks})", numbers)}
+        where = f"m.rowid IN ({marks}) AND ({clause.sql})"
+        return {row.number: row for row in self.rows(where, (*numbers, *clause.given))}
 
     # -- rankings
 
@@ -290,15 +318,20 @@ class Brain:
         if not len(vectors):
             return []
         numbers, scores = vectors.search(vector, len(vectors) if clause != EVERY else limit)
+        meant = self._meant(clause) if clause != EVERY else None
         ranked = sorted(
             (-f32(min(1.0, score)), number)
             for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
-            if score > 0
+            if score > 0 and (meant is None or number in meant)
         )
-        if clause != EVERY:
-            meant = self._meant(clause)
-            ranked = [(score, number) for score, number in ranked if number in meant]
         return [(number, -score) for score, number in ranked[:limit]]
+
+    @property
+    def present(self) -> Clause:
+        """The rows that are not put away, as cheaply as it can be said."""
+        query = "SELECT EXISTS (SELECT 1 FROM memories m WHERE m.archived = 1)"
+        (away,) = self.connection.execute(query).fetchone()
+        return PRESENT if away else EVERY
 
     def containing(self, query: str, limit: int, clause: Clause = EVERY) -> list[Row]:
         """The latest rows in which any of the query's first words stands, as LIKE sees it."""
@@ -396,10 +429,34 @@ class Brain:
                 raise ValueError(str(error)) from error
         self._vectors = None
         self._embed_again()
+        if self._mirror is not None:
+            self._mirror.renew(self.rows(order="m.rowid"))
+
+    def restore(self, rows: Iterable[Row]) -> None:
+        """Take rows in as they are, in place of those there are."""
+        names = [name for name in COLUMNS if name != "embedding"]
+        self.connection.execute("DELETE FROM memories")
+        for row in rows:
+            values = dict(zip(_NAMES, row, strict=True)) | {"policy_version": 1, "raw_sender": None}
+            self.connection.execute(
+                f"INSERT INTO memories ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",
+                [values[name] for name in names],
+            )
+        self._vectors = None
+        self._embed_again()
 
     def close(self) -> None:
         """Release the file; a second call does nothing."""
         self.connection.close()
+
+    def _before(self, key: str, space: str) -> list[Row]:
+        if self._mirror is None:
+            return []
+        return self.rows("m.key = ? AND m.space = ?", (key, space))
+
+    def _mirrored(self, before: Sequence[Row], now: Sequence[int]) -> None:
+        if self._mirror is not None:
+            self._mirror.change(before, [*self.fetch(now).values()])
 
     def _embed_again(self) -> None:
         for row in self.rows(order="m.rowid"):

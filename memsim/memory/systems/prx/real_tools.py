@@ -40,6 +40,8 @@ class RealTools:
         acl: whether tools keep from callers what is not theirs, or only note that they would.
         recall: how it is recalled.
         sources: ids of the messages that what is stored now comes from.
+        forgets: whether the backend can, which files cannot.
+        kept: is told of every entry that is stored.
     """
 
     def __init__(
@@ -51,6 +53,8 @@ class RealTools:
         acl: bool = False,
         recall: Recall | None = None,
         sources: Callable[[], tuple[str, ...]] = tuple,
+        forgets: bool = True,
+        kept: Callable[[str, str, str], None] = lambda _key, _content, _category: None,
     ) -> None:
         self._brain = brain
         self._files = files
@@ -58,6 +62,8 @@ class RealTools:
         self._acl = acl
         self._recall = recall or Recall()
         self._sources = sources
+        self._forgets = forgets
+        self._kept = kept
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Run a tool.
@@ -79,7 +85,8 @@ class RealTools:
     def store(self, arguments: Mapping[str, Any]) -> Result:
         """memory_store, which says nothing of who it stores for."""
         key, content = text_in(arguments, "key"), text_in(arguments, "content")
-        category = arguments.get("category")
+        named = arguments.get("category")
+        category = named if isinstance(named, str) else "core"
         if key.startswith(SELF):
             return Result(False, error="Refusing to write reserved self-system memory namespace")  # noqa: FBT003
         try:
@@ -88,18 +95,19 @@ class RealTools:
                 self._files,
                 key,
                 content,
-                category if isinstance(category, str) else "core",
+                category,
                 now=self._now(),
                 sources=self._sources(),
             )
         except StoreError as error:
             return Result(False, error=f"Failed to store memory: {error}")  # noqa: FBT003
+        self._kept(key, content, category)
         return _done(f"Stored memory: {key}")
 
     def forget(self, arguments: Mapping[str, Any]) -> Result:
         """memory_forget, which asks nobody, and leaves the copy as it is."""
         key = text_in(arguments, "key")
-        found = self._brain.forget(key)
+        found = self._forgets and self._brain.forget(key)
         return _done(f"Forgot memory: {key}" if found else f"No memory found with key: {key}")
 
     def recall(self, arguments: Mapping[str, Any]) -> Result:

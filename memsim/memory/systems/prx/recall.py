@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from memsim.errors import StoreError
 from memsim.memory.systems.prx.brain import EVERY, Brain, Clause, Row
 from memsim.memory.systems.prx.ranking import Ranked, merge
+from memsim.memory.systems.prx.searching import share
 
 CONTEXT = "[Memory context]"
 RECALLED = 5
@@ -35,9 +35,6 @@ class Recalled(NamedTuple):
     score: float
 
 
-Admits = Callable[[Row], bool]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
     """How a memory is asked.
@@ -45,10 +42,13 @@ class Recall:
     Attributes:
         weights: of meaning and of words.
         meaning_only: whether words do not count at all.
+        shares: whether rows are scored by the share of the query's words in them, as the file
+            backend does, and by nothing else.
     """
 
     weights: tuple[float, float] = (0.7, 0.3)
     meaning_only: bool = False
+    shares: bool = False
 
     def __call__(
         self,
@@ -59,7 +59,7 @@ class Recall:
         now: datetime,
         session: str | None = None,
         before: Clause = EVERY,
-        after: Admits = lambda _row: True,
+        after: Clause = EVERY,
     ) -> list[Recalled]:
         """The best rows for a query.
 
@@ -70,21 +70,21 @@ class Recall:
             now: the present.
             session: only rows of this conversation, of those that are left after the cut.
             before: rows that are ranked at all.
-            after: which of the rows are let through, of those that are left after the cut.
+            after: rows that are let through, of those that are left after the cut.
         """
         if not query.strip() or limit < 1:
             return []
 
-        def admits(row: Row) -> bool:
-            return session in {None, row.session} and after(row)
-
         ranked = self._ranked(brain, query, limit, now, session, before)
-        rows = brain.fetch([number for number, _ in ranked])
-        found = [Recalled(rows[number], score) for number, score in ranked if admits(rows[number])]
-        if not found and not self.meaning_only:
-            rows_like = brain.containing(query, limit, before)
-            found = [Recalled(row, 1.0) for row in rows_like if admits(row)]
-        return found
+        rows = brain.fetch([number for number, _ in ranked], after)
+        found = [Recalled(rows[number], score) for number, score in ranked if number in rows]
+        found = [r for r in found if session in {None, r.row.session}]
+        if found or self.meaning_only or self.shares:
+            return found
+        like = brain.containing(query, limit, before)
+        let = brain.fetch([row.number for row in like], after)
+        rest = [row for row in like if row.number in let]
+        return [Recalled(row, 1.0) for row in rest if session in {None, row.session}]
 
     def _ranked(
         self,
@@ -95,6 +95,8 @@ class Recall:
         session: str | None,
         before: Clause,
     ) -> list[Ranked]:
+        if self.shares:
+            return _by_share(brain, query, limit, before)
         try:
             words = [] if self.meaning_only else brain.keyword(query, 2 * limit, before)
         except StoreError:
@@ -107,6 +109,15 @@ class Recall:
             return words[:limit]
         merged = merge(near, words, weights=self.weights, limit=limit)
         return [(m.number, m.score) for m in merged]
+
+
+def _by_share(brain: Brain, query: str, limit: int, before: Clause) -> list[Ranked]:
+    order = "m.category <> 'core', m.rowid"
+    scored = (
+        (row.number, share(query, row.content))
+        for row in brain.rows(before.sql, before.given, order=order)
+    )
+    return sorted((r for r in scored if r[1]), key=lambda r: -r[1])[:limit]
 
 
 def loaded(found: list[Recalled], least: float) -> list[Recalled]:

@@ -38,6 +38,8 @@ CREATE TABLE IF NOT EXISTS memories (
     UNIQUE (key, space)
 );
 CREATE INDEX IF NOT EXISTS memories_updated ON memories (updated_at);
+CREATE INDEX IF NOT EXISTS memories_sender ON memories (sender_id);
+CREATE INDEX IF NOT EXISTS memories_archived ON memories (archived) WHERE archived = 1;
 CREATE VIRTUAL TABLE IF NOT EXISTS memories_fts USING fts5(
     key, content, content='memories', content_rowid='rowid'
 );
@@ -102,6 +104,10 @@ CREATE INDEX IF NOT EXISTS memories_topic ON memories (topic_id);
 CREATE TABLE IF NOT EXISTS topic_participants (
     topic_id TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (topic_id, user_id)
 );
+CREATE TABLE IF NOT EXISTS shared (
+    owner TEXT NOT NULL, reader TEXT NOT NULL, source TEXT NOT NULL,
+    PRIMARY KEY (owner, reader, source)
+);
 CREATE TABLE IF NOT EXISTS access_audit_log (
     id INTEGER PRIMARY KEY, requester TEXT NOT NULL, action TEXT NOT NULL, query TEXT,
     memory_id TEXT, policy_rule TEXT NOT NULL, result TEXT NOT NULL, at TEXT NOT NULL
@@ -115,6 +121,7 @@ SAVED = (
     "user_policies",
     "topics",
     "topic_participants",
+    "shared",
     "access_audit_log",
 )
 """The tables that hold what cannot be made anew."""

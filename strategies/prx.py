@@ -1,0 +1,302 @@
+"""PRX's memory: entries by key and category, five tools, access control, hygiene."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from memsim import (
+    Context,
+    Environment,
+    Event,
+    Forget,
+    ForgetOutcome,
+    Grant,
+    Location,
+    Message,
+    Query,
+    Section,
+    State,
+    Strategy,
+    Surface,
+    ToolSpec,
+    composed,
+)
+from memsim.memory.systems.prx.recall import Recalled, context_text
+from memsim.memory.systems.prx.results import ToolError
+from memsim.memory.systems.prx.service import Service
+from memsim.memory.systems.prx.settings import (
+    Backend,
+    Settings,
+    Version,
+    defaults,
+    read_settings,
+)
+from memsim.memory.window import Window
+
+Switch = Literal["on", "off"]
+
+HISTORY = 50
+"""Messages of a sender's chat that are kept (0.3.0)."""
+
+RECALLED = "recalled:"
+
+_NAMESPACE = uuid.UUID("0f4c9e43-8e1f-4f57-9a43-0d6c1f0c7f0b")
+
+
+class Prx(Strategy):
+    """PRX, as its page on memory tools has it; what 0.3.0 really does is `version=0.3.0`.
+
+    What users say is stored as it is said, and what speaks to a message is put before it. All else
+    is for the agent's five tools. The latest messages of each sender's chat stand there anyway.
+
+    Args:
+        backend: `sqlite`, a file; `memory`, this process alone; `markdown`, files searched by the
+            share of words; `embeddings`, found by meaning alone; `postgres`, a file's tables
+            written through to a server whose address is in MEMSIM_POSTGRES_URL.
+        acl: whether everybody is given only what they have access to; the section's, if not named.
+        version: `document`, or `0.3.0` for the real tools, scores, files and access rules.
+        fixed: repairs what leaks: who has no access is left out before anything is ranked; keys
+            are apart by owner; what is forgotten leaves the chat and the files as well.
+        config: a TOML file whose `[memory]` section is taken as it stands.
+        audit: whether each use of a tool is noted (`security.audit.enabled`).
+        role: in 0.3.0, whom everybody is bound as; `unbound` for strangers.
+        history: messages of each sender's chat that are kept.
+        auto_save: whether what users say is stored.
+        max_recall_items: results at most.
+        recall_relevance_threshold: least score of what is put before a message.
+        min_relevance_score: least score of what a search finds.
+        embedding_provider: `none` for words alone; with any other the environment's embedder is
+            used.
+        vector_weight: of meaning in a hybrid search.
+        keyword_weight: of words.
+        hygiene_enabled: whether what is old is put away and erased.
+        archive_after_days: when daily entries are put away.
+        purge_after_days: when what was put away is erased.
+        conversation_retention_days: when conversation entries are erased.
+        daily_retention_days: for how long daily entries are found.
+
+    Raises:
+        ValueError: a value is out of its range, or the file is no such file.
+
+    Fidelity, by statement of the document:
+
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        *,
+        backend: Backend | None = None,
+        acl: Switch | None = None,
+        version: Version = "document",
+        fixed: bool = False,
+        config: str | None = None,
+        audit: Switch = "off",
+        role: Literal["owner", "member", "guest", "unbound"] = "member",
+        history: int = HISTORY,
+        auto_save: Switch | None = None,
+        max_recall_items: int | None = None,
+        recall_relevance_threshold: float | None = None,
+        min_relevance_score: float | None = None,
+        embedding_provider: str | None = None,
+        vector_weight: float | None = None,
+        keyword_weight: float | None = None,
+        hygiene_enabled: Switch | None = None,
+        archive_after_days: int | None = None,
+        purge_after_days: int | None = None,
+        conversation_retention_days: int | None = None,
+        daily_retention_days: int | None = None,
+    ) -> None:
+        super().__init__(env)
+        if history < 1:
+            raise ValueError(f"history is {history}: at least 1")
+        self.settings = _settings(config, version).but(
+            backend=backend,
+            acl_enabled=_on("acl", acl),
+            auto_save=_on("auto_save", auto_save),
+            max_recall_items=max_recall_items,
+            recall_relevance_threshold=recall_relevance_threshold,
+            min_relevance_score=min_relevance_score,
+            embedding_provider=embedding_provider,
+            vector_weight=vector_weight,
+            keyword_weight=keyword_weight,
+            hygiene_enabled=_on("hygiene_enabled", hygiene_enabled),
+            archive_after_days=archive_after_days,
+            purge_after_days=purge_after_days,
+            conversation_retention_days=conversation_retention_days,
+            daily_retention_days=daily_retention_days,
+        )
+        self._fixed = fixed
+        self._history = history
+        self._chats: dict[str, Window] = {}
+        self._pending: list[Message] = []
+        self._closing = ExitStack()
+        self.service = Service(
+            self.settings,
+            version=version,
+            fixed=fixed,
+            now=env.clock.now,
+            embed=env.embed,
+            folder=env.folder,
+            services=env.services,
+            closing=self._closing,
+            salt=env.random.randbytes(16) if _on("audit", audit) else None,
+            role=role,
+        )
+
+    def observe(self, message: Message) -> None:
+        chat = self._chats.get(message.principal)
+        if chat is None:
+            chat = self._chats[message.principal] = self._window()
+        chat.add(message)
+        self._pending.append(message)
+        self.service.joined(message.principal, message.session)
+        if message.role == "user" and self.settings.auto_save:
+            key = f"user_msg_{uuid.uuid5(_NAMESPACE, message.id)}"
+            saved = self.service.save_said(
+                key, message.text, message.principal, message.session, (message.id,)
+            )
+            if saved:
+                self._log("stored", (message.id,))
+
+    def context(self, query: Query) -> Context:
+        found = self.service.recalled(query.text, query.principal, query.session)
+        recalled = self._recalled(found, query)
+        chat = self._chats.get(query.principal) or self._window()
+        window = chat.section(query.budget - recalled.tokens)
+        context = self.env.build.context(window, recalled)
+        ranking = (source for one in found for source in one.row.sources)
+        return Context(sections=context.sections, ranking=tuple(dict.fromkeys(ranking)))
+
+    def delivered(self, context: Context) -> None:
+        ids = (m.id for section in context.sections for m in section.messages if m.composed)
+        told = (name.removeprefix(RECALLED) for name in ids if name.startswith(RECALLED))
+        self.service.used([int(number) for name in told for number in name.split(",")])
+
+    def end_turn(self) -> None:
+        self._pending.clear()
+
+    def elapse(self, now: datetime) -> None:
+        for kind, sources in self.service.tidy(now):
+            self._log(kind, sources)
+
+    def tools(self, principal: str) -> Sequence[ToolSpec]:
+        return self.service.specs()
+
+    def call_tool(self, name: str, arguments: str, principal: str) -> str:
+        try:
+            told = json.loads(arguments or "{}")
+        except (ValueError, RecursionError):
+            return "Error: the arguments are not JSON"
+        if not isinstance(told, dict):
+            return "Error: the arguments are not an object"
+        told = {name: value for name, value in told.items() if not name.startswith("_zc_")}
+        mine = [m for m in self._pending if m.principal == principal]
+        session = mine[-1].session if mine else ""
+        try:
+            return self.service.call(name, told, principal, session, tuple(m.id for m in mine)).text
+        except ToolError as error:
+            return f"Error: {error}"
+
+    def grant(self, grant: Grant) -> None:
+        self.service.share(grant.owner, grant.viewer, grant.sources, revoked=grant.revoked)
+        if grant.everything:
+            self.service.share(grant.owner, grant.viewer, ("*",), revoked=grant.revoked)
+
+    def forget(self, request: Forget) -> ForgetOutcome:
+        removed = self.service.erase(request.principal, request.text, request.sources)
+        if self._fixed and removed:
+            chat = self._chats.get(request.principal)
+            if chat is not None:
+                chat.remove(removed)
+        return ForgetOutcome(supported=True, removed=removed)
+
+    def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
+        for row in self.service.visible(viewer):
+            tier = "archive" if row.archived else "store"
+            yield Surface(tier=tier, sources=row.sources, text=row.content)
+        for sources, text in self.service.in_files(viewer):
+            yield Surface(tier="log", sources=sources, text=text)
+        for who, chat in self._chats.items():
+            if viewer in {None, who}:
+                for message in chat:
+                    yield Surface(tier="window", sources=(message.id,), text=message.text)
+
+    def locate(self, source: str, query: Query) -> Location | None:
+        ranking = self.context(query).ranking
+        if source in ranking:
+            return Location(tier="store", rank=ranking.index(source) + 1)
+        return super().locate(source, query)
+
+    def save(self) -> State:
+        return {
+            "service": self.service.save(),
+            "chats": {who: chat.save() for who, chat in sorted(self._chats.items())},
+        }
+
+    def load(self, state: State) -> None:
+        self.service.load(state.get("service"))
+        self._chats = {}
+        chats = state.get("chats")
+        for who, saved in chats.items() if isinstance(chats, dict) else ():
+            self._chats[who] = self._window()
+            self._chats[who].load(saved)
+
+    def close(self) -> None:
+        self._closing.close()
+
+    def _window(self) -> Window:
+        return Window(self.env.counter, messages=self._history)
+
+    def _recalled(self, found: Sequence[Recalled], query: Query) -> Section:
+        """What was found, as the text before the message, as far as half the budget goes."""
+        count, limit = self.env.counter.text, query.budget // 2
+        total, shown = 16, 0
+        for one in found:
+            total += count(f"- {one.row.key}: {one.row.content}\n")
+            if total > limit:
+                break
+            shown += 1
+        while shown:
+            section = self.env.build.section("recalled", (self._told(found[:shown]),))
+            if section.tokens <= limit:
+                return section
+            shown -= 1
+        return self.env.build.section("recalled", ())
+
+    def _told(self, found: Sequence[Recalled]) -> Message:
+        said = [r.row for r in found if r.row.key.startswith("user_msg_")]
+        other = [r.row for r in found if not r.row.key.startswith("user_msg_")]
+        return composed(
+            "user",
+            context_text(list(found)),
+            id=RECALLED + ",".join(str(r.row.number) for r in found),
+            quotes=tuple(dict.fromkeys(s for row in said for s in row.sources)),
+            derived_from=tuple(dict.fromkeys(s for row in other for s in row.sources)),
+            time=self.env.clock.now(),
+        )
+
+    def _log(self, kind: str, sources: tuple[str, ...]) -> None:
+        self.env.log(Event(kind=kind, sources=sources))
+
+
+def _settings(config: str | None, version: Version) -> Settings:
+    if config is None:
+        return defaults(version)
+    try:
+        text = Path(config).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise ValueError(f"config is {config!r}: it cannot be read") from error
+    return read_settings(text, version)
+
+
+def _on(name: str, word: str | None) -> bool | None:
+    if word not in {"on", "off", None}:
+        raise ValueError(f"{name} is {word!r}: it is 'on' or 'off'")
+    return None if word is None else word == "on"
