@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from memsim.errors import ModelError, RefError
 from memsim.memory.systems.cogtrix.exchanges import Exchange
 
 if TYPE_CHECKING:
@@ -112,7 +113,13 @@ class Exchanges:
         return self._index
 
     def _search(self, text: str, k: int) -> list[Hit]:
-        return self._vectors.search(text, k) if k and self._kept else []
+        if not k or not self._kept:
+            return []
+        try:
+            return self._vectors.search(text, k)
+        except (ModelError, RefError, OSError):
+            # Without an embedder nothing is recalled, and everything else goes on.
+            return []
 
 
 def similarity(cosine: float) -> float:

@@ -277,7 +277,7 @@ class Session:
         found = list(self._pieces(text, now))
         head = composed("system", ADDITIONS[self.mode], id="system")
         before = [prefix.whole(found, now)] if found else []
-        said = [*self._verbatim(), *map(self._as_shown, self.pending)]
+        said = [*self._verbatim(window), *map(self._as_shown, self.pending)]
         trimmed = trim(
             [head, *before, *said],
             window,
@@ -300,9 +300,12 @@ class Session:
         starts = [place for place, m in enumerate(self.pending) if m.role == "user"]
         return self.pending[starts[-1] :] if starts else self.pending[-1:]
 
-    def _verbatim(self) -> list[Message]:
+    def _verbatim(self, window: int) -> list[Message]:
         if not (self._settings.tiers and self.tiers.useful):
-            return self._shown[max(0, len(self._shown) - self.window) :]
+            # In conversation mode the source sends all there is, for trimming to cut: a message is
+            # at least one token, so no more of them than the window has can be left.
+            unbound = self._settings.source and self.mode == "conversation"
+            return self._shown[max(0, len(self._shown) - (window if unbound else self.window)) :]
         summary = self.state.summary
         latest = self.messages[self.tiers.boundary :]
         before = tiers.assembled(self.tiers, summary.text, summary.sources)
