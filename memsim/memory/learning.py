@@ -77,15 +77,25 @@ class Learner:
         own = tuple(m for m in said if m.principal == owner)
         if not own:
             return None
+        ids = tuple(m.id for m in own)
+        before = self._episodic.of(owner, session)
+        # What has left the window since stands in the episode as it was, and is carried on.
+        carried = before if before and not set(before.sources).issubset(ids) else None
         reply = self._model.complete(
-            Request(task="summarise", messages=own, max_tokens=limit, now=now)
+            Request(
+                task="summarise",
+                messages=own,
+                previous=carried.summary if carried else "",
+                max_tokens=limit,
+                now=now,
+            )
         )
         if not reply.text.strip():
             return None
         episode = Episode(
             summary=reply.text,
             tools_called=tools_called(own),
-            sources=tuple(m.id for m in own),
+            sources=tuple(dict.fromkeys((*(carried.sources if carried else ()), *ids))),
         )
         return self._episodic.conclude(owner, session, episode, now)
 

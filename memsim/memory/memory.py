@@ -524,14 +524,6 @@ class Memory:
             limit=int(self._budget * self.options.summary_share),
         )
 
-    @property
-    def _pending(self) -> list[Message]:
-        """Messages that the store does not hold yet."""
-        return self._backlog.said
-
-    def _flush(self) -> None:
-        self._turns.record()
-
     def _current(self, principal: str, session: str | None) -> str:
         return session or self.conversations.latest(principal)
 

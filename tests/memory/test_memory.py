@@ -121,6 +121,22 @@ def test_a_model_that_fails_keeps_nobody_else_from_being_served() -> None:
     assert ["Hello there."] == [e.summary for e in it.memory.episodic.episodes("ana")]
 
 
+def test_a_conversation_that_is_taken_up_again_is_concluded_with_what_was_before() -> None:
+    """Though its beginning has left the window since."""
+    it = Remembering(options=MemoryOptions(vectors=False, window=1))
+    it.say("Alpha.", session="one")
+    it.say("Hm.", session="two")
+    it.say("Beta.", "Gamma.", "Delta.", "Epsilon.", session="one")
+    it.say("Hm.", session="two")
+
+    (episode,) = [e for e in it.memory.episodic.episodes("ana") if "Beta." in e.summary]
+
+    assert "Alpha." in episode.summary
+    assert "ana-1" in episode.sources
+    it.memory.forget("ana", ["ana-1"])
+    assert "Alpha" not in it.texts()
+
+
 def test_what_still_waits_is_forgotten_too() -> None:
     """What is to be recorded, or read for facts, once the model is back does not bring it back."""
     it = Remembering()

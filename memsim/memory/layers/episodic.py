@@ -106,6 +106,11 @@ class Episodic:
         self._vault.put([entry])
         return entry
 
+    def of(self, owner: str, session: str) -> Episode | None:
+        """What one of the owner's conversations came to so far."""
+        entry = self._vault.own(owner, "episodic", _episode_key(session))
+        return None if entry is None else read_episode(entry)
+
     def episodes(self, principal: str) -> list[Episode]:
         """What the conversations came to that a principal may see, oldest first."""
         where = self._vault.where(principal, layers=("episodic",), categories=("daily",))
