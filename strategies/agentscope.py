@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Literal
 from urllib.parse import quote
 
@@ -227,11 +228,15 @@ class Agentscope(Strategy):
         agent = self.agents.seen_by(query.principal, query.session)
         recalled = self._recalled(query.text, query.principal)
         told = self._instruction()
-        room = query.budget - recalled.tokens - told.tokens
-        window = agent.window(self._draft(agent)).section(room)
+        messages = agent.window(self._draft(agent))
+        first = tuple(takewhile(lambda m: m.composed, messages))
+        summary = self.env.build.section("summary", first)
+        room = query.budget - recalled.tokens - told.tokens - summary.tokens
+        window = messages.section(room, last=len(messages) - len(first))
         # The package puts what it retrieved after the user's message, the document before it all.
-        order = (told, window, recalled) if self._packaged else (told, recalled, window)
-        return self.env.build.context(*order)
+        if self._packaged:
+            return self.env.build.context(told, summary, window, recalled)
+        return self.env.build.context(told, recalled, summary, window)
 
     def delivered(self, context: Context) -> None:
         agent = self.agents.of(*self._at)

@@ -25,6 +25,7 @@ SCENARIOS = {s.name: s for s in load_scenarios(FOLDER)}
 EXPECTED = (
     "changing_preferences",
     "coding_session",
+    "large_results",
     "long_haul",
     "needles",
     "support_desk",
