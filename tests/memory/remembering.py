@@ -37,11 +37,14 @@ class Scribe:
 
     def __init__(self) -> None:
         self.failing: set[str] = set()
+        self.poison = "\0"
+        """What no request may hold."""
         self.asked: list[Request] = []
 
     def complete(self, request: Request) -> Reply:
         self.asked.append(request)
-        if request.task in self.failing:
+        poisoned = any(self.poison in m.text for m in request.messages)
+        if poisoned or request.task in self.failing:
             raise ModelError("the model is down")
         lines: list[tuple[str, tuple[str, ...]]] = []
         if request.task == "extract":

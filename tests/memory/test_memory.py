@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -135,6 +136,19 @@ def test_a_conversation_that_is_taken_up_again_is_concluded_with_what_was_before
     assert "ana-1" in episode.sources
     it.memory.forget("ana", ["ana-1"])
     assert "Alpha" not in it.texts()
+
+
+def test_one_principals_messages_do_not_keep_another_from_having_facts() -> None:
+    """A model that fails at the one is asked about the other."""
+    it = Remembering()
+    it.model.poison = "poison"
+    it.memory.observe(it.message("This is poison."))
+    it.memory.observe(it.message(CODE, who="ben"))
+
+    with pytest.raises(ModelError):
+        it.memory.end_turn()
+
+    assert [CODE] == held(it, "semantic")
 
 
 def test_what_still_waits_is_forgotten_too() -> None:
@@ -292,6 +306,10 @@ def test_a_request_in_words_means_a_message() -> None:
 
     assert (meant,) == it.memory.meant("ana", "Forget the code of my locker.")
     assert () == it.memory.meant("ben", "Forget the code of my locker.")
+    short, _ = it.say("Violin lesson on Monday at the old harbour.", "And more.", session="three")
+    it.say("Hm.", session="four")
+    assert any("Violin" in e.summary for e in it.memory.episodic.episodes("ana"))
+    assert (short,) == it.memory.meant("ana", "violin")
 
 
 # -- sharing
@@ -406,6 +424,20 @@ def test_a_saved_memory_is_loaded_to_the_byte() -> None:
         for memory in (it, other):
             memory.say("My desk is BB.", "And more.", session="two")
         assert it.saved() == other.saved()
+
+
+def test_what_was_said_at_one_instant_keeps_its_order() -> None:
+    """Though no clock tells it, and stores list it by other rules."""
+    it = Remembering()
+    messages = [it.message(f"Remark {n}.") for n in range(12)]
+    for message in messages:
+        it.memory.observe(replace(message, time=it.clock.now()))
+    it.memory.end_turn()
+    other = it.again()
+
+    order = [it.memory._timeline.source(i) for i in it.memory._timeline.order()]
+    assert [m.id for m in messages] == order
+    assert it.memory._timeline.order() == other.memory._timeline.order()
 
 
 @pytest.mark.parametrize("by", [None, 7, "text", [7], {"key": 7}], ids=repr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from memsim.memory.acl import Permissions
+from memsim.memory.derived import original_of
 from memsim.memory.layers.episodic import (
     Episode,
     Episodic,
@@ -53,6 +54,11 @@ def test_long_results_are_kept_in_passages_of_their_message() -> None:
     assert {("m2",)} == {e.sources for e in entries}
     assert [*range(len(entries))] == [passage_of(e) for e in entries]
     assert {"m2"} == {read_message(e).id for e in entries}
+    assert {"m2"} == {original_of(e) for e in entries}
+    assert (
+        original_of(layer.conclude("ana", "s1", Episode(summary="x", sources=("m2",)), EPOCH))
+        is None
+    )
 
 
 def test_an_episode_takes_the_place_of_the_one_before() -> None:

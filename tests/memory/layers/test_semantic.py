@@ -130,6 +130,19 @@ def test_a_store_that_fails_leaves_what_is_in_force_as_it_was() -> None:
     assert [C] == facts.hold()
 
 
+def test_a_message_is_replaced_once_all_that_it_stated_is() -> None:
+    """While one of its facts is in force, it is worth quoting."""
+    facts = Facts()
+    both = [Stated(text=t, sources=("x",)) for t in (A, "My bus is the 12.")]
+    facts.layer.record("ana", "s1", both, facts.now)
+    facts.state(B)
+    assert not [told for told in facts.told if told[1] == "x" and told[2]]
+
+    facts.state("My bus is the 15.")
+
+    assert [("ana", "x", "m2")] == [told for told in facts.told if told[1] == "x" and told[2]]
+
+
 def test_it_goes_on_where_the_store_left_off() -> None:
     """A layer over a store that was there before knows what is in force, and tells the same."""
     facts = Facts()
