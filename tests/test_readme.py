@@ -34,7 +34,7 @@ def project(tmp_path: Path) -> Path:
     """The project that the README builds: `memsim init`, its scenario and its strategy."""
     assert memsim(tmp_path, "init").returncode == 0
     [scenario] = blocks("yaml")
-    [strategy] = blocks("python")
+    [strategy] = (block for block in blocks("python") if "(Strategy)" in block)
     (tmp_path / "scenarios" / "moving.yaml").write_text(scenario, encoding="utf-8")
     (tmp_path / "strategies" / "shouting.py").write_text(strategy, encoding="utf-8")
     return tmp_path

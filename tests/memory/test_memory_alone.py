@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-EXAMPLE = """\
-from datetime import UTC, datetime
-from memsim.memory import open_memory
-from memsim.message import said
-
-def now():
-    return datetime(2026, 1, 5, 9, tzinfo=UTC)  # in a product: datetime.now(UTC)
-
-with open_memory("ana.memory", now=now) as memory:
-    memory.observe(said("user", "My order is A-17.", id="m1", principal="ana", time=now()))
-    memory.observe(said("assistant", "Noted.", id="m2", principal="ana", time=now()))
-    memory.end_turn()  # from here on it survives a kill
-    memory.remember("ana", "style", "Ana likes four spaces.")
-    print(memory.search("Where is my order?", principal="ana")[0].entry.text)
-    context = memory.context("Where is my order?", principal="ana", session="s1", budget=2000)
-    print(context.text())
-    memory.forget("ana", ["m1"])
-"""
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLE = next(
+    b for b in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "open_memory" in b
+)
 
 PRINTED = """\
 ana: My order is A-17.
