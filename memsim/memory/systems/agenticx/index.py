@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import sqlite3
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
 ROOT = "/workspace"
 """Stands for the folder's path in the ids of pieces."""
 
-MODEL = "hashing-v1/hashing-64d"
+PROVIDER = ("hashing-v1", "hashing-64d")
+MODEL = "/".join(PROVIDER)
 _SCHEMA = """
 CREATE TABLE files (path TEXT PRIMARY KEY, hash TEXT, mtime REAL, size INTEGER);
 CREATE TABLE chunks (id TEXT PRIMARY KEY, path TEXT, source TEXT, start_line INTEGER,
@@ -38,6 +38,7 @@ CREATE TABLE embedding_cache (provider TEXT, model TEXT, hash TEXT, embedding BL
 CREATE VIRTUAL TABLE chunks_fts USING fts5(text, path UNINDEXED, source UNINDEXED{content});
 """
 _COLUMNS = "c.rowid, c.path, c.source, c.start_line, c.end_line, c.text"
+_KEPT = "rowid, id, path, source, start_line, end_line, text, created_at"
 _ALL = f"SELECT {_COLUMNS} FROM chunks c ORDER BY c.rowid"  # noqa: S608 - all of it is ours
 
 
@@ -92,6 +93,7 @@ class WorkspaceIndex:
         self._raw = raw and not fixed
         self._fixed = fixed
         self._vectors: dict[int, Sparse] = {}
+        self._posted: list[tuple[int, str, str]] = []
         self._opened: sqlite3.Connection | None = None
 
     @property
@@ -167,27 +169,55 @@ class WorkspaceIndex:
             self._opened = None
 
     def save(self) -> JSON:
-        """The whole database, as text."""
+        """Every row, and what was ever posted to the full text search, as JSON values."""
         if self._opened is None:
             return None
-        self._database.commit()
-        return base64.b64encode(self._database.serialize()).decode("ascii")
+        run = self._database.execute
+        return {
+            "files": [list(row) for row in run("SELECT * FROM files ORDER BY path")],
+            "pieces": [list(row) for row in run(f"SELECT {_KEPT} FROM chunks ORDER BY rowid")],  # noqa: S608
+            "embedded": [row[0] for row in run("SELECT hash FROM embedding_cache ORDER BY hash")],
+            "posted": [list(posting) for posting in self._posted],
+        }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over a saved database.
+        """Take over saved rows; called on an empty index.
 
         Raises:
-            StateError: it is none.
+            StateError: they are none.
         """
         if saved is None:
             return
         with reading("its index is damaged"):
             try:
-                self._database.deserialize(base64.b64decode(saved, validate=True))
-                rows = self._database.execute("SELECT rowid, embedding FROM chunks").fetchall()
+                self._restore(saved)
             except sqlite3.Error as error:
                 raise ValueError(saved) from error
-            self._vectors = {row: sparse(tuple(json.loads(vector))) for row, vector in rows}
+
+    def _restore(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
+        run = self._database.execute
+        for row in saved["files"]:
+            run("INSERT INTO files VALUES (?, ?, ?, ?)", row)
+        for number, key, path, source, start, end, text, made in saved["pieces"]:
+            vector = embedded(text, cjk=self._cjk)
+            self._vectors[number] = sparse(vector)
+            blob = json.dumps(vector).encode()
+            run(
+                f"INSERT INTO chunks ({_KEPT}, model, embedding)"  # noqa: S608
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (number, key, path, source, start, end, text, made, MODEL, blob),
+            )
+        for key in saved["embedded"]:
+            run("INSERT INTO embedding_cache VALUES (?, ?, ?, NULL)", (*PROVIDER, key))
+        for row, text, path in saved["posted"]:
+            self._post(row, text, path)
+
+    def _post(self, row: int, text: str, path: str) -> None:
+        self._posted.append((row, text, path))
+        self._database.execute(
+            "INSERT INTO chunks_fts (rowid, text, path, source) VALUES (?, ?, ?, ?)",
+            (row, text, path, path.rpartition("/")[2]),
+        )
 
     def _file(self, name: str, text: str, now: datetime) -> int | None:
         """Pieces that were made of a file; None where it is as it was."""
@@ -211,12 +241,10 @@ class WorkspaceIndex:
                 (f"ch-{key[:16]}", name, source, *lines),
             )
             row = int(made.lastrowid or 0)
+            self._post(row, piece.text, name)
             run(
-                "INSERT INTO chunks_fts (rowid, text, path, source) VALUES (?, ?, ?, ?)",
-                (row, piece.text, name, source),
+                "INSERT OR REPLACE INTO embedding_cache VALUES (?, ?, ?, ?)", (*PROVIDER, key, blob)
             )
-            cache = ("hashing-v1", "hashing-64d", key, blob)
-            run("INSERT OR REPLACE INTO embedding_cache VALUES (?, ?, ?, ?)", cache)
             self._vectors[row] = sparse(vector)
         size = len(text.encode("utf-8", "surrogatepass"))
         run(
@@ -233,6 +261,9 @@ class WorkspaceIndex:
             # A contentless index cannot be told what a row held: what was posted stays.
             if self._fixed:
                 run("DELETE FROM chunks_fts WHERE rowid = ?", (row,))
+        if self._fixed:
+            gone = set(rows)
+            self._posted = [posting for posting in self._posted if posting[0] not in gone]
         run("DELETE FROM chunks WHERE path = ?", (name,))
 
     def _full_text(self, query: str, limit: int) -> list[Found]:

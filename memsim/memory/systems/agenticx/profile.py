@@ -9,7 +9,7 @@ from memsim.memory.systems.agenticx.compactor import ContextCompactor
 from memsim.memory.systems.agenticx.compactor06 import ContextCompactor06
 from memsim.memory.systems.agenticx.gauging import WINDOW
 from memsim.memory.systems.agenticx.index import WorkspaceIndex
-from memsim.memory.systems.agenticx.recall import HEADING, SOURCE_HEADING, Reading
+from memsim.memory.systems.agenticx.recall import HEADING, LATEST, SOURCE_HEADING, Reading
 
 if TYPE_CHECKING:
     from memsim.memory.systems.agenticx.compactor import Invoke
@@ -60,6 +60,7 @@ class Profile:
         """How it recalls."""
         return Reading(
             among_last=self.source and not self.fixed,
+            users=1 if self.fixed else LATEST,
             heading=SOURCE_HEADING if self.source else HEADING,
             limit=30 if self.new else 5,
             used=3 if self.new else 5,

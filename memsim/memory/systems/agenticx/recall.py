@@ -28,6 +28,7 @@ class Reading:
 
     Attributes:
         among_last: only users among the last five messages count; otherwise the last five users.
+        users: so many of them; one alone is not drowned by those before it.
         heading: of the section.
         limit: pieces that are asked for.
         used: how many of the first five are shown.
@@ -35,6 +36,7 @@ class Reading:
     """
 
     among_last: bool = False
+    users: int = LATEST
     heading: str = HEADING
     limit: int = LIMIT
     used: int = LIMIT
@@ -49,7 +51,7 @@ class Recalled:
     shown: tuple[tuple[Found, str], ...] = ()
 
 
-def query_of(history: Sequence[Message], *, among_last: bool) -> str:
+def query_of(history: Sequence[Message], *, among_last: bool = False, users: int = LATEST) -> str:
     """What is searched for: the latest user messages, the beginning of each."""
     if among_last:
         latest = [m for m in history[-LATEST:] if m.role == "user"]
@@ -58,7 +60,7 @@ def query_of(history: Sequence[Message], *, among_last: bool) -> str:
         for message in reversed(history):
             if message.role == "user":
                 latest.append(message)
-                if len(latest) == LATEST:
+                if len(latest) == users:
                     break
         latest.reverse()
     return " ".join(content_of(m)[:EACH] for m in latest)[:QUERY]
@@ -78,7 +80,7 @@ def recall_context(
         reading: how it is done.
         favourites: `content` and `saved_at` of what the user marked.
     """
-    query = query_of(history, among_last=reading.among_last)
+    query = query_of(history, among_last=reading.among_last, users=reading.users)
     if not query.strip() or not len(index):
         return Recalled()
     try:
