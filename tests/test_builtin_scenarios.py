@@ -23,8 +23,11 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "scenarios"
 SCENARIOS = {s.name: s for s in load_scenarios(FOLDER)}
 EXPECTED = (
+    "architecture_plan",
     "changing_preferences",
+    "chinese_cues",
     "coding_session",
+    "debugging_session",
     "large_results",
     "long_haul",
     "needles",
