@@ -37,12 +37,15 @@ ORDER = (
     "report",
     "testing",
     "scaffold",
+    "service",
     "cli",
     "pytest_plugin",
     "__init__",  # the public names, gathered from anywhere below
     "__main__",
 )
-HEAVY = frozenset({"chromadb", "litellm", "matplotlib", "pandas", "tiktoken", "wordllama"})
+HEAVY = frozenset(
+    {"chromadb", "litellm", "matplotlib", "pandas", "tiktoken", "uvicorn", "wordllama"}
+)
 
 # Only these may import numpy at their top, and only each other may import them at theirs.
 LATE = frozenset(
@@ -76,6 +79,10 @@ LATE = frozenset(
         "memsim.memory.stores.redis",
         "memsim.memory.stores.sqlite",
         "memsim.memory.stores.views",
+        "memsim.memory.systems.aegis.ivfflat",
+        "memsim.memory.systems.aegis.postgres_episodes",
+        "memsim.service.app",
+        "memsim.service.bodies",
     }
 )
 

@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("listing", "List scenarios, strategies, metrics, runs or datasets."),
     "init": ("init", "Scaffold a project: a scenario, a strategy, a test."),
     "memory": ("memory", "Look into a saved memory: stats, list, search, get, forget, export."),
+    "serve": ("serve", "Serve working memory, episodes and ledger over HTTP, as AEGIS does."),
     "schema": ("schema", "Print the JSON Schema of scenario files."),
 }
 """Command name to the module that holds it and what `memsim --help` says of it."""

@@ -1,0 +1,1 @@
+"""The parts of AEGIS's memory: working memory, episodes and the injection ledger."""

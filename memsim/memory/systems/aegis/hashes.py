@@ -1,0 +1,190 @@
+"""Hashes by key, with a time to live: the commands of Redis that AEGIS uses, and no others.
+
+They are commands and not a swap, because what is to be reproduced is what their order does.
+"""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from memsim.clock import utc
+from memsim.memory.state import JSON, reading
+from memsim.memory.systems.aegis.sizes import SAMPLES, usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from datetime import datetime
+
+MISSING, UNLIMITED = -2, -1
+"""What `ttl` says of a key that is not there, and of one that does not expire."""
+
+
+@runtime_checkable
+class Hashes(Protocol):
+    """Hashes by key. Every method raises `StoreError` where the server fails."""
+
+    def all(self, key: str) -> dict[str, str]:
+        """HGETALL: the fields with their values; empty where there is no such key."""
+        ...
+
+    def has(self, key: str, field: str) -> bool:
+        """HEXISTS."""
+        ...
+
+    def put(self, key: str, fields: Mapping[str, str]) -> int:
+        """HSET: write fields beside those that are there; how many are new. Keeps the expiry."""
+        ...
+
+    def put_new(self, key: str, field: str, value: str) -> bool:
+        """HSETNX: write a field unless it is there; whether it was written. One atomic step."""
+        ...
+
+    def remove(self, key: str, fields: Collection[str]) -> int:
+        """HDEL: how many were there. A key goes with its last field, and so does its expiry."""
+        ...
+
+    def delete(self, key: str) -> bool:
+        """DEL: whether it was there."""
+        ...
+
+    def expire(self, key: str, seconds: int) -> bool:
+        """EXPIRE: whether the key is there; a missing one stays missing."""
+        ...
+
+    def ttl(self, key: str) -> int:
+        """TTL: seconds that are left, `UNLIMITED` or `MISSING`."""
+        ...
+
+    def usage(self, key: str, samples: int = SAMPLES) -> int | None:
+        """MEMORY USAGE: bytes, by the server's own estimate; None for a missing key."""
+        ...
+
+    def keys(self, prefix: str) -> list[str]:
+        """Every key that begins so, sorted."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection; calling it again does nothing."""
+        ...
+
+
+class InProcessHashes:
+    """Hashes that live as long as their process, with sizes as Redis 7 would report them.
+
+    Args:
+        now: the present, by which keys expire.
+    """
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._hashes: dict[str, dict[str, str]] = {}
+        self._until: dict[str, datetime] = {}
+        self._lock = threading.RLock()
+
+    def all(self, key: str) -> dict[str, str]:
+        """The fields with their values, in the order in which they were first written."""
+        with self._lock:
+            return dict(self._live(key))
+
+    def has(self, key: str, field: str) -> bool:
+        """Whether there is such a field."""
+        with self._lock:
+            return field in self._live(key)
+
+    def put(self, key: str, fields: Mapping[str, str]) -> int:
+        """Write fields beside those that are there; how many are new."""
+        with self._lock:
+            held = self._live(key)
+            new = sum(name not in held for name in fields)
+            if fields:
+                self._hashes[key] = held
+                held.update(fields)
+            return new
+
+    def put_new(self, key: str, field: str, value: str) -> bool:
+        """Write a field unless it is there; whether it was written."""
+        with self._lock:
+            return field not in self._live(key) and bool(self.put(key, {field: value}))
+
+    def remove(self, key: str, fields: Collection[str]) -> int:
+        """Take fields out; how many were there."""
+        with self._lock:
+            held = self._live(key)
+            gone = sum(held.pop(name, None) is not None for name in dict.fromkeys(fields))
+            if not held:
+                self.delete(key)
+            return gone
+
+    def delete(self, key: str) -> bool:
+        """Take a key out; whether it was there."""
+        with self._lock:
+            self._until.pop(key, None)
+            return self._hashes.pop(key, None) is not None
+
+    def expire(self, key: str, seconds: int) -> bool:
+        """Let a key go after so long; whether it is there."""
+        with self._lock:
+            if not self._live(key):
+                return False
+            self._until[key] = utc(self._now()) + timedelta(seconds=seconds)
+            return True
+
+    def ttl(self, key: str) -> int:
+        """Seconds that are left, rounded; `UNLIMITED` or `MISSING`."""
+        with self._lock:
+            if not self._live(key):
+                return MISSING
+            until = self._until.get(key)
+            return UNLIMITED if until is None else round((until - self._now()).total_seconds())
+
+    def usage(self, key: str, samples: int = SAMPLES) -> int | None:
+        """Bytes as Redis 7 would report them; None for a missing key."""
+        with self._lock:
+            return usage(key, self._live(key), samples)
+
+    def keys(self, prefix: str) -> list[str]:
+        """Every key that begins so, sorted."""
+        with self._lock:
+            return sorted(k for k in list(self._hashes) if k.startswith(prefix) and self._live(k))
+
+    def close(self) -> None:
+        """There is nothing to release."""
+
+    def save(self) -> JSON:
+        """Every hash, with the order of its fields and its expiry."""
+        with self._lock:
+            return [
+                {
+                    "key": key,
+                    "fields": [[name, value] for name, value in self._hashes[key].items()],
+                    "until": self._until[key].isoformat() if key in self._until else None,
+                }
+                for key in self.keys("")
+            ]
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
+        """Take over saved hashes in place of the present ones.
+
+        Raises:
+            StateError: they are none; nothing has changed.
+        """
+        from datetime import datetime
+
+        hashes: dict[str, dict[str, str]] = {}
+        until: dict[str, datetime] = {}
+        with reading("its hashes are damaged"):
+            for item in saved:
+                hashes[item["key"]] = {"" + name: "" + value for name, value in item["fields"]}
+                if item["until"] is not None:
+                    until[item["key"]] = utc(datetime.fromisoformat(item["until"]))
+        with self._lock:
+            self._hashes, self._until = hashes, until
+
+    def _live(self, key: str) -> dict[str, str]:
+        """The fields of a key; a new mapping, in no hash yet, where it is missing or expired."""
+        until = self._until.get(key)
+        if until is not None and until <= self._now():
+            del self._hashes[key], self._until[key]
+        return self._hashes.get(key, {})

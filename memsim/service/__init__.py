@@ -1,0 +1,1 @@
+"""The memory service: AEGIS's memory behind the endpoints that its document names."""

@@ -1,0 +1,201 @@
+"""The memory service as an application: AEGIS's endpoints over three layers of memory."""
+
+from __future__ import annotations
+
+import math
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, FastAPI, Path, Request
+from fastapi.responses import JSONResponse
+from pydantic import JsonValue
+
+from memsim.errors import StoreError
+from memsim.memory.systems.aegis.episodes import NAME_LENGTH, Episode, Episodes, Found
+from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking, TooLargeError
+from memsim.models import Embedder
+from memsim.service.bodies import (
+    NO_NUL,
+    Checked,
+    Deleted,
+    Evicted,
+    FieldNames,
+    ItemKey,
+    Mark,
+    Marked,
+    Match,
+    Memory,
+    NewEpisode,
+    Refusal,
+    Search,
+    Stored,
+    WorkingData,
+    Written,
+)
+
+Conversation = Annotated[str, Path(min_length=1, max_length=NAME_LENGTH, pattern=NO_NUL)]
+
+TOO_LARGE: dict[int | str, dict[str, Any]] = {
+    413: {"model": Refusal, "description": "Larger than it may be"}
+}
+FAILED: dict[int | str, dict[str, Any]] = {
+    503: {"model": Refusal, "description": "A server behind the service failed"}
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Layers:
+    """What the service serves.
+
+    Attributes:
+        working: the working memory.
+        ledger: the injection ledger.
+        episodes: the episodic memory.
+        embedder: makes the vectors of what is stored and searched.
+        now: the present.
+    """
+
+    working: AegisWorking
+    ledger: AegisLedger
+    episodes: Episodes
+    embedder: Embedder
+    now: Callable[[], datetime]
+    turn: threading.Lock = field(default_factory=threading.Lock)
+
+
+def create_app(layers: Layers) -> FastAPI:
+    """The application, ready for any ASGI server."""
+    app = FastAPI(
+        title="memsim memory service",
+        description="Working memory, episodes and injection ledger, as AEGIS documents them.",
+        version="1",
+        responses=FAILED,
+    )
+    app.include_router(_working(layers.working))
+    app.include_router(_episodic(layers))
+    app.include_router(_ledger(layers.ledger))
+    app.add_exception_handler(TooLargeError, _refusing(413))
+    app.add_exception_handler(StoreError, _refusing(503))
+    app.add_exception_handler(ValueError, _refusing(422))
+    return app
+
+
+def _working(working: AegisWorking) -> APIRouter:
+    router = APIRouter(prefix="/working-memory", tags=["working memory"])
+
+    @router.get("/{conversation_id}")
+    def get(conversation_id: Conversation) -> dict[str, JsonValue]:
+        """Every field. Makes them last another day."""
+        return dict(working.get(conversation_id))
+
+    @router.put("/{conversation_id}", responses=TOO_LARGE)
+    def put(conversation_id: Conversation, body: WorkingData) -> Written:
+        """Write fields beside those that are there; with status 413, they are written as well."""
+        working.set(conversation_id, body.data, body.ttl_seconds)
+        return Written(conversation_id=conversation_id, fields=sorted(body.data))
+
+    @router.delete("/{conversation_id}")
+    def delete(
+        conversation_id: Conversation, body: Annotated[FieldNames | None, Body()] = None
+    ) -> Deleted:
+        """Take fields out, or all of them where none are named."""
+        gone = working.delete(conversation_id, None if body is None else body.fields)
+        return Deleted(conversation_id=conversation_id, deleted=gone)
+
+    return router
+
+
+def _episodic(layers: Layers) -> APIRouter:
+    router = APIRouter(prefix="/episodic", tags=["episodic memory"])
+
+    @router.post("/store")
+    def store(body: NewEpisode) -> Stored:
+        """Keep what a conversation came to, with its vector."""
+        made = uuid.uuid4()
+        episode = Episode(id=str(made), created_at=layers.now(), **body.model_dump())
+        with layers.turn:
+            layers.episodes.store(episode, layers.embedder.embed([body.summary])[0])
+        return Stored(id=made)
+
+    @router.post("/search")
+    def search(body: Search) -> list[Match]:
+        """An agent's episodes, most alike first; of every user where none is named."""
+        with layers.turn:
+            query = layers.embedder.embed([body.query])[0]
+            found = layers.episodes.search(
+                query, body.agent_id, user_id=body.user_id, limit=body.top_k
+            )
+        return [_match(f) for f in found]
+
+    @router.get("/{conversation_id}")
+    def of(conversation_id: Conversation) -> list[Memory]:
+        """What a conversation came to, every time that it was stored."""
+        with layers.turn:
+            return [_memory(e) for e in layers.episodes.of(conversation_id)]
+
+    return router
+
+
+def _ledger(ledger: AegisLedger) -> APIRouter:
+    router = APIRouter(prefix="/ledger", tags=["injection ledger"])
+
+    @router.get("/{conversation_id}")
+    def get(conversation_id: Conversation) -> dict[str, str]:
+        """Every item that was injected, with its mark."""
+        return ledger.get_all(conversation_id)
+
+    @router.post("/{conversation_id}/check")
+    def check(conversation_id: Conversation, body: ItemKey) -> Checked:
+        """Whether an item was injected."""
+        injected = ledger.has(conversation_id, body.item_key)
+        return Checked(item_key=body.item_key, injected=injected)
+
+    @router.post("/{conversation_id}/mark")
+    def mark(conversation_id: Conversation, body: Mark) -> Marked:
+        """Mark an item as injected."""
+        new = ledger.mark(conversation_id, body.item_key, body.value)
+        return Marked(item_key=body.item_key, value=body.value, new=new)
+
+    @router.post("/{conversation_id}/evict")
+    def evict(conversation_id: Conversation, body: ItemKey) -> Evicted:
+        """Let an item be injected again."""
+        evicted = ledger.evict(conversation_id, body.item_key)
+        return Evicted(item_key=body.item_key, evicted=evicted)
+
+    return router
+
+
+def _refusing(status: int) -> Callable[[Request, Exception], JSONResponse]:
+    def refuse(_request: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, status_code=status)
+
+    return refuse
+
+
+def _match(found: Found) -> Match:
+    similarity = found.similarity
+    return Match(
+        id=uuid.UUID(found.episode.id),
+        summary=found.episode.summary,
+        key_decisions=found.episode.key_decisions,
+        entities_mentioned=found.episode.entities_mentioned,
+        similarity=None if similarity is None or math.isnan(similarity) else similarity,
+    )
+
+
+def _memory(episode: Episode) -> Memory:
+    return Memory(
+        id=uuid.UUID(episode.id),
+        agent_id=episode.agent_id,
+        user_id=episode.user_id,
+        conversation_id=episode.conversation_id,
+        summary=episode.summary,
+        key_decisions=episode.key_decisions,
+        entities_mentioned=episode.entities_mentioned,
+        tools_called=episode.tools_called,
+        created_at=episode.created_at,
+    )

@@ -1,0 +1,51 @@
+"""The memory service on a free port of this machine, for as long as a test takes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import uvicorn
+
+from memsim.cli.serve import listening
+from memsim.memory.systems.aegis.episodes import Episodes, InProcessEpisodes
+from memsim.memory.systems.aegis.hashes import Hashes, InProcessHashes
+from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking
+from memsim.models.embedding import HashEmbedder
+from memsim.service.app import Layers, create_app
+from memsim.service.opening import now
+
+DIMENSION = 64
+
+
+@contextmanager
+def serving(hashes: Hashes | None = None, episodes: Episodes | None = None) -> Iterator[str]:
+    """The address of the service over these, or over new ones in this process."""
+    kept = InProcessHashes(now) if hashes is None else hashes
+    layers = Layers(
+        working=AegisWorking(kept),
+        ledger=AegisLedger(kept),
+        episodes=InProcessEpisodes() if episodes is None else episodes,
+        embedder=HashEmbedder(DIMENSION),
+        now=now,
+    )
+    bound = listening("127.0.0.1", 0)
+    config = uvicorn.Config(create_app(layers), log_level="critical", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        bound.close()
+
+
+@contextmanager
+def calling() -> Iterator[httpx.Client]:
+    """A client of a service of its own."""
+    with serving() as address, httpx.Client(base_url=address, trust_env=False) as client:
+        yield client
