@@ -8,24 +8,22 @@ extracts facts, and summarises what has left the window. `context` changes nothi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from memsim.context import ContextBuilder
-from memsim.errors import ModelError, StateError, StoreError
 from memsim.memory.acl import Grant, Permissions, Where
 from memsim.memory.audit import AuditTrail
 from memsim.memory.backlog import Backlog
 from memsim.memory.composing import Composer, Question
 from memsim.memory.conversation import Conversation, digest_of
 from memsim.memory.conversations import Conversations
-from memsim.memory.derived import original_of
 from memsim.memory.forgetting import Tiers
 from memsim.memory.happening import Happening, Tell, nobody
 from memsim.memory.hygiene import Policy, clean
+from memsim.memory.keeping import MADE, Keeping, Part
 from memsim.memory.layers.core import Core
-from memsim.memory.layers.episodic import Episodic, exchange, turn_of
+from memsim.memory.layers.episodic import Episodic, exchange
 from memsim.memory.layers.long_term import LongTerm
 from memsim.memory.layers.semantic import Semantic
 from memsim.memory.layers.workspace import WorkspaceLayer
@@ -34,8 +32,7 @@ from memsim.memory.ledger import InjectionLedger
 from memsim.memory.options import MemoryOptions
 from memsim.memory.recalling import Recaller
 from memsim.memory.session import Session
-from memsim.memory.state import JSON, reading
-from memsim.memory.stores.codec import decode, encode
+from memsim.memory.state import JSON
 from memsim.memory.timeline import Timeline
 from memsim.memory.tools import Tools
 from memsim.memory.turns import Turns
@@ -54,25 +51,11 @@ if TYPE_CHECKING:
     from memsim.models import Embedder, Model
     from memsim.tokens import TokenCounter
 
-DATE_TOKENS = 8
-"""Tokens that a line of recalled messages has beside its text: its day, its end."""
-
-VERSION = 1
-"""The version of what `save` writes."""
-
 SEARCHED: tuple[Layer, ...] = ("episodic", "long_term", "workspace")
 """The layers that a question is put to."""
 
 _EXCHANGES: tuple[Layer, ...] = ("episodic",)
 _MESSAGES = ("conversation",)
-_MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
-"""What the memory keeps of its own accord of what is said."""
-
-
-class _Part(Protocol):
-    def save(self) -> JSON: ...
-
-    def load(self, saved: Any) -> None: ...  # noqa: ANN401 - what was read may be anything
 
 
 class Memory:
@@ -137,6 +120,14 @@ class Memory:
         self._budget = budget
         self._tell = tell
         self._backlog = Backlog()
+        self._keeping = Keeping(
+            vault=self.vault,
+            timeline=self._timeline,
+            semantic=self.semantic,
+            backlog=self._backlog,
+            parts=self._parts(),
+            counter=counter,
+        )
         self._recaller = Recaller(
             self.vault, self._timeline, counter, permissions=applied, options=self.options
         )
@@ -430,19 +421,7 @@ class Memory:
 
     def save(self) -> dict[str, JSON]:
         """The whole memory as JSON values, entries included; nothing is done for it."""
-        everything = Where(reader=None, archived=None)
-        return {
-            "version": VERSION,
-            "entries": [encode(e) for e in self.vault.each(everything)],
-            "order": [*self._timeline.order()],
-            "backlog": self._backlog.save(),
-            "workspace": {} if self.workspace is None else self.workspace.save(),
-            "permissions": self.permissions.save(),
-            "conversations": self.conversations.save(),
-            "working": self.working.save(),
-            "ledger": self.ledger.save(),
-            "audit": self.audit.save(),
-        }
+        return self._keeping.save(self.audit)
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved memory in place of the present one.
@@ -450,25 +429,7 @@ class Memory:
         Raises:
             StateError: it is no such memory.
         """
-        with reading("it is not a memory"), _as_state():
-            if saved["version"] != VERSION:
-                raise StateError(f"the saved memory has version {saved['version']}, not {VERSION}")
-            entries = [decode(e, f"entry {n}") for n, e in enumerate(saved["entries"], 1)]
-            order = {"" + i: n for n, i in enumerate([] + saved["order"])}
-            backlog = Backlog.load(saved["backlog"])
-            audit = AuditTrail.load(saved["audit"])
-            states = [(part, saved[name]) for name, part in self._parts()]
-        before = [(part, part.save()) for part, _ in states]
-        try:
-            for part, state in states:
-                part.load(state)
-            self._replace(entries)
-        except (StateError, StoreError, ModelError):
-            for part, state in before:
-                part.load(state)
-            raise
-        self.audit = audit
-        self._backlog.take_over(backlog)
+        self.audit, order = self._keeping.load(saved)
         self._restore(order)
 
     def close(self) -> None:
@@ -485,35 +446,20 @@ class Memory:
 
     # -- inside
 
-    def _parts(self) -> list[tuple[str, _Part]]:
-        return [
-            ("conversations", self.conversations),
-            ("permissions", self.permissions),
-            ("working", self.working),
-            ("ledger", self.ledger),
-            *([] if self.workspace is None else [("workspace", self.workspace)]),
-        ]
-
-    def _replace(self, entries: list[Entry]) -> None:
-        """Have the store hold these entries and no others: first these, so that none is lost."""
-        there = {e.id for e in self.vault.each(Where(reader=None, archived=None))}
-        self.vault.put(entries)
-        self.vault.erase(sorted(there.difference(e.id for e in entries)))
-
     def _restore(self, order: Mapping[str, int]) -> None:
-        """Take from the store in which order messages were said, as far as nobody remembers it."""
-        self._timeline.clear()
-        held = [*self.vault.each(Where(reader=None, layers=_MADE, archived=None))]
-        for entry in sorted(held, key=lambda e: order.get(e.id, len(order))):
-            if original_of(entry) is None:
-                self._timeline.made(entry)
-            else:
-                self._place(entry)
-        self.semantic.restore()
+        self._keeping.restore(order, self._place)
 
     def _place(self, entry: Entry) -> None:
-        tokens = self._counter.text(entry.text) + DATE_TOKENS
-        self._timeline.add(entry, tokens=tokens, turn=turn_of(entry))
+        self._keeping.place(entry)
+
+    def _parts(self) -> dict[str, Part]:
+        parts: dict[str, Part] = {
+            "conversations": self.conversations,
+            "permissions": self.permissions,
+            "working": self.working,
+            "ledger": self.ledger,
+        }
+        return parts if self.workspace is None else {**parts, "workspace": self.workspace}
 
     def _new_session(self) -> Session:
         keep = int(self._budget * self.options.window_share)
@@ -532,14 +478,6 @@ class Memory:
         self._timeline.remove(e.id for e in erased.entries)
 
     def _reapply(self, owner: str, sources: frozenset[str]) -> None:
-        where = Where(reader=None, owner=owner, layers=_MADE, archived=None)
+        where = Where(reader=None, owner=owner, layers=MADE, archived=None)
         touched = [e for e in self.vault.each(where) if not sources.isdisjoint(e.sources)]
         self.vault.put([self.permissions.apply(e) for e in touched])
-
-
-@contextmanager
-def _as_state() -> Iterator[None]:
-    try:
-        yield
-    except StoreError as error:
-        raise StateError(f"the saved state cannot be read back: {error}") from error

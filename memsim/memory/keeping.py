@@ -1,0 +1,144 @@
+"""A whole memory as JSON values, and back: all of it, or what there was before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from memsim.errors import ModelError, StateError, StoreError
+from memsim.memory.acl import Where
+from memsim.memory.audit import AuditTrail
+from memsim.memory.backlog import Backlog
+from memsim.memory.derived import original_of
+from memsim.memory.layers.episodic import turn_of
+from memsim.memory.state import JSON, reading
+from memsim.memory.stores.codec import decode, encode
+
+if TYPE_CHECKING:
+    from memsim.memory.entry import Entry, Layer
+    from memsim.memory.layers.semantic import Semantic
+    from memsim.memory.timeline import Timeline
+    from memsim.memory.vault import Vault
+    from memsim.tokens import TokenCounter
+
+VERSION = 1
+"""The version of what `save` writes."""
+
+DATE_TOKENS = 8
+"""Tokens that a line of recalled messages has beside its text: its day, its end."""
+
+MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
+"""What the memory keeps of its own accord of what is said."""
+
+
+class Part(Protocol):
+    """A part of a memory that has a state beside the store."""
+
+    def save(self) -> JSON:
+        """The whole state as JSON values."""
+        ...
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read may be anything
+        """Take over a saved state in place of the present one.
+
+        Raises:
+            StateError: it is no such state.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """What a memory consists of, as far as it is saved.
+
+    Attributes:
+        parts: by the names that they are saved under.
+        counter: token counts.
+    """
+
+    vault: Vault
+    timeline: Timeline
+    semantic: Semantic
+    backlog: Backlog
+    parts: Mapping[str, Part]
+    counter: TokenCounter
+
+    def save(self, audit: AuditTrail) -> dict[str, JSON]:
+        """The whole memory, entries included; nothing is done for it."""
+        everything = Where(reader=None, archived=None)
+        return {
+            "version": VERSION,
+            "entries": [encode(e) for e in self.vault.each(everything)],
+            "order": [*self.timeline.order()],
+            "backlog": self.backlog.save(),
+            **{name: part.save() for name, part in self.parts.items()},
+            "audit": audit.save(),
+        }
+
+    def load(self, saved: Any) -> tuple[AuditTrail, Mapping[str, int]]:  # noqa: ANN401 - as above
+        """Take over a saved memory in place of the present one, but for two things.
+
+        Returns:
+            Its audit trail, and the places of its entries, for `restore`.
+
+        Raises:
+            StateError: it is no such memory; nothing has changed.
+            StoreError: the store failed.
+            ModelError: the embedder failed.
+        """
+        with reading("it is not a memory"), _as_state():
+            if saved["version"] != VERSION:
+                raise StateError(f"the saved memory has version {saved['version']}, not {VERSION}")
+            entries = [decode(e, f"entry {n}") for n, e in enumerate(saved["entries"], 1)]
+            order = {"" + i: n for n, i in enumerate([] + saved["order"])}
+            backlog = Backlog.load(saved["backlog"])
+            audit = AuditTrail.load(saved["audit"])
+            states = [(part, saved[name]) for name, part in self.parts.items()]
+        before = [(part, part.save()) for part, _ in states]
+        try:
+            for part, state in states:
+                part.load(state)
+            self._replace(entries)
+        except (StateError, StoreError, ModelError):
+            for part, state in before:
+                part.load(state)
+            raise
+        self.backlog.take_over(backlog)
+        return audit, order
+
+    def restore(self, order: Mapping[str, int], place: Callable[[Entry], None]) -> None:
+        """Take from the store in which order messages were said, as far as nobody remembers it.
+
+        Args:
+            order: places of entries, by id, as far as they are remembered.
+            place: takes each entry of a message.
+        """
+        self.timeline.clear()
+        held = [*self.vault.each(Where(reader=None, layers=MADE, archived=None))]
+        for entry in sorted(held, key=lambda e: order.get(e.id, len(order))):
+            if original_of(entry) is None:
+                self.timeline.made(entry)
+            else:
+                place(entry)
+        self.semantic.restore()
+
+    def place(self, entry: Entry) -> None:
+        """A message was recorded: it was said after all that is known."""
+        tokens = self.counter.text(entry.text) + DATE_TOKENS
+        self.timeline.add(entry, tokens=tokens, turn=turn_of(entry))
+
+    def _replace(self, entries: list[Entry]) -> None:
+        """Have the store hold these entries and no others: first these, so that none is lost."""
+        there = {e.id for e in self.vault.each(Where(reader=None, archived=None))}
+        self.vault.put(entries)
+        self.vault.erase(sorted(there.difference(e.id for e in entries)))
+
+
+@contextmanager
+def _as_state() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise StateError(f"the saved state cannot be read back: {error}") from error
