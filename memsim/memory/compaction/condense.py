@@ -24,7 +24,7 @@ from memsim.memory.compaction.shape import (
     unchanged,
 )
 from memsim.memory.compaction.speaking import Voice, speaker
-from memsim.memory.compaction.summary import Summary, absorbed, originals
+from memsim.memory.compaction.summary import Line, Summary, absorbed, originals
 from memsim.message import Text, ToolResult, ToolUse, composed
 
 if TYPE_CHECKING:
@@ -150,11 +150,11 @@ class Condense:
             reason = "the model would be shown nothing"
             return unchanged(self.name, history, state, means, reason)
         asked = ask(given, "", self.asking, means)
-        text, credited = self._text(asked, taken, means)
+        text, lines, credited = self._text(asked, taken, state, means)
         if not text and (asked.reply is None or self.asking.checked):
             return declined(self.name, history, state, means, asked, sources)
         failed = asked.reply is None
-        made = self._state(state, taken, sources, failed=failed)
+        made = self._state(state, taken, sources, lines, failed=failed)
         length = sum(len(m.text) for m in taken)
         where = self.reference(stored(taken), length) if self.offload else ""
         message = composed(
@@ -190,14 +190,17 @@ class Condense:
             means.blobs.put(stored(taken))
         return done
 
-    def _text(self, asked: Asked, taken: History, means: Means) -> tuple[str, tuple[str, ...]]:
+    def _text(
+        self, asked: Asked, taken: History, state: State, means: Means
+    ) -> tuple[str, tuple[Line, ...], tuple[str, ...]]:
         if asked.reply is not None:
-            told = absorbed(asked.reply, taken, Summary(), means.now)
-            return self._cut(asked.reply.text), told.sources
+            told = absorbed(asked.reply, taken, Summary(), means.now, state.told)
+            known = told.lines if asked.reply.line_sources is not None else ()
+            return self._cut(asked.reply.text), known, told.sources
         text = "" if self.fallback is None else self._cut(self.fallback(taken))
         # A fallback does not say what it shows: credited is what can be seen to begin in it.
         begun = (m for m in taken if m.text.strip() and m.text.strip()[:BEGINNING] in text)
-        return text, tuple(dict.fromkeys(i for m in begun for i in originals(m)))
+        return text, (), tuple(dict.fromkeys(i for m in begun for i in originals(m)))
 
     def _cut(self, text: str) -> str:
         text = text.strip() if self.asking.checked else text
@@ -212,15 +215,25 @@ class Condense:
         return framed.replace("{text}", shown)
 
     def _state(
-        self, state: State, taken: History, replaced: tuple[str, ...], *, failed: bool
+        self,
+        state: State,
+        taken: History,
+        replaced: tuple[str, ...],
+        lines: tuple[Line, ...],
+        *,
+        failed: bool,
     ) -> State:
         made = state.made + 1
+        id_ = self._id(taken, made)
         gone = {m.id for m in taken if m.composed and m.id in replaced}
-        ids = (i for m in taken for i in (*originals(m), *state.behind.get(m.id, ())))
         behind = {made: ids for made, ids in state.behind.items() if made not in gone}
-        behind[self._id(taken, made)] = tuple(dict.fromkeys(ids))
+        told = {made: lines for made, lines in state.told.items() if made not in gone}
+        if lines:
+            told[id_] = lines
+        ids = (i for m in taken for i in (*originals(m), *state.behind.get(m.id, ())))
+        behind[id_] = tuple(dict.fromkeys(ids))
         failures = state.failures + 1 if failed else 0
-        return replace(state, made=made, behind=behind, failures=failures)
+        return replace(state, made=made, behind=behind, told=told, failures=failures)
 
 
 def reworded(message: Message, told: Message) -> Message:

@@ -56,6 +56,7 @@ def forget(
         summary=state.summary.without(wanted | lost),
         held=tuple(p for at, p in enumerate(state.held) if at not in gone),
         behind={made: ids for made, ids in state.behind.items() if made not in lost},
+        told={made: lines for made, lines in state.told.items() if made not in lost},
         settled={},
     )
     return Forgotten(

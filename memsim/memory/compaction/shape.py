@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from memsim.memory.compaction.keeping import Keep
 from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.compaction.sizes import Size
-from memsim.memory.compaction.summary import Summary
+from memsim.memory.compaction.summary import Line, Summary
 from memsim.memory.state import JSON, reading
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class State:
         held: places in the log, below `covered`, of messages that are in the history all the same.
         made: how many messages were composed in place of others.
         behind: by composed message, the originals that it may have been made from, for forgetting.
+        told: by composed message, its lines, where the model knew what each was made from.
         failures: how often in a row a model failed, or wrote what was refused.
         settled: by step, the digest of a history that it need not be asked about again.
     """
@@ -55,6 +56,7 @@ class State:
     held: tuple[int, ...] = ()
     made: int = 0
     behind: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    told: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
     failures: int = 0
     settled: Mapping[str, str] = field(default_factory=dict)
 
@@ -68,6 +70,10 @@ class State:
             "held": list(self.held),
             "made": self.made,
             "behind": {made: list(self.behind[made]) for made in sorted(self.behind)},
+            "told": {
+                made: [[line.text, list(line.sources)] for line in self.told[made]]
+                for made in sorted(self.told)
+            },
             "failures": self.failures,
             "settled": {step: self.settled[step] for step in sorted(self.settled)},
         }
@@ -93,6 +99,10 @@ class State:
                 held=tuple(_count(place) for place in saved["held"]),
                 made=_count(saved["made"]),
                 behind={made: tuple(ids) for made, ids in saved["behind"].items()},
+                told={
+                    made: tuple(Line("" + text, tuple(ids)) for text, ids in lines)
+                    for made, lines in saved.get("told", {}).items()
+                },
                 failures=_count(saved["failures"]),
                 settled={step: "" + digest for step, digest in saved["settled"].items()},
             )

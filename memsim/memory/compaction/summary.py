@@ -180,7 +180,13 @@ def _is_garbage(character: str) -> bool:
     return character == "\ufffd" or unicodedata.category(character) in {"Cc", "Cs", "Cn", "Co"}
 
 
-def absorbed(reply: Reply, taken: tuple[Message, ...], state: Summary, now: datetime) -> Summary:
+def absorbed(
+    reply: Reply,
+    taken: tuple[Message, ...],
+    state: Summary,
+    now: datetime,
+    told: Mapping[str, tuple[Line, ...]] | None = None,
+) -> Summary:
     """The summary that a model's reply makes of an earlier one and of what was said since.
 
     Args:
@@ -188,8 +194,9 @@ def absorbed(reply: Reply, taken: tuple[Message, ...], state: Summary, now: date
         taken: the messages that it was given.
         state: the summary that it was given.
         now: when it was asked.
+        told: the lines of composed messages among them, as far as they are known one by one.
     """
-    reply = _traced(reply, taken)
+    reply = _traced(reply, taken, told or {})
     known = {line.text: line for line in state.lines}
     texts = [text for text in reply.text.splitlines() if text.strip()]
     origins = provenance(reply, {text: line.sources for text, line in known.items()})
@@ -209,19 +216,28 @@ def originals(message: Message) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*message.verbatim, *message.derived_from)))
 
 
-def _traced(reply: Reply, taken: tuple[Message, ...]) -> Reply:
+def _traced(
+    reply: Reply, taken: tuple[Message, ...], told: Mapping[str, tuple[Line, ...]]
+) -> Reply:
     # What a model takes from a composed message came from the originals behind it.
     behind = {m.id: originals(m) for m in taken if m.composed}
     if not behind:
         return reply
 
-    def through(sources: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(i for s in sources for i in behind.get(s, (s,))))
+    lines = {(m, n.text.strip()): n.sources for m in behind for n in told.get(m, ())}
 
+    def through(sources: tuple[str, ...], line: str = "") -> tuple[str, ...]:
+        found = (lines.get((s, line), behind.get(s, (s,))) for s in sources)
+        return tuple(dict.fromkeys(i for ids in found for i in ids))
+
+    if reply.line_sources is None:
+        return replace(reply, sources=None if reply.sources is None else through(reply.sources))
+    said = zip(reply.text.splitlines(), reply.line_sources, strict=True)
+    traced = tuple(through(sources, line.strip()) for line, sources in said)
     return replace(
         reply,
-        sources=None if reply.sources is None else through(reply.sources),
-        line_sources=reply.line_sources and tuple(map(through, reply.line_sources)),
+        sources=tuple(dict.fromkeys(i for ids in traced for i in ids)),
+        line_sources=traced,
     )
 
 

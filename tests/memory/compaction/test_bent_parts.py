@@ -14,6 +14,7 @@ from memsim.memory.compaction import (
     Offload,
     Rolling,
     State,
+    forget,
 )
 from memsim.memory.compaction.condense import reworded
 from memsim.memory.compaction.offload import joined
@@ -144,3 +145,19 @@ def test_an_unchecked_rolling_summary_may_grow_but_not_be_blank() -> None:
         left = step(talk(4), grown.state, means(LOOSE, Saying(blank)))
         assert grown.state.summary == left.state.summary
         assert "refused" == left.outcome.kind
+
+
+def test_a_line_that_is_carried_on_keeps_its_own_sources() -> None:
+    """What is condensed again credits what its lines are from, and not all that was ever read."""
+    step = Condense(asking=Asking(limit=60), form="{text}")
+    first = step(talk(20), State(), means(LOOSE))
+    later = tuple(replace(m, id=f"n{m.id}") for m in talk(2))
+    again = step((*first.history, *later), first.state, means(LOOSE))
+    lines = again.state.told["condensed:2"]
+    assert again.history[0].text.splitlines() == [line.text for line in lines]
+    for line in lines:
+        assert 1 == len(line.sources)
+    assert {i for line in lines for i in line.sources} == set(again.history[0].derived_from)
+    assert again.state == State.loaded(again.state.save())
+    gone = forget(again.history, again.state, [lines[0].sources[0]])
+    assert {} == gone.state.told

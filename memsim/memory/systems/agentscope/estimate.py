@@ -24,7 +24,7 @@ CHARACTERS_PER_TOKEN = 4
 
 def units(text: str) -> int:
     """Length in UTF-16 units, as Java counts."""
-    return len(text) + sum(character > "\uffff" for character in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def first_units(text: str, length: int) -> str:
