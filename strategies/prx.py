@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from memsim import (
     Context,
@@ -27,6 +27,7 @@ from memsim import (
     ToolSpec,
     composed,
 )
+from memsim.memory.state import reading
 from memsim.memory.systems.prx.recall import Recalled, context_text
 from memsim.memory.systems.prx.results import ToolError
 from memsim.memory.systems.prx.service import Service
@@ -72,7 +73,7 @@ class Prx(Strategy):
         recall_relevance_threshold: least score of what is put before a message.
         min_relevance_score: least score of what a search finds.
         embedding_provider: `none` for words alone; with any other the environment's embedder is
-            used.
+            used. The section's, if not named.
         vector_weight: of meaning in a hybrid search.
         keyword_weight: of words.
         hygiene_enabled: whether what is old is put away and erased.
@@ -86,6 +87,73 @@ class Prx(Strategy):
 
     Fidelity, by statement of the document:
 
+    * five tools, in their order, all of them always there -> test_the_five_tools
+    * built-in categories core, daily and conversation, and any other -> test_categories
+    * each of the five backends takes all tools -> test_every_backend_takes_every_tool
+    * [memory] is taken as it stands -> test_the_documented_section_is_the_default
+    * backend = "sqlite" -> test_the_default_backend_is_a_file
+    * auto_save = true: conversation input is stored -> test_what_users_say_is_stored
+    * acl_enabled = false -> test_without_access_control_everybody_finds_everything
+    * max_recall_items = 20 -> test_at_most_twenty_are_found
+    * recall_relevance_threshold = 0.3 -> test_recall_has_a_threshold_of_its_own
+    * embedding_provider, embedding_model, embedding_dimensions = 1536
+      -> test_the_documented_section_is_the_default
+    * vector_weight = 0.7, keyword_weight = 0.3 -> test_meaning_counts_seven_parts_to_three
+    * min_relevance_score = 0.4: what is below is left out -> test_a_search_drops_what_scores_low
+    * hygiene_enabled = true -> test_hygiene_can_be_switched_off
+    * archive_after_days = 7 -> test_daily_entries_are_put_away_after_seven_days
+    * purge_after_days = 30 -> test_what_was_put_away_is_erased_after_thirty_days
+    * conversation_retention_days = 3 -> test_conversation_entries_last_three_days
+    * daily_retention_days = 7 -> test_daily_entries_are_put_away_after_seven_days
+    * core is kept until it is forgotten -> test_core_entries_stay
+    * custom categories follow daily -> test_custom_entries_follow_daily
+    * memory_store: key, value, category = "core" -> test_store_takes_key_value_and_category
+    * a key is unique: storing again replaces -> test_a_key_is_unique
+    * memory_forget: key, removes the entry -> test_forget_removes_by_key
+    * memory_get: key, the value or an error -> test_get_gives_the_value_or_an_error
+    * memory_recall: query, max_results = 20 -> test_recall_takes_a_query_and_a_limit
+    * memory_search: query, category, max_results = 20 -> test_search_filters_by_category
+    * hybrid search of vectors and BM25 when embeddings are configured
+      -> test_meaning_counts_seven_parts_to_three
+    * recall at start: what is relevant is put before the reply
+      -> test_what_speaks_to_a_message_is_put_before_it
+    * store, search on demand, forget on request -> test_the_documented_conversation
+    * memory stats, list --category, search, export --format json -> test_the_command_line_verbs
+    * under access control memory_store stores with the principal's ownership
+      -> test_what_is_stored_is_the_principals
+    * under access control memory_forget forgets one's own alone -> test_only_ones_own_is_forgotten
+    * under access control memory_get gives what one has access to, or an error
+      -> test_get_is_an_error_without_access
+    * under access control memory_recall is no tool -> test_recall_is_removed_under_access_control
+    * under access control memory_search gives what one has access to
+      -> test_search_gives_what_one_has_access_to
+    * file_read is blocked from memory files under access control
+      -> test_file_read_is_blocked_under_access_control
+    * the audit trail has tool, key, category and success -> test_uses_of_tools_are_noted
+
+    Implied defects, repaired by `fixed`:
+
+    * results are ranked before they are filtered -> test_ranking_before_filtering_loses_ones_own
+    * a key is one for everybody, and can be taken over -> test_a_key_of_anothers_can_be_taken_over
+    * what is forgotten stays in the chat -> test_what_is_forgotten_stays_in_the_chat
+
+    What 0.3.0 does otherwise (`version=0.3.0`):
+
+    * no embeddings unless a provider is named; recall of five -> test_real_defaults
+    * an unknown backend is markdown -> test_real_defaults
+    * tools take content, path, limit, maxResults, minScore -> test_real_parameters
+    * only messages of thirty characters without machinery are saved -> test_real_auto_save
+    * percentages are bare scores -> test_real_percentages
+    * memory_forget and memory_store ask nobody -> test_real_gaps
+    * rows by visibility, ceiling and chat -> test_real_access
+    * what is blocked or risky is hidden -> test_real_risks
+    * every store but under access control is copied to files, which forget nothing
+      -> test_real_files
+    * what is recalled stays young, and is kept from three uses on -> test_real_usefulness
+    * custom rows are never pruned -> test_real_hygiene
+    * the file backend forgets nothing -> test_real_markdown
+    * a lost database comes back, and cannot be opened unless `fixed`
+      -> test_a_lost_database_comes_back_only_repaired
     """
 
     def __init__(
@@ -104,7 +172,7 @@ class Prx(Strategy):
         max_recall_items: int | None = None,
         recall_relevance_threshold: float | None = None,
         min_relevance_score: float | None = None,
-        embedding_provider: str | None = None,
+        embedding_provider: str = "",
         vector_weight: float | None = None,
         keyword_weight: float | None = None,
         hygiene_enabled: Switch | None = None,
@@ -123,7 +191,7 @@ class Prx(Strategy):
             max_recall_items=max_recall_items,
             recall_relevance_threshold=recall_relevance_threshold,
             min_relevance_score=min_relevance_score,
-            embedding_provider=embedding_provider,
+            embedding_provider=embedding_provider or None,
             vector_weight=vector_weight,
             keyword_weight=keyword_weight,
             hygiene_enabled=_on("hygiene_enabled", hygiene_enabled),
@@ -167,8 +235,8 @@ class Prx(Strategy):
 
     def context(self, query: Query) -> Context:
         found = self.service.recalled(query.text, query.principal, query.session)
-        recalled = self._recalled(found, query)
         chat = self._chats.get(query.principal) or self._window()
+        recalled = self._recalled(found, query, chat)
         window = chat.section(query.budget - recalled.tokens)
         context = self.env.build.context(window, recalled)
         ranking = (source for one in found for source in one.row.sources)
@@ -211,11 +279,12 @@ class Prx(Strategy):
 
     def forget(self, request: Forget) -> ForgetOutcome:
         removed = self.service.erase(request.principal, request.text, request.sources)
-        if self._fixed and removed:
-            chat = self._chats.get(request.principal)
-            if chat is not None:
-                chat.remove(removed)
-        return ForgetOutcome(supported=True, removed=removed)
+        chat = self._chats.get(request.principal)
+        if self._fixed and chat is not None:
+            named = request.sources or removed
+            removed = (*removed, *(m.id for m in chat.remove(named) if m.id not in removed))
+        left = {source for surface in self.surfaces() for source in surface.sources}
+        return ForgetOutcome(supported=True, removed=tuple(s for s in removed if s not in left))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
         for row in self.service.visible(viewer):
@@ -230,8 +299,12 @@ class Prx(Strategy):
 
     def locate(self, source: str, query: Query) -> Location | None:
         ranking = self.context(query).ranking
-        if source in ranking:
-            return Location(tier="store", rank=ranking.index(source) + 1)
+        rank = ranking.index(source) + 1 if source in ranking else None
+        chat = self._chats.get(query.principal)
+        if chat is not None and source in chat:
+            return Location(tier="window", rank=rank)
+        if rank is not None:
+            return Location(tier="store", rank=rank)
         return super().locate(source, query)
 
     def save(self) -> State:
@@ -241,12 +314,18 @@ class Prx(Strategy):
         }
 
     def load(self, state: State) -> None:
-        self.service.load(state.get("service"))
-        self._chats = {}
-        chats = state.get("chats")
-        for who, saved in chats.items() if isinstance(chats, dict) else ():
-            self._chats[who] = self._window()
-            self._chats[who].load(saved)
+        chats: dict[str, Window] = {}
+        with reading("its chats are damaged"):
+            told = dict(state)
+            for who, saved in _table(told.pop("chats")).items():
+                chats[who] = self._window()
+                chats[who].load(saved)
+            service = _table(told.pop("service"))
+            if told:
+                raise ValueError(*told)
+        self.service.load(service)
+        self._chats = chats
+        self._pending.clear()
 
     def close(self) -> None:
         self._closing.close()
@@ -254,7 +333,7 @@ class Prx(Strategy):
     def _window(self) -> Window:
         return Window(self.env.counter, messages=self._history)
 
-    def _recalled(self, found: Sequence[Recalled], query: Query) -> Section:
+    def _recalled(self, found: Sequence[Recalled], query: Query, chat: Window) -> Section:
         """What was found, as the text before the message, as far as half the budget goes."""
         count, limit = self.env.counter.text, query.budget // 2
         total, shown = 16, 0
@@ -264,21 +343,24 @@ class Prx(Strategy):
                 break
             shown += 1
         while shown:
-            section = self.env.build.section("recalled", (self._told(found[:shown]),))
+            section = self.env.build.section("recalled", (self._told(found[:shown], chat),))
             if section.tokens <= limit:
                 return section
             shown -= 1
         return self.env.build.section("recalled", ())
 
-    def _told(self, found: Sequence[Recalled]) -> Message:
+    def _told(self, found: Sequence[Recalled], chat: Window) -> Message:
+        # What stands in the chat as well is there twice, and is counted there.
         said = [r.row for r in found if r.row.key.startswith("user_msg_")]
         other = [r.row for r in found if not r.row.key.startswith("user_msg_")]
+        quotes = dict.fromkeys(i for row in said for i in row.sources if i not in chat)
+        made_of = dict.fromkeys(i for row in other for i in row.sources)
         return composed(
             "user",
             context_text(list(found)),
             id=RECALLED + ",".join(str(r.row.number) for r in found),
-            quotes=tuple(dict.fromkeys(s for row in said for s in row.sources)),
-            derived_from=tuple(dict.fromkeys(s for row in other for s in row.sources)),
+            quotes=tuple(quotes),
+            derived_from=tuple(made_of),
             time=self.env.clock.now(),
         )
 
@@ -294,6 +376,12 @@ def _settings(config: str | None, version: Version) -> Settings:
     except (OSError, ValueError) as error:
         raise ValueError(f"config is {config!r}: it cannot be read") from error
     return read_settings(text, version)
+
+
+def _table(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError("not a table")
+    return value
 
 
 def _on(name: str, word: str | None) -> bool | None:

@@ -416,11 +416,13 @@ class Brain:
             for table in SAVED:
                 run(f"DELETE FROM {table}")
             try:
-                for table, rows in saved.items():
-                    if table not in SAVED:
-                        raise ValueError(table)
-                    for row in rows:
-                        names = ", ".join(("rowid", *self._names(table)))
+                for table in SAVED:
+                    if table == "embedding_cache":
+                        continue
+                    names = ", ".join(("rowid", *self._names(table)))
+                    if not isinstance(saved[table], list):
+                        raise TypeError(table)
+                    for row in saved[table]:
                         run(
                             f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(row))})",
                             row,

@@ -312,16 +312,18 @@ class Service:
             StateError: it is none.
         """
         with reading("it is not a memory of PRX"):
-            parts = {s: dict.fromkeys(there) for s, there in saved["parts"].items()}
+            parts = {s: dict.fromkeys(map(_text, there)) for s, there in saved["parts"].items()}
             tidied = saved["tidied"] and datetime.fromisoformat(saved["tidied"])
-            written = [Written(n, k, t, tuple(s)) for n, k, t, s in saved["written"]]
-            files, audit, brain = saved.get("files"), saved.get("audit"), saved["brain"]
+            written = [Written(_text(n), k, t, tuple(s)) for n, k, t, s in saved["written"]]
+            files = {_text(n): _text(t) for n, t in saved.get("files", {}).items()}
+            trail, brain = saved.get("audit"), saved["brain"]
+        audit = None if trail is None else AuditTrail.load(trail)
         self.brain.load(brain)
         self._parts, self._tidied, self._written = parts, tidied, written
         if self.files is not None:
-            self.files.load(files or {})
-        if audit is not None and self.audit is not None:
-            self.audit = AuditTrail.load(audit)
+            self.files.load(files)
+        if self.audit is not None and audit is not None:
+            self.audit = audit
 
     # -- within
 
@@ -444,3 +446,9 @@ def _told_scope(scope: access.Scope) -> dict[str, str]:
         "chat_id": scope.chat_id,
         "sender": scope.sender,
     }
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value

@@ -1,0 +1,767 @@
+"""PRX as its document has it, statement by statement, and what 0.3.0 really does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsim.clock import Clock
+from memsim.discovery.loading import prepare
+from memsim.errors import RefError, StoreError
+from memsim.memory.stores.opening import addresses
+from memsim.memory.systems.prx import upkeep
+from memsim.memory.systems.prx.brain import Brain, Stamp
+from memsim.memory.systems.prx.files import DENIED
+from memsim.memory.systems.prx.mirror import StoreMirror
+from memsim.memory.systems.prx.ranking import merge
+from memsim.memory.systems.prx.recall import Recall
+from memsim.memory.systems.prx.results import NAMES
+from memsim.memory.systems.prx.settings import Settings, defaults, read_settings
+from memsim.memory.systems.prx.soul import export, hydrate, should_hydrate
+from memsim.message import said
+from memsim.models.embedding import load_embedder
+from memsim.models.loading import load_model
+from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
+from memsim.tokens import TokenCounter, load_tokenizer
+
+Make = Callable[..., "Held"]
+
+SECTION = """
+[memory]
+backend = "sqlite" # any of five
+auto_save = true
+acl_enabled = false
+max_recall_items = 20
+recall_relevance_threshold = 0.3
+embedding_provider = "openai"
+embedding_model = "text-embedding-3-small"
+embedding_dimensions = 1536
+vector_weight = 0.7
+keyword_weight = 0.3
+min_relevance_score = 0.4
+hygiene_enabled = true
+archive_after_days = 7
+purge_after_days = 30
+conversation_retention_days = 3
+daily_retention_days = 7
+"""
+LEAST = "min_relevance_score=0,recall_relevance_threshold=0"
+
+
+class Held:
+    """A strategy, and what it takes to talk to it."""
+
+    def __init__(self, ref: str, folder: Path, events: list[Event]) -> None:
+        counter = TokenCounter(load_tokenizer("chars/4"))
+        self.clock = Clock()
+        self.env = Environment(
+            clock=self.clock,
+            model=load_model("offline", counter),
+            counter=counter,
+            embed=lambda: load_embedder("hash"),
+            folder=lambda: folder,
+            budget=4096,
+            log=events.append,
+        )
+        self.folder = folder
+        self.memory: Strategy = prepare(ref)(self.env)
+        self.count = 0
+
+    @property
+    def service(self) -> Any:  # noqa: ANN401 - the strategy is loaded from its file
+        """What the strategy is made of."""
+        return self.memory.service  # type: ignore[attr-defined]
+
+    def say(self, text: str, who: str = "ana", session: str = "s1") -> str:
+        """Somebody says something; the id of the message."""
+        self.count += 1
+        self.clock.advance(timedelta(minutes=1))
+        name = f"m{self.count}"
+        self.memory.observe(
+            said("user", text, id=name, principal=who, session=session, time=self.clock.now())
+        )
+        self.memory.end_turn()
+        return name
+
+    def tool(self, name: str, who: str = "ana", **arguments: object) -> str:
+        """What a tool answers."""
+        self.clock.advance(timedelta(seconds=1))
+        return self.memory.call_tool(f"memory_{name}", json.dumps(arguments), who)
+
+    def asked(self, text: str, who: str = "ana") -> str:
+        """All that the model would be sent."""
+        return self.memory.context(self.query(text, who)).text()
+
+    def query(self, text: str, who: str = "ana") -> Query:
+        """A question."""
+        now = self.clock.now()
+        return Query(text=text, principal=who, session="s1", time=now, turn=1, budget=4096)
+
+    def keys(self) -> set[str]:
+        """The keys of all rows that can be found."""
+        return {row.key for row in self.service.brain.rows() if not row.archived}
+
+    def later(self, **by: float) -> None:
+        """Time passes."""
+        self.clock.advance(timedelta(**by))
+        self.memory.elapse(self.clock.now())
+
+
+@pytest.fixture
+def events() -> list[Event]:
+    """What strategies tell of."""
+    return []
+
+
+@pytest.fixture
+def make(tmp_path: Path, events: list[Event]) -> Make:
+    """Makes strategies by their parameters."""
+    return lambda ref="": Held(f"prx:{ref}".rstrip(":"), tmp_path, events)
+
+
+# -- the document's tools, settings and retention
+
+
+def test_the_five_tools(make: Make) -> None:
+    """They are there whatever was said."""
+    specs = make("backend=memory").memory.tools("ana")
+
+    assert NAMES == tuple(spec.name for spec in specs)
+    assert [False, False, True, True, True] == [spec.reads for spec in specs]
+
+
+@pytest.mark.parametrize("category", ["core", "daily", "conversation", "geology"])
+def test_categories(make: Make, category: str) -> None:
+    """Three are built in; any other word is one too."""
+    held = make("backend=memory")
+
+    held.tool("store", key="k", value="spacing of the north field", category=category)
+
+    assert category == held.service.brain.get("k").category
+
+
+@pytest.mark.parametrize("backend", ["markdown", "sqlite", "embeddings", "memory"])
+def test_every_backend_takes_every_tool(make: Make, backend: str) -> None:
+    """What was stored is got, recalled, searched and forgotten."""
+    held = make(f"backend={backend},{LEAST}")
+    held.tool("store", key="zone", value="The user lives in the Shanghai zone")
+
+    assert "The user lives in the Shanghai zone" == held.tool("get", key="zone")
+    assert "zone: The user lives" in held.tool("recall", query="Shanghai zone")
+    assert "zone: The user lives" in held.tool("search", query="Shanghai zone")
+    assert "Forgot memory: zone" == held.tool("forget", key="zone")
+    assert "No memories found" in held.tool("search", query="Shanghai zone")
+    if backend == "markdown":
+        assert "Shanghai" not in (held.folder / "MEMORY.md").read_text("utf-8")
+
+
+def test_postgres_keeps_every_row(make: Make) -> None:
+    """Rows go through to the server's store, and come back as they were."""
+    from memsim.memory.stores.memory import InMemory
+
+    mirror, held = StoreMirror(InMemory()), make("backend=memory")
+    brain = Brain(mirror=mirror)
+    now = held.clock.now()
+    brain.store("a", "one", "core", now=now, stamp=Stamp(sender_id="ana"), sources=("m1",))
+    brain.store("b", "two", "daily", now=now)
+    brain.store("a", "three", "core", now=now, stamp=Stamp(sender_id="ben"))
+    brain.forget("b")
+    brain.used([1], now)
+    again = Brain()
+
+    again.restore(mirror.rows())
+
+    assert brain.rows() == again.rows()
+    assert [("a", "three", "ben", 1)] == [
+        (row.key, row.content, row.sender, row.useful) for row in again.rows()
+    ]
+
+
+def test_postgres_needs_an_address(make: Make) -> None:
+    """The address comes from the environment, and what is missing is said in one line."""
+    assert {} == addresses({})
+    with pytest.raises(RefError, match="MEMSIM_POSTGRES_URL"):
+        make("backend=postgres")
+
+
+def test_the_documented_section_is_the_default(make: Make, tmp_path: Path) -> None:
+    """The section as the document prints it changes nothing, word for word."""
+    path = tmp_path / "config.toml"
+    path.write_text(SECTION, "utf-8")
+
+    assert Settings() == read_settings(SECTION)
+    assert Settings() == make(f"config={path}").memory.settings  # type: ignore[attr-defined]
+    assert 1536 == Settings().embedding_dimensions
+
+
+@pytest.mark.parametrize(
+    ("text", "said_of_it"),
+    [
+        ("[memory]\nauto_sve = true", r"takes no 'auto_sve' \(did you mean 'auto_save'\?\)"),
+        ("[memory]\nauto_save = 1", "auto_save is 1: it is true or false"),
+        ("[memory]\nvector_weight = 2", "vector_weight is 2: it is from 0 to 1"),
+        ("[memory]\npurge_after_days = -1", "purge_after_days is -1: at least 0"),
+        ("[memory]\nbackend = 'tape'", "backend is 'tape'"),
+        ("[memory", "the settings are not TOML"),
+    ],
+)
+def test_a_wrong_section_is_refused_in_one_line(text: str, said_of_it: str) -> None:
+    """Whoever wrote it is told what to change."""
+    with pytest.raises(ValueError, match=said_of_it):
+        read_settings(text)
+
+
+def test_the_default_backend_is_a_file(make: Make) -> None:
+    """Where nothing is said, entries are in brain.db."""
+    held = make()
+    held.tool("store", key="k", value="v")
+
+    assert "sqlite" == Settings().backend
+    assert (held.folder / "memory" / "brain.db").is_file()
+
+
+def test_what_users_say_is_stored(make: Make) -> None:
+    """As conversation entries, whoever says it, unless that is switched off."""
+    held, off = make("backend=memory"), make("backend=memory,auto_save=off")
+    held.say("My order is A-17.")
+    off.say("My order is A-17.")
+
+    (row,) = held.service.brain.rows()
+    assert ("conversation", "My order is A-17.", ("m1",)) == (
+        row.category,
+        row.content,
+        row.sources,
+    )
+    assert row.key.startswith("user_msg_")
+    assert set() == off.keys()
+
+
+def test_without_access_control_everybody_finds_everything(make: Make) -> None:
+    """Which is what it leaks by design."""
+    held = make(f"backend=memory,{LEAST}")
+    held.say("My order is A-17 from the harbour shop.", "ana")
+
+    assert "A-17" in held.asked("Which order from the harbour shop?", "ben")
+
+
+def test_at_most_twenty_are_found(make: Make) -> None:
+    """Whatever more is asked for."""
+    held = make(f"backend=memory,embedding_provider=none,{LEAST}")
+    for number in range(30):
+        held.tool("store", key=f"k{number}", value=f"rocket number {number}")
+
+    assert held.tool("search", query="rocket").startswith("Found 20 memories")
+    assert held.tool("recall", query="rocket", max_results=50).startswith("Found 20 memories")
+    assert held.tool("search", query="rocket", max_results=3).startswith("Found 3 memories")
+
+
+def test_recall_has_a_threshold_of_its_own(make: Make) -> None:
+    """What scores from 0.3 up to 0.4 is recalled, and not found by a search."""
+    held = make("backend=memory,vector_weight=0,keyword_weight=0.35")
+    held.tool("store", key="k", value="rockets fly far")
+    held.tool("store", key="other", value="bread is baked")
+
+    assert "rockets" in held.tool("recall", query="rockets")
+    assert "No memories found" in held.tool("search", query="rockets")
+
+
+def test_meaning_counts_seven_parts_to_three() -> None:
+    """The sum of a cosine and of a share of the best keyword score."""
+    merged = merge([(1, 0.9), (2, 0.5)], [(2, 10.0), (3, 5.0)], limit=10)
+
+    assert [2, 1, 3] == [m.number for m in merged]
+    assert [0.65, 0.63, 0.15] == [round(m.score, 6) for m in merged]
+    assert (0.7, 0.3) == (Settings().vector_weight, Settings().keyword_weight)
+    assert Recall().weights == (0.7, 0.3)
+    assert Settings().hybrid
+
+
+def test_a_search_drops_what_scores_low(make: Make) -> None:
+    """Below 0.4 nothing is found."""
+    low, high = (make(f"backend=memory,keyword_weight={w},vector_weight=0") for w in (0.39, 0.41))
+    for held in (low, high):
+        held.tool("store", key="k", value="rockets fly far")
+
+    assert "No memories found" in low.tool("search", query="rockets")
+    assert "rockets fly far" in high.tool("search", query="rockets")
+
+
+def test_hygiene_can_be_switched_off(make: Make) -> None:
+    """Then nothing ages."""
+    held = make("backend=memory,hygiene_enabled=off")
+    held.say("My order is A-17.")
+    held.later(days=400)
+
+    assert 1 == len(held.keys())
+
+
+def test_conversation_entries_last_three_days(make: Make, events: list[Event]) -> None:
+    """From the third day on they are gone."""
+    held = make("backend=memory")
+    name = held.say("My order is A-17.")
+    held.later(days=2, hours=23)
+    assert 1 == len(held.keys())
+
+    held.later(hours=13)
+
+    assert set() == held.keys()
+    assert ("purged", (name,)) in [(e.kind, e.sources) for e in events]
+
+
+def test_daily_entries_are_put_away_after_seven_days(make: Make) -> None:
+    """They are kept, and found no longer."""
+    held = make(f"backend=memory,{LEAST}")
+    held.tool("store", key="k", value="rockets today", category="daily")
+    held.later(days=6, hours=23)
+    assert "rockets" in held.tool("search", query="rockets")
+
+    held.later(hours=13)
+
+    assert "No memories found" in held.tool("search", query="rockets")
+    assert ["archive"] == [s.tier for s in held.memory.surfaces()]
+
+
+def test_what_was_put_away_is_erased_after_thirty_days(make: Make) -> None:
+    """Counted from when it was written."""
+    held = make("backend=memory")
+    held.tool("store", key="k", value="rockets today", category="daily")
+    held.later(days=8)
+    held.later(days=21)
+    assert 1 == held.service.brain.count()
+
+    held.later(days=2)
+
+    assert 0 == held.service.brain.count()
+
+
+def test_core_entries_stay(make: Make) -> None:
+    """Until they are forgotten."""
+    held = make("backend=memory")
+    held.tool("store", key="k", value="v")
+    held.later(days=4000)
+    assert {"k"} == held.keys()
+
+    held.tool("forget", key="k")
+
+    assert set() == held.keys()
+
+
+def test_custom_entries_follow_daily(make: Make) -> None:
+    """As the document says of them."""
+    held = make("backend=memory,archive_after_days=0")
+    held.tool("store", key="k", value="v", category="geology")
+    held.later(days=6)
+    assert {"k"} == held.keys()
+
+    held.later(days=2)
+
+    assert set() == held.keys()
+
+
+def test_store_takes_key_value_and_category(make: Make) -> None:
+    """Core where no category is named; without key or value there is an error."""
+    held = make("backend=memory")
+
+    assert "Stored memory: k" == held.tool("store", key="k", value="v")
+    assert "core" == held.service.brain.get("k").category
+    assert "Error: Missing 'value' parameter" == held.tool("store", key="k")
+    assert "Error: Missing 'key' parameter" == held.tool("store", value="v")
+    assert "Error: the arguments are not JSON" == held.memory.call_tool("memory_store", "{", "ana")
+
+
+def test_a_key_is_unique(make: Make) -> None:
+    """What is stored under it later takes its place, and leaves its age and its id."""
+    held = make("backend=memory")
+    held.tool("store", key="k", value="old")
+    before = held.service.brain.get("k")
+    held.tool("store", key="k", value="new", category="daily")
+
+    after = held.service.brain.get("k")
+    assert ("new", "daily") == (after.content, after.category)
+    assert (before.id, before.created) == (after.id, after.created)
+    assert 1 == held.service.brain.count()
+
+
+def test_forget_removes_by_key(make: Make) -> None:
+    """A key that is not there is told of, and is no error."""
+    held = make("backend=memory")
+    held.tool("store", key="k", value="v")
+
+    assert "Forgot memory: k" == held.tool("forget", key="k")
+    assert "No memory found with key: k" == held.tool("forget", key="k")
+
+
+def test_get_gives_the_value_or_an_error(make: Make) -> None:
+    """By its exact key."""
+    held = make("backend=memory")
+    held.tool("store", key="k", value="v")
+
+    assert "v" == held.tool("get", key="k")
+    assert held.tool("get", key="K").startswith("Error: ")
+
+
+def test_recall_takes_a_query_and_a_limit(make: Make) -> None:
+    """The most relevant entries first."""
+    held = make(f"backend=memory,{LEAST}")
+    held.tool("store", key="a", value="tabs or spaces: four spaces")
+    held.tool("store", key="b", value="the spaces between rockets")
+
+    assert held.tool("recall", query="four spaces", max_results=1).endswith("four spaces\n")
+
+
+def test_search_filters_by_category(make: Make) -> None:
+    """Where one is named."""
+    held = make(f"backend=memory,{LEAST}")
+    held.tool("store", key="a", value="deadline on Friday", category="daily")
+    held.tool("store", key="b", value="deadline of the project")
+
+    found = held.tool("search", query="deadline", category="daily", max_results=10)
+
+    assert "Found 1 memories:\n- [daily] a: deadline on Friday\n" == found
+
+
+def test_what_speaks_to_a_message_is_put_before_it(make: Make) -> None:
+    """As lines of keys and contents; it tells the truth about where they are from."""
+    held = make(f"backend=memory,history=1,{LEAST}")
+    name = held.say("My order is A-17 from the harbour shop.")
+    held.say("Lovely weather.")
+
+    context = held.memory.context(held.query("Which order from the harbour shop?"))
+
+    (recalled,) = (s for s in context.sections if s.layer == "recalled")
+    assert recalled.messages[0].text.startswith("[Memory context]\n- user_msg_")
+    assert name in recalled.verbatim
+    assert name in context.ranking
+
+
+def test_the_documented_conversation(make: Make) -> None:
+    """The indentation is stored, found again, and forgotten on request."""
+    held = make(f"backend=memory,{LEAST}")
+    value = "User prefers 4-space indentation"
+    held.tool("store", key="code_style_indent", value=value, category="core")
+
+    assert value in held.tool("search", query="coding preferences indentation")
+    assert "Forgot memory: code_style_indent" == held.tool("forget", key="code_style_indent")
+    assert value not in held.tool("search", query="coding preferences indentation")
+
+
+def test_the_command_line_verbs() -> None:
+    """What the document shows of `prx memory` is there as `memsim memory`."""
+    from click.testing import CliRunner
+
+    from memsim.cli.program import program
+
+    told = CliRunner().invoke(program, ["memory", "--help"]).output
+    assert [] == [verb for verb in ("stats", "list", "search", "export") if verb not in told]
+    assert "--category" in CliRunner().invoke(program, ["memory", "list", "--help"]).output
+    assert "--format" in CliRunner().invoke(program, ["memory", "export", "--help"]).output
+
+
+# -- access control
+
+
+def test_what_is_stored_is_the_principals(make: Make) -> None:
+    """Whoever's session it is, whatever the arguments say."""
+    held = make("backend=memory,acl=on")
+    held.tool("store", "ben", key="k", value="v", principal="ana", sender_id="ana")
+
+    assert "ben" == held.service.brain.get("k").sender
+
+
+def test_only_ones_own_is_forgotten(make: Make) -> None:
+    """Somebody else's stays, and looks like nothing at all."""
+    held = make("backend=memory,acl=on")
+    held.tool("store", key="k", value="v")
+
+    assert "No memory found with key: k" == held.tool("forget", "ben", key="k")
+    assert "Forgot memory: k" == held.tool("forget", "ana", key="k")
+
+
+def test_get_is_an_error_without_access(make: Make) -> None:
+    """The same error as for what is not there; what was shared is got."""
+    held = make("backend=memory,acl=on")
+    name = held.say("My order is A-17.")
+    held.tool("store", key="k", value="v")
+    key = next(iter(held.keys() - {"k"}))
+
+    assert held.tool("get", "ben", key="nope").replace("nope", "k") == held.tool(
+        "get", "ben", key="k"
+    )
+    held.memory.grant(Grant(owner="ana", viewer="ben", sources=(name,)))
+    assert "My order is A-17." == held.tool("get", "ben", key=key)
+    assert held.tool("get", "ben", key="k").startswith("Error: ")
+    held.memory.grant(Grant(owner="ana", viewer="ben", sources=(name,), revoked=True))
+    assert held.tool("get", "ben", key=key).startswith("Error: ")
+
+
+def test_recall_is_removed_under_access_control(make: Make) -> None:
+    """It is not among the tools, and refuses whoever calls it all the same."""
+    held = make("backend=memory,acl=on")
+
+    assert "memory_recall" not in [spec.name for spec in held.memory.tools("ana")]
+    assert held.tool("recall", query="x").startswith("Error: memory_recall is disabled")
+
+
+def test_search_gives_what_one_has_access_to(make: Make) -> None:
+    """And nothing of anybody else's, in contexts and on surfaces either."""
+    held = make(f"backend=memory,acl=on,{LEAST}")
+    held.say("My order is A-17 from the harbour shop.", "ana")
+    held.say("My order is B-20 from the harbour shop.", "ben")
+
+    found = held.tool("search", "ben", query="order from the harbour shop")
+
+    assert "B-20" in found
+    assert "A-17" not in found
+    assert "A-17" not in held.asked("Which order from the harbour shop?", "ben")
+    assert all("A-17" not in s.text for s in held.memory.surfaces("ben"))
+
+
+@pytest.mark.parametrize("path", ["MEMORY.md", "memory/brain.db", "./MEMORY/x.md", "memory.MD"])
+def test_file_read_is_blocked_under_access_control(make: Make, path: str) -> None:
+    """Not a byte of the memory's files, by whatever name."""
+    shut, open_ = make("acl=on"), make("backend=markdown")
+    open_.tool("store", key="k", value="v")
+
+    assert DENIED == shut.service.file_read(path).error
+    assert "v" in open_.service.file_read("MEMORY.md").output
+
+
+def test_uses_of_tools_are_noted(make: Make) -> None:
+    """Which tool, the digest of its key, the category, and whether it went well."""
+    held = make("backend=memory,audit=on")
+    held.tool("store", key="k", value="v", category="daily")
+    held.tool("get", key="nope")
+
+    trail = held.service.audit
+    assert [
+        ("memory_store", trail.digest("k"), "daily", "ana", "allowed"),
+        ("memory_get", trail.digest("nope"), "", "ana", "failed"),
+    ] == [(r.tool, r.key, r.category, r.principal, r.outcome) for r in trail.records()]
+    assert trail.verify() is None
+
+
+# -- what the document implies, and `fixed` repairs
+
+
+def test_ranking_before_filtering_loses_ones_own(make: Make) -> None:
+    """Others' entries take the places of one's own, which were found if they were left out."""
+    said_by_others = [f"rocket rocket rocket {number}" for number in range(40)]
+    found = []
+    for fixed in ("false", "true"):
+        held = make(f"backend=memory,acl=on,embedding_provider=none,fixed={fixed},{LEAST}")
+        held.tool("store", "ben", key="mine", value="I once built a rocket in the yard")
+        for number, text in enumerate(said_by_others):
+            held.tool("store", "ana", key=f"k{number}", value=text)
+        found.append("yard" in held.tool("search", "ben", query="rocket"))
+
+    assert [False, True] == found
+
+
+def test_a_key_of_anothers_can_be_taken_over(make: Make) -> None:
+    """Keys are one for everybody; repaired, everybody has their own."""
+    broken, fixed = (make(f"backend=memory,acl=on,fixed={f}") for f in ("false", "true"))
+    for held in (broken, fixed):
+        held.tool("store", "ana", key="k", value="of ana")
+        held.tool("store", "ben", key="k", value="of ben")
+
+    assert broken.tool("get", "ana", key="k").startswith("Error: ")
+    assert ("of ana", "of ben") == (
+        fixed.tool("get", "ana", key="k"),
+        fixed.tool("get", "ben", key="k"),
+    )
+
+
+def test_what_is_forgotten_stays_in_the_chat(make: Make) -> None:
+    """Only the entry goes; repaired, the message goes as well."""
+    left = []
+    for fixed in ("false", "true"):
+        held = make(f"backend=memory,fixed={fixed}")
+        name = held.say("My card ends in 4411.")
+        outcome = held.memory.forget(Forget(principal="ana", text="", sources=(name,)))
+        assert outcome.supported
+        assert (name in outcome.removed) == (fixed == "true")
+        left.append(["4411" in s.text for s in held.memory.surfaces()])
+
+    assert [[True], []] == left
+
+
+# -- what 0.3.0 really does
+
+
+def test_real_defaults() -> None:
+    """Of 0.3.0, where nothing is said."""
+    real = defaults("0.3.0")
+
+    assert ("none", 5, 0.4, 10_000) == (
+        real.embedding_provider,
+        real.max_recall_items,
+        real.min_relevance_score,
+        real.embedding_cache_size,
+    )
+    assert "markdown" == read_settings("[memory]\nbackend = 'tape'", "0.3.0").backend
+    assert not real.hybrid
+
+
+def test_real_parameters(make: Make) -> None:
+    """Content, not value; path, lines and from; limit; maxResults and minScore; no category."""
+    held = make("backend=memory,version=0.3.0")
+    told = {s.name: json.loads(s.parameters)["properties"] for s in held.memory.tools("ana")}
+
+    assert {"key", "content", "category"} == set(told["memory_store"])
+    assert {"path", "key", "from", "lines", "session_id"} == set(told["memory_get"])
+    assert {"query", "limit", "session_id"} == set(told["memory_recall"])
+    assert {"query", "maxResults", "max_results", "minScore"} == set(told["memory_search"])
+    assert "Error: Missing 'content' parameter" == held.tool("store", key="k", value="v")
+    assert "k lines 1-1:\n     1: v\n" == (
+        held.tool("store", key="k", content="v") and held.tool("get", path="k")
+    )
+
+
+def test_real_auto_save(make: Make) -> None:
+    """Thirty characters at least, and nothing that machinery says."""
+    held = make("backend=memory,version=0.3.0")
+    held.say("x" * 29)
+    held.say("NO_REPLY since nothing happened in this conversation")
+    held.say("x" * 30)
+
+    assert 1 == len(held.keys())
+
+
+def test_real_percentages(make: Make) -> None:
+    """A hit by LIKE has the score 1, which is shown as one per cent."""
+    held = make("backend=memory,version=0.3.0")
+    held.tool("store", key="k", content="all deadlines")
+
+    assert "[1%]" in held.tool("recall", query="deadl")
+
+
+def test_real_gaps(make: Make) -> None:
+    """Storing takes over, forgetting removes, whoever's it is; only owners read it back."""
+    held = make("backend=memory,version=0.3.0,acl=on")
+    held.say("anything at all, so that they are known here", "ana")
+    held.tool("store", "ana", key="k", content="of ana")
+
+    assert "No memory entry found for key: 'k'" == held.tool("get", "ana", path="k")
+    held.tool("store", "ben", key="k", content="of ben")
+    assert "of ben" == held.service.brain.get("k").content
+    assert "Forgot memory: k" == held.tool("forget", "cleo", key="k")
+
+
+def test_real_access(make: Make) -> None:
+    """A chat's rows are for that chat: in a group for all, else for its one sender."""
+    held = make("backend=memory,version=0.3.0,acl=on")
+    held.say("I keep the rockets in the yard behind the house", "ana", "alone")
+    held.say("hello", "ana", "team")
+    held.say("hello", "ben", "team")
+    held.say("We launch the rockets on Friday from the old pier", "ana", "team")
+
+    texts = {
+        who: " ".join(s.text for s in held.memory.surfaces(who) if s.tier == "store")
+        for who in ("ana", "ben", "cleo")
+    }
+    assert ["yard" in texts["ana"], "yard" in texts["ben"]] == [True, False]
+    assert ["pier" in texts["ana"], "pier" in texts["ben"]] == [True, True]
+    assert "" == texts["cleo"]
+
+
+def test_real_risks(make: Make) -> None:
+    """A password or an address makes a row the owner's alone."""
+    held = make("backend=memory,version=0.3.0,acl=on")
+    held.say("the password of the rockets is hunter2, do not tell", "ana")
+    held.say("write to me at ana@example.com about the rockets", "ana")
+
+    assert {("owner", "sensitive")} == {
+        (row.visibility, row.sensitivity) for row in held.service.brain.rows()
+    }
+
+
+def test_real_files(make: Make) -> None:
+    """The copy keeps what was forgotten; under access control there is none."""
+    held = make("version=0.3.0")
+    held.tool("store", key="k", content="rockets in the yard")
+    held.tool("forget", key="k")
+
+    assert "**k**: rockets in the yard" in (held.folder / "MEMORY.md").read_text("utf-8")
+    assert ["log"] == [s.tier for s in held.memory.surfaces()]
+
+
+def test_real_usefulness(make: Make) -> None:
+    """What was sent is of use, and as young as if it were written."""
+    held = make("backend=memory,version=0.3.0,history=1")
+    for number in range(3):
+        held.say(f"Something else entirely was said on day {number}")
+    name = held.say("I keep the rockets in the yard behind the house")
+    held.say("short")
+    for _ in range(3):
+        context = held.memory.context(held.query("rockets in the yard"))
+        held.memory.delivered(context)
+    held.later(days=5)
+
+    (row,) = held.service.brain.rows()
+    assert ((name,), 3) == (row.sources, row.useful)
+
+
+def test_real_hygiene(make: Make) -> None:
+    """Custom rows stay; daily ones are deleted, not put away; days without number never come."""
+    held = make("backend=memory,version=0.3.0")
+    held.tool("store", key="c", content="v", category="geology")
+    held.tool("store", key="d", content="v", category="daily")
+    held.later(days=8)
+
+    assert {"c"} == held.keys()
+    nothing = upkeep.Report()
+    upkeep.prune(
+        held.service.brain,
+        replace(Settings(), conversation_retention_days=0, daily_retention_days=0),
+        held.clock.now(),
+        nothing,
+    )
+    assert upkeep.Report() == nothing
+
+
+def test_real_markdown(make: Make) -> None:
+    """The file backend says that there is nothing to forget."""
+    held = make("backend=markdown,version=0.3.0")
+    held.tool("store", key="k", content="v")
+
+    assert "No memory found with key: k" == held.tool("forget", key="k")
+
+
+def test_a_lost_database_comes_back_only_repaired(tmp_path: Path, make: Make) -> None:
+    """0.3.0 makes it so that it cannot be opened; `fixed` makes it so that it can."""
+    for name, fixed in (("broken", False), ("fixed", True)):
+        folder = tmp_path / name
+        folder.mkdir()
+        brain = Brain()
+        brain.store("k", "v", "core", now=Clock().now())
+        assert 1 == export(brain, folder, Clock().now())
+        assert should_hydrate(folder)
+        assert 1 == hydrate(folder, Clock().now(), fixed=fixed)
+        if fixed:
+            assert "v" == Brain(folder / "memory" / "brain.db").rows()[0].content
+        else:
+            with pytest.raises(StoreError, match="no such column: accessed_at"):
+                Brain(folder / "memory" / "brain.db")
+
+
+@pytest.mark.parametrize("ref", ["", "backend=markdown,acl=on", "version=0.3.0", "audit=on"])
+def test_a_restart_changes_nothing(tmp_path: Path, ref: str) -> None:
+    """All of it is saved, and loaded in place of what is there."""
+    one, other = (Held(f"prx:{ref}".rstrip(":"), tmp_path / n, []) for n in ("a", "b"))
+    other.say("Something that has to go away again, all of it")
+    for number in range(6):
+        one.say(f"I keep rocket number {number} in the yard behind the house")
+    one.tool("store", key="k", value="v", content="v")
+    state = json.loads(json.dumps(one.memory.save()))
+    other.clock.set(one.clock.now())
+
+    other.memory.load(state)
+
+    assert state == json.loads(json.dumps(other.memory.save()))
+    assert one.asked("rocket number 3") == other.asked("rocket number 3")
