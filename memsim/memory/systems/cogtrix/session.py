@@ -35,7 +35,7 @@ from memsim.memory.systems.cogtrix.settings import (
 )
 from memsim.memory.systems.cogtrix.stamps import read, shown, spoken, stored
 from memsim.memory.systems.cogtrix.talking import TalkState
-from memsim.memory.systems.cogtrix.trimming import content, trim
+from memsim.memory.systems.cogtrix.trimming import SINGLE, content, estimate, trim
 from memsim.message import composed
 from memsim.models import Request
 
@@ -302,14 +302,22 @@ class Session:
 
     def _verbatim(self, window: int) -> list[Message]:
         if not (self._settings.tiers and self.tiers.useful):
-            # In conversation mode the source sends all there is, for trimming to cut: a message is
-            # at least one token, so no more of them than the window has can be left.
-            unbound = self._settings.source and self.mode == "conversation"
-            return self._shown[max(0, len(self._shown) - (window if unbound else self.window)) :]
+            if self._settings.source and self.mode == "conversation":
+                return self._fitting(window)
+            return self._shown[max(0, len(self._shown) - self.window) :]
         summary = self.state.summary
         latest = self.messages[self.tiers.boundary :]
         before = tiers.assembled(self.tiers, summary.text, summary.sources)
         return [*before, *(shown(m, known=False) for m in latest)]
+
+    def _fitting(self, window: int) -> list[Message]:
+        # In conversation mode the source sends all there is, for trimming to cut: what is further
+        # back than the whole window would be dropped in any case.
+        start, used = len(self._shown), 0
+        while start > 0 and used <= window:
+            start -= 1
+            used += min(estimate(content(self._shown[start])), SINGLE)
+        return self._shown[start:]
 
     def _pieces(self, text: str, now: datetime) -> Iterator[prefix.Piece]:
         current = stored(now)
