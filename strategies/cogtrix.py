@@ -21,8 +21,9 @@ from memsim import (
 from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.erasure import meant
 from memsim.memory.scope import Scoped
-from memsim.memory.systems.cogtrix.session import Session, Works
+from memsim.memory.systems.cogtrix.session import Session
 from memsim.memory.systems.cogtrix.settings import Settings
+from memsim.memory.systems.cogtrix.works import Works
 
 
 class Cogtrix(Strategy):

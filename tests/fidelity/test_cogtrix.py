@@ -21,7 +21,7 @@ from memsim.memory.systems.cogtrix.exchanges import exchanges, transcript
 from memsim.memory.systems.cogtrix.reasoning import ReasoningState
 from memsim.memory.systems.cogtrix.recall import Exchanges, similarity
 from memsim.memory.systems.cogtrix.selector import classify
-from memsim.memory.systems.cogtrix.session import Session, Works
+from memsim.memory.systems.cogtrix.session import Session
 from memsim.memory.systems.cogtrix.settings import Mode, Settings, configured
 from memsim.memory.systems.cogtrix.stamps import shown
 from memsim.memory.systems.cogtrix.trimming import (
@@ -32,6 +32,7 @@ from memsim.memory.systems.cogtrix.trimming import (
     room_for_reply,
     trim,
 )
+from memsim.memory.systems.cogtrix.works import Works
 from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.embedding import load_embedder
@@ -458,13 +459,13 @@ def test_conversation_mode_tracks_topics_entities_and_key_facts() -> None:
     talk = Talk()
     talk.turn("I want to learn Python. The installation of Python failed on my Fedora.")
     talk.turn("Is the installation of Python hard?")
-    state = talk.session.talk
+    state = talk.session.tracked.talk
     assert "python" == state.topics[0].text or "python" in [t.text for t in state.topics]
     assert "Python" in [e.text for e in state.entities]
     assert "I want to learn Python." in [f.text for f in state.facts]
     assert not any("?" in f.text for f in state.facts)
     assert "working" not in talk.sent("Python?")
-    assert talk.session.talk.save() == talk.resumed().session.talk.save()
+    assert talk.session.tracked.talk.save() == talk.resumed().session.tracked.talk.save()
 
 
 # -- code mode
@@ -977,7 +978,7 @@ def test_errors_of_tools_are_not_tracked() -> None:
         talk.hear("tool", ToolResult(id="c", text="KeyError: 'k'", is_error=True))
         talk.hear("assistant", "It failed.")
         talk.session.end_turn(talk.now, WIDE)
-        assert fixed == bool(len(talk.session.code.errors))
+        assert fixed == bool(len(talk.session.tracked.code.errors))
 
 
 def test_one_error_is_kept_twice() -> None:

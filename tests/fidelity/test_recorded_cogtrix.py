@@ -12,10 +12,11 @@ from memsim.memory.systems.cogtrix.code import CodeState
 from memsim.memory.systems.cogtrix.exchanges import exchanges, transcript
 from memsim.memory.systems.cogtrix.prefix import HEADER
 from memsim.memory.systems.cogtrix.selector import classify, suggestion
-from memsim.memory.systems.cogtrix.session import Session, Works
+from memsim.memory.systems.cogtrix.session import Session
 from memsim.memory.systems.cogtrix.settings import Mode, Settings
 from memsim.memory.systems.cogtrix.tiers import Shorter, rolled
 from memsim.memory.systems.cogtrix.trimming import content, trim
+from memsim.memory.systems.cogtrix.works import Works
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, composed, said
 from memsim.models.embedding import load_embedder
 from memsim.models.loading import load_model

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from memsim.errors import ModelError
 from memsim.memory.compaction import Asking, Gate, Keep, Means, Rolling, State
 from memsim.memory.compaction.keeping import together
-from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.compaction.summary import Line, Summary
 from memsim.memory.state import reading
 from memsim.memory.systems.cogtrix import prefix, records, tiers
-from memsim.memory.systems.cogtrix.code import CodeState
-from memsim.memory.systems.cogtrix.cues import track_code, track_reasoning
 from memsim.memory.systems.cogtrix.exchanges import exchanges, summarised
-from memsim.memory.systems.cogtrix.notes import Note, Part
-from memsim.memory.systems.cogtrix.reasoning import ReasoningState
+from memsim.memory.systems.cogtrix.facts import distilled, valid
+from memsim.memory.systems.cogtrix.notes import Note
 from memsim.memory.systems.cogtrix.recall import LEAST_WORDS, THRESHOLD, Exchanges
 from memsim.memory.systems.cogtrix.selector import LOOKED_AT, suggestion
 from memsim.memory.systems.cogtrix.settings import (
     ADDITIONS,
     BATCH,
-    FACTS_DAYS,
     MAX_AGE_HOURS,
     MEANINGFUL_CHARACTERS,
     MEANINGFUL_MESSAGES,
@@ -33,41 +28,19 @@ from memsim.memory.systems.cogtrix.settings import (
     SUMMARY_TOKENS,
     UNCOVERED_TOKENS,
 )
-from memsim.memory.systems.cogtrix.stamps import read, shown, spoken, stored
-from memsim.memory.systems.cogtrix.talking import TalkState
+from memsim.memory.systems.cogtrix.stamps import read, shown, stored
+from memsim.memory.systems.cogtrix.tracked import Tracked
 from memsim.memory.systems.cogtrix.trimming import SINGLE, content, estimate, trim
 from memsim.message import composed
-from memsim.models import Request
 
 if TYPE_CHECKING:
     from memsim.context import SectionName
     from memsim.memory.state import JSON
     from memsim.memory.systems.cogtrix.settings import Mode, Settings
+    from memsim.memory.systems.cogtrix.works import Works
     from memsim.message import Message
-    from memsim.models import Embedder, Model
-    from memsim.tokens import TokenCounter
 
 _COMMAND = re.compile(r"\s*/(?:mode|M)\s+(\w+)\s*")
-FACTS, FACT_WORDS = 15, 20
-
-Told = Callable[[Outcome | str], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Works:
-    """What a session works with.
-
-    Attributes:
-        counter: token counts.
-        model: writes summaries.
-        embed: makes the embedder on first use.
-        tell: takes what came of a summary, or of switching the mode.
-    """
-
-    counter: TokenCounter
-    model: Model
-    embed: Callable[[], Embedder]
-    tell: Told = lambda _what: None
 
 
 class Session:
@@ -92,11 +65,7 @@ class Session:
         self.facts: list[Note] = []
         self._since = 0
         self.tiers = tiers.Tiers()
-        self.talk = TalkState()
-        self.code = CodeState(settings.max_files, settings.max_errors, fixed=settings.fixed)
-        self.reasoning = ReasoningState(
-            settings.max_decisions, settings.max_alternatives, settings.prefix_max_stale_turns
-        )
+        self.tracked = Tracked(settings)
         self._rolling = Rolling(
             batch=BATCH,
             gate=Gate(messages=MEANINGFUL_MESSAGES, characters=MEANINGFUL_CHARACTERS),
@@ -136,7 +105,7 @@ class Session:
         turn, self.pending = self.pending, []
         self.messages.extend(turn)
         self._shown.extend(map(self._as_shown, turn))
-        self._track(turn)
+        self.tracked.hear(turn, self.mode)
         if self._settings.source:
             self._age(turn, now)
         self._summarise(now)
@@ -151,39 +120,6 @@ class Session:
     def _as_shown(self, message: Message) -> Message:
         known = message.id not in self._undated
         return shown(message, users_only=self._settings.source, known=known)
-
-    # -- tracking
-
-    def _track(self, turn: list[Message]) -> None:
-        users = [m for m in turn if m.role == "user"]
-        answers = [m for m in turn if m.role == "assistant" and spoken(m).strip()][-1:]
-        if self.mode == "code":
-            self._track_code(users, answers, turn)
-        elif self.mode == "reasoning":
-            self.reasoning.next_turn()
-            if not self._settings.source:
-                for message in users + answers:
-                    text = spoken(message)
-                    track_reasoning(self.reasoning, text, (message.id,), message.time)
-        elif not self._settings.source:
-            for message in users + answers:
-                self.talk.hear(spoken(message), (message.id,), user=message.role == "user")
-
-    def _track_code(
-        self, users: list[Message], answers: list[Message], turn: list[Message]
-    ) -> None:
-        for message in users + answers:
-            self.code.find_files(spoken(message), message.time, (message.id,))
-        for message in users:
-            self.code.find_errors(spoken(message), (message.id,))
-        if self._settings.fixed:
-            for message in turn:
-                if message.role == "tool":
-                    self.code.find_errors(content(message), (message.id,))
-        if not self._settings.source:
-            for message in users + answers:
-                user = message.role == "user"
-                track_code(self.code, spoken(message), (message.id,), message.time, user=user)
 
     # -- summarising
 
@@ -238,25 +174,9 @@ class Session:
     def _expire(self, now: datetime) -> None:
         summary = self.state.summary
         if summary.lines and self.mode == "reasoning":
-            self._distil(summary, now)
+            self.facts = distilled(summary, self._works.model, now) or self.facts
         self.state = State()
         self._since = 0
-
-    def _distil(self, summary: Summary, now: datetime) -> None:
-        told = composed("user", summary.text, id="summary", derived_from=summary.sources, time=now)
-        try:
-            reply = self._works.model.complete(Request(task="extract", messages=(told,), now=now))
-        except (ModelError, OSError):
-            return
-        lines = [line for line in reply.text.splitlines() if line.strip()][:FACTS]
-        self.facts = [
-            Note(
-                " ".join(line.split()[:FACT_WORDS]),
-                summary.sources,
-                {"until": stored(now + timedelta(days=FACTS_DAYS))},
-            )
-            for line in lines
-        ]
 
     def _roll(self, window: int) -> None:
         if len(self.messages) > self.window:
@@ -320,9 +240,10 @@ class Session:
         return self._shown[start:]
 
     def _pieces(self, text: str, now: datetime) -> Iterator[prefix.Piece]:
-        current = stored(now)
-        facts = [fact for fact in self.facts if fact.more["until"] >= current]
-        return prefix.pieces(self.state.summary, facts, self._recalled(text), self._parts())
+        facts = valid(self.facts, now)
+        return prefix.pieces(
+            self.state.summary, facts, self._recalled(text), self.tracked.parts(self.mode)
+        )
 
     def _recalled(self, text: str) -> Iterable[Any]:
         settings = self._settings
@@ -331,19 +252,11 @@ class Session:
         threshold = THRESHOLD if settings.source else 0.0
         return self.exchanges.recall(text, settings.recalled(self.mode), threshold)
 
-    def _parts(self) -> Iterator[Part]:
-        if self.mode == "code":
-            yield from self.code.parts()
-        elif self.mode == "reasoning":
-            yield from self.reasoning.parts()
-
     # -- looking, forgetting
 
     def notes(self) -> Iterator[Note]:
         """Everything that any mode keeps track of."""
-        yield from self.talk.notes()
-        yield from self.code.notes()
-        yield from self.reasoning.notes()
+        yield from self.tracked.notes()
         yield from self.facts
 
     def summary_lines(self) -> tuple[Line, ...]:
@@ -375,8 +288,7 @@ class Session:
         self.pending = [m for m in self.pending if m.id not in gone]
         self._shown = [m for m in self._shown if m.id not in gone]
         self.exchanges.remove(gone)
-        for state in (self.talk, self.code, self.reasoning):
-            state.remove(gone)
+        self.tracked.remove(gone)
         self.facts = [f for f in self.facts if not any(i in gone for i in f.sources)]
         if self._settings.tiers:
             self.tiers = tiers.Tiers()
@@ -407,9 +319,7 @@ class Session:
             "mode_state": {
                 "mode": self.mode,
                 "prompts": list(self._prompts),
-                "conversation": self.talk.save(),
-                "code": self.code.save(),
-                "reasoning": self.reasoning.save(),
+                **self.tracked.save(),
             },
             "vectors": self.exchanges.save(),
         }
@@ -464,9 +374,7 @@ class Session:
             raise ValueError(mode)
         self.mode = mode
         self._prompts = list(saved.get("prompts", ()))
-        self.talk.load(saved.get("conversation") or {})
-        self.code.load(saved.get("code") or {})
-        self.reasoning.load(saved.get("reasoning") or {})
+        self.tracked.load(saved)
 
     def _reindex(self) -> None:
         # The source begins with an empty index; what the document calls a rebuild needs the past.
