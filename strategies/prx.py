@@ -238,7 +238,7 @@ class Prx(Strategy):
         chat = self._chats.get(query.principal) or self._window()
         recalled = self._recalled(found, query, chat)
         window = chat.section(query.budget - recalled.tokens)
-        context = self.env.build.context(window, recalled)
+        context = self.env.build.context(recalled, window)
         ranking = (source for one in found for source in one.row.sources)
         return Context(sections=context.sections, ranking=tuple(dict.fromkeys(ranking)))
 
@@ -355,8 +355,9 @@ class Prx(Strategy):
         other = [r.row for r in found if not r.row.key.startswith("user_msg_")]
         quotes = dict.fromkeys(i for row in said for i in row.sources if i not in chat)
         made_of = dict.fromkeys(i for row in other for i in row.sources)
+        # Not as the user's own words: who acts on those would store them once more.
         return composed(
-            "user",
+            "system",
             context_text(list(found)),
             id=RECALLED + ",".join(str(r.row.number) for r in found),
             quotes=tuple(quotes),
