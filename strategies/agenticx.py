@@ -352,7 +352,7 @@ class Agenticx(Strategy):
 
     def _scratchpad(self, studio: Studio, query: Query) -> Section:
         scratchpad = studio.seen(query.session).scratchpad
-        if not scratchpad.values:
+        if not scratchpad:
             return self.env.build.section("working", ())
         credit = studio.lines(scratchpad.shown_facts())
         message = composed(

@@ -51,6 +51,8 @@ class Prompt:
     now: datetime
 
 
+Lines = tuple[tuple[str, tuple[str, ...]], ...]
+
 Invoke = Callable[[Prompt], "Reply"]
 """Asks a model; raises ModelError where that fails."""
 
@@ -63,11 +65,13 @@ class Gauge:
         tokens: as last estimated.
         threshold: in tokens, as last computed.
         failures: how often in a row the model failed.
+        told: what the latest summary says, line by line, and what each was made from.
     """
 
     tokens: int = 0
     threshold: int = 0
     failures: int = 0
+    told: Lines = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +104,15 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A summary, and the originals that can be seen in it."""
+    """A summary, and the originals that can be seen in each line of it."""
 
     text: str
-    sources: tuple[str, ...] = ()
+    lines: Lines = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The originals that can be seen in it."""
+        return tuple(dict.fromkeys(i for _, sources in self.lines for i in sources))
 
 
 class ContextCompactor:
@@ -149,25 +158,33 @@ class ContextCompactor:
         if self._pairs and cut > 0:
             cut = split(history, self.retain_recent_messages)
         if not due or cut <= 0:
-            return Compacted(messages=history)
+            return Compacted(messages=history, gauge=gauge or Gauge())
         taken = history[:cut]
-        told = self._summary(taken, now)
+        gauge = gauge or Gauge()
+        told = self._summary(taken, now, gauge.told)
         text = f"{HEADER.replace('{count}', str(len(taken)))}\n{told.text}"
         return Compacted(
             messages=(block(text, told, taken), *history[cut:]),
             count=len(taken),
             summary=told.text,
             sources=origins(taken),
+            gauge=replace(gauge, told=told.lines),
         )
 
-    def _summary(self, taken: History, now: datetime) -> Told:
+    def _summary(self, taken: History, now: datetime, before: Lines) -> Told:
         text = "\n".join((*PROMPT, *map(line_of, taken)))
         prompt = Prompt(text=text, messages=taken, max_tokens=MAX_TOKENS, now=now)
-        return asked(self._invoke, prompt) or snippets(taken)
+        return asked(self._invoke, prompt, before) or snippets(taken, before)
 
 
-def asked(invoke: Invoke, prompt: Prompt) -> Told | None:
-    """What the model says, stripped; None where it fails or says nothing."""
+def asked(invoke: Invoke, prompt: Prompt, before: Lines = ()) -> Told | None:
+    """What the model says, stripped; None where it fails or says nothing.
+
+    Args:
+        invoke: asks it.
+        prompt: what it is asked.
+        before: the lines of the summary that is among the messages, where one is.
+    """
     try:
         reply = invoke(prompt)
     except (ModelError, OSError):
@@ -175,7 +192,22 @@ def asked(invoke: Invoke, prompt: Prompt) -> Told | None:
     text = reply.text.strip()
     if not text:
         return None
-    return Told(text, absorbed(reply, prompt.messages, Summary(), prompt.now).sources)
+    made = absorbed(reply, prompt.messages, Summary(), prompt.now)
+    said = frozenset(m.id for m in prompt.messages)
+    return Told(
+        text, tuple((n.text, _narrowed(n.text, n.sources, said, before)) for n in made.lines)
+    )
+
+
+def _narrowed(
+    line: str, sources: tuple[str, ...], said: frozenset[str], before: Lines
+) -> tuple[str, ...]:
+    # What is carried on from the summary before is due to the lines of it that say so, not to all.
+    if said.issuperset(sources):
+        return sources
+    carried = [i for told, behind in before if told in line or line in told for i in behind]
+    fresh = (i for i in sources if i in said)
+    return tuple(dict.fromkeys((*carried, *fresh)))
 
 
 def asking(model: Model) -> Invoke:
@@ -198,12 +230,13 @@ def _worded(message: Message) -> Message:
     return replace(message, blocks=blocks or (Text(""),))
 
 
-def snippets(taken: History) -> Told:
+def snippets(taken: History, before: Lines = ()) -> Told:
     """The beginnings of the latest of the messages, where there is no summary."""
     latest = taken[-LAST:]
     text = JOINER.join(line_of(m)[:EACH] for m in latest)[:TOTAL]
-    seen = (m for m in latest if (told := content_of(m).strip()) and told[:BEGINNING] in text)
-    return Told(text, origins(tuple(seen)))
+    lines = [(told, (m.id,)) for m in latest if (told := content_of(m).strip()) and not m.composed]
+    kept = [(told, sources) for told, sources in before if told.strip()]
+    return Told(text, tuple(n for n in (*kept, *lines) if n[0][:BEGINNING] in text))
 
 
 def block(text: str, told: Told, taken: History) -> Message:

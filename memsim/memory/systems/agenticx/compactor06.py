@@ -158,9 +158,9 @@ class ContextCompactor06(ContextCompactor):
         header = HEADER.replace("{count}", str(len(taken)))
         text = "\n\n".join((*parts, carried, "", header, told.text))
         behind = taken if prior is None else (prior, *taken)
-        if prior is not None:
-            kept = tuple(i for i in prior.derived_from if i not in told.sources)
-            told = Told(told.text, (*kept, *told.sources) if _prior(prior) else told.sources)
+        carrying = _prior(prior)
+        kept = tuple(line for line in gauge.told if line[0] in carrying)
+        told = replace(told, lines=tuple(dict.fromkeys((*kept, *told.lines))))
         return Compacted(
             messages=(block(text, told, taken), *work[cut:]),
             count=len(taken),
@@ -168,7 +168,7 @@ class ContextCompactor06(ContextCompactor):
             sources=origins(behind),
             pending=pending,
             reason=reason,
-            gauge=replace(gauge, failures=gauge.failures + 1 if failed else 0),
+            gauge=replace(gauge, failures=gauge.failures + 1 if failed else 0, told=told.lines),
         )
 
     def _told(self, taken: History, carried: str, now: datetime) -> tuple[Told, bool]:

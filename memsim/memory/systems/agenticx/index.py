@@ -14,6 +14,7 @@ from memsim.memory.systems.agenticx.chunking import pieces
 from memsim.memory.systems.agenticx.embedding import (
     CJK,
     Sparse,
+    Vector,
     cosine,
     embedded,
     search_terms,
@@ -29,6 +30,9 @@ ROOT = "/workspace"
 
 PROVIDER = ("hashing-v1", "hashing-64d")
 MODEL = "/".join(PROVIDER)
+SPARE = 64
+"""Vectors of pieces that are gone, beyond which they are let go."""
+
 _SCHEMA = """
 CREATE TABLE files (path TEXT PRIMARY KEY, hash TEXT, mtime REAL, size INTEGER);
 CREATE TABLE chunks (id TEXT PRIMARY KEY, path TEXT, source TEXT, start_line INTEGER,
@@ -93,6 +97,7 @@ class WorkspaceIndex:
         self._raw = raw and not fixed
         self._fixed = fixed
         self._vectors: dict[int, Sparse] = {}
+        self._shared: dict[Sparse, Sparse] = {}
         self._posted: list[tuple[int, str, str]] = []
         self._opened: sqlite3.Connection | None = None
 
@@ -200,7 +205,7 @@ class WorkspaceIndex:
             run("INSERT INTO files VALUES (?, ?, ?, ?)", row)
         for number, key, path, source, start, end, text, made in saved["pieces"]:
             vector = embedded(text, cjk=self._cjk)
-            self._vectors[number] = sparse(vector)
+            self._take(number, vector)
             blob = json.dumps(vector).encode()
             run(
                 f"INSERT INTO chunks ({_KEPT}, model, embedding)"  # noqa: S608
@@ -211,6 +216,12 @@ class WorkspaceIndex:
             run("INSERT INTO embedding_cache VALUES (?, ?, ?, NULL)", (*PROVIDER, key))
         for row, text, path in saved["posted"]:
             self._post(row, text, path)
+
+    def _take(self, row: int, vector: Vector) -> None:
+        known = sparse(vector)
+        self._vectors[row] = self._shared.setdefault(known, known)
+        if len(self._shared) > 2 * len(self._vectors) + SPARE:
+            self._shared = {v: v for v in self._vectors.values()}
 
     def _post(self, row: int, text: str, path: str) -> None:
         self._posted.append((row, text, path))
@@ -245,7 +256,7 @@ class WorkspaceIndex:
             run(
                 "INSERT OR REPLACE INTO embedding_cache VALUES (?, ?, ?, ?)", (*PROVIDER, key, blob)
             )
-            self._vectors[row] = sparse(vector)
+            self._take(row, vector)
         size = len(text.encode("utf-8", "surrogatepass"))
         run(
             "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)",
@@ -283,7 +294,9 @@ class WorkspaceIndex:
 
     def _semantic(self, query: str, limit: int) -> list[Found]:
         vector = embedded(query, cjk=self._cjk)
-        scores = {row: cosine(vector, known) for row, known in sorted(self._vectors.items())}
+        # Most sections of a day are alike: each vector that there is is compared once.
+        alike = {id(known): cosine(vector, known) for known in self._shared.values()}
+        scores = {row: alike[id(known)] for row, known in sorted(self._vectors.items())}
         best = sorted(scores, key=lambda row: -scores[row])[:limit]
         return [self._piece(row).scored(scores[row]) for row in best]
 

@@ -36,6 +36,9 @@ class Scratchpad:
         """The lines of `session_facts`, oldest first."""
         return [*self._values.get(FACTS, "").split("\n"), *self._facts]
 
+    def __bool__(self) -> bool:
+        return bool(self._values or self._facts)
+
     def write(self, key: str, value: str) -> str:
         """`scratchpad_write`: the answer that the agent gets."""
         key = key.strip()
@@ -92,8 +95,9 @@ class Scratchpad:
 
     def shown_facts(self) -> list[str]:
         """The lines of the session's facts that the prompt shows whole."""
-        first = "\n".join(self.facts[: SHOWN + 1]).strip()
-        return [line for line in first[:SHOWN].split("\n") if line in first.split("\n")]
+        begun = "\n".join((self._values.get(FACTS, ""), *self._facts[:SHOWN])).strip()
+        whole = begun.split("\n")
+        return [line for line in begun[:SHOWN].split("\n") if line in whole]
 
     def save(self) -> JSON:
         """All values, by key."""

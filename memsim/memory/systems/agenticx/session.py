@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from memsim.memory.state import JSON, pack, reading, unpack
@@ -49,6 +49,8 @@ class Session:
         self.chat = [m for m in self.chat if m.id not in ids]
         left = (m for m in self.agent if m.id not in ids)
         self.agent = tuple(m for m in left if ids.isdisjoint(m.derived_from))
+        told = tuple(line for line in self.gauge.told if ids.isdisjoint(line[1]))
+        self.gauge = replace(self.gauge, told=told)
 
     def save(self) -> JSON:
         """The session as JSON values."""
@@ -56,7 +58,12 @@ class Session:
             "agent": pack(self.agent),
             "chat": pack(self.chat),
             "scratchpad": self.scratchpad.save(),
-            "gauge": asdict(self.gauge),
+            "gauge": {
+                "tokens": self.gauge.tokens,
+                "threshold": self.gauge.threshold,
+                "failures": self.gauge.failures,
+                "told": [[line, list(sources)] for line, sources in self.gauge.told],
+            },
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
@@ -69,7 +76,8 @@ class Session:
             self.chat = unpack(saved["chat"])
             self.agent = tuple(unpack(saved["agent"]))
             self.scratchpad.load(saved["scratchpad"])
-            self.gauge = Gauge(**saved["gauge"])
+            lines = tuple((n, tuple(ids)) for n, ids in saved["gauge"]["told"])
+            self.gauge = Gauge(**{**saved["gauge"], "told": lines})
             self._tools = {use.id: use.name for m in self.chat for use in uses_of(m)}
 
     def _cut(self, message: Message) -> Message:
