@@ -244,9 +244,11 @@ def test_twenty_messages_are_scanned() -> None:
     chat = Chat()
     chat.turn(CUED)
     chat.turns(9)
-    assert 8 == len(chat.studio.session("s1").scratchpad.facts) - 1
-    chat.turns(1)
-    assert 8 == len(chat.studio.session("s1").scratchpad.facts) - 1
+    written = chat.studio.session("s1").scratchpad.read("session_facts").count(CUED)
+    assert 8 == written
+    chat.say("user", "hello")
+    chat.memory.end_turn()
+    assert 8 == chat.studio.session("s1").scratchpad.read("session_facts").count(CUED)
 
 
 def test_facts_need_no_model() -> None:
