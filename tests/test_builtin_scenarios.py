@@ -31,6 +31,8 @@ EXPECTED = (
     "large_results",
     "long_haul",
     "needles",
+    "shared_lab",
+    "skill_injection",
     "support_desk",
     "team_standup",
     "tool_heavy",

@@ -65,7 +65,7 @@ def command(host: str, port: int, embedder: str, exact: bool, fixed: bool) -> in
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket bound to an address, on which nobody is served yet.
+    """A socket that takes connections, on which nobody is served yet.
 
     Raises:
         UsageError: the address is not this machine's, or taken.
@@ -75,6 +75,7 @@ def listening(host: str, port: int) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
+        bound.listen()
     except OSError as error:
         bound.close()
         raise UsageError(f"{host}:{port} cannot be listened on: {error.strerror}") from error

@@ -12,7 +12,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, FastAPI, Path, Request
 from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
 from pydantic import JsonValue
+from starlette.routing import Match as Fit
 
 from memsim.errors import StoreError
 from memsim.memory.systems.aegis.episodes import NAME_LENGTH, Episode, Episodes, Found
@@ -43,7 +45,8 @@ TOO_LARGE: dict[int | str, dict[str, Any]] = {
     413: {"model": Refusal, "description": "Larger than it may be"}
 }
 FAILED: dict[int | str, dict[str, Any]] = {
-    503: {"model": Refusal, "description": "A server behind the service failed"}
+    400: {"model": Refusal, "description": "What was sent cannot be kept, or cannot be read"},
+    503: {"model": Refusal, "description": "A server behind the service failed"},
 }
 
 
@@ -78,9 +81,10 @@ def create_app(layers: Layers) -> FastAPI:
     app.include_router(_working(layers.working))
     app.include_router(_episodic(layers))
     app.include_router(_ledger(layers.ledger))
+    app.add_exception_handler(405, _not_allowed)
     app.add_exception_handler(TooLargeError, _refusing(413))
     app.add_exception_handler(StoreError, _refusing(503))
-    app.add_exception_handler(ValueError, _refusing(422))
+    app.add_exception_handler(ValueError, _refusing(400))
     return app
 
 
@@ -167,6 +171,19 @@ def _ledger(ledger: AegisLedger) -> APIRouter:
         return Evicted(item_key=body.item_key, evicted=evicted)
 
     return router
+
+
+def _not_allowed(request: Request, _error: Exception) -> JSONResponse:
+    """Names every method of a path; each of its routes by itself knows only its own."""
+    allowed = {
+        method
+        for route in request.app.routes
+        if isinstance(route, APIRoute) and route.matches(request.scope)[0] is not Fit.NONE
+        for method in route.methods or ()
+    }
+    return JSONResponse(
+        {"detail": "Method Not Allowed"}, 405, headers={"Allow": ", ".join(sorted(allowed))}
+    )
 
 
 def _refusing(status: int) -> Callable[[Request, Exception], JSONResponse]:

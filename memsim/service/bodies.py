@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from memsim.memory.systems.aegis.episodes import NAME_LENGTH, TOP
 from memsim.memory.systems.aegis.working import DEFAULT_MARK, TTL_SECONDS
@@ -22,6 +22,15 @@ Name = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH, pattern=NO_NUL
 Item = Annotated[str, Field(min_length=1, examples=["skill:spacing-calculation"])]
 
 
+def _whole(value: object) -> object:
+    """A number such as 3.0, which JSON does not tell from 3, as the integer that it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Seconds = Annotated[int, Field(ge=1, le=LONGEST_TTL), BeforeValidator(_whole)]
+Count = Annotated[int, Field(ge=1, le=MOST_RESULTS), BeforeValidator(_whole)]
+
+
 class _Body(BaseModel):
     model_config = ConfigDict(strict=True)
 
@@ -30,7 +39,7 @@ class WorkingData(_Body):
     """Fields to write beside those that are there."""
 
     data: dict[str, JsonValue]
-    ttl_seconds: Annotated[int | None, Field(ge=1, le=LONGEST_TTL)] = None
+    ttl_seconds: Seconds | None = None
 
 
 class FieldNames(_Body):
@@ -85,7 +94,7 @@ class Search(_Body):
     query: Words
     agent_id: Name
     user_id: Name | None = None
-    top_k: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = TOP
+    top_k: Count = TOP
 
 
 class Match(_Body):
