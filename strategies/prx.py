@@ -249,6 +249,7 @@ class Prx(Strategy):
 
     def end_turn(self) -> None:
         self._pending.clear()
+        self.elapse(self.env.clock.now())
 
     def elapse(self, now: datetime) -> None:
         for kind, sources in self.service.tidy(now):
