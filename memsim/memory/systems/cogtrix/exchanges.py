@@ -61,7 +61,8 @@ def exchanges(messages: Iterable[Message]) -> Iterator[Exchange]:
     parts: list[str] = []
     for message, text, shortened in _said(messages, RECALLED):
         lines.append(f"{_label(message)}: {text}")
-        (parts if shortened else whole).append(message.id)
+        # A quotation is to the letter: without calls, and with the blanks around it.
+        (whole if not shortened and text == message.text else parts).append(message.id)
         if message.role != "user":
             yield Exchange(text="\n".join(lines), whole=tuple(whole), parts=tuple(parts))
             lines, whole, parts = [], [], []
