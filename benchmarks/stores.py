@@ -275,7 +275,8 @@ def _growth(found: Found, sizes: list[int]) -> Iterator[bool]:
             f"{name}: adding to {large:,} costs at most {FLAT:g} times what it costs at {small:,}"
         )
         yield say(f"{text}: {grown:.2f}", kept=grown <= FLAT)
-        grown = found[name, large]["search"] / found[name, before]["search"]
+        key = "search" if name in SERVERS else "search_cpu"
+        grown = found[name, large][key] / found[name, before][key]
         text = f"{name}: searching {large:,} costs less than {large // before} times {before:,}"
         yield say(f"{text}: {grown:.2f}", kept=grown < large / before)
 
