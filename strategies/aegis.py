@@ -25,12 +25,7 @@ from memsim.memory.state import reading
 from memsim.memory.systems.aegis.opening import Kept, open_kept
 from memsim.memory.systems.aegis.pipeline import Origin, Pipeline, Recalled, Rules
 from memsim.memory.systems.aegis.talk import Talk
-from memsim.memory.systems.aegis.working import (
-    LIMIT,
-    TTL_SECONDS,
-    AegisLedger,
-    AegisWorking,
-)
+from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking
 
 Switch = Literal["on", "off"]
 
@@ -136,8 +131,8 @@ class Aegis(Strategy):
         index: Literal["ivfflat", "exact"] = "ivfflat",
         lists: int = 100,
         probes: int = 1,
-        ttl: int = TTL_SECONDS,
-        limit: int = LIMIT,
+        ttl: int = 86_400,
+        limit: int = 65_536,
         entities: int = 20,
         notes: Switch = "off",
         summary: int = 200,

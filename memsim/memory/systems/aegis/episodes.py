@@ -170,12 +170,16 @@ class InProcessEpisodes:
         seen: Iterable[int] = self._rows
         if self._lists is not None:
             seen = self._index.near(unit, self._probes) if self._index is not None else ()
-        found = [
-            Found(episode=row.episode, similarity=_cosine(unit, row.unit))
-            for row in (self._rows[number] for number in seen)
+        rows = [
+            row
+            for row in map(self._rows.__getitem__, seen)
             if row.episode.agent_id == agent_id and user_id in {None, row.episode.user_id}
         ]
-        return sorted(found, key=_worst_last)[:limit]
+        known = [row for row in rows if row.unit is not None]
+        # What has no vector comes last, in the order in which it came.
+        order = {id(row): n for n, row in zip(_cosines(unit, known), known, strict=True)}
+        rows.sort(key=lambda row: _worst_last(order.get(id(row))))
+        return [Found(episode=row.episode, similarity=order.get(id(row))) for row in rows[:limit]]
 
     def _indexed(self, dimension: int, lists: int) -> Ivfflat:
         if self._index is None:
@@ -265,10 +269,10 @@ HEADER = "[Episodic Memory -- Relevant Past Conversations]"
 """What opens the episodes in the prompt."""
 
 
-def _worst_last(found: Found) -> tuple[int, float]:
-    if found.similarity is None:
+def _worst_last(similarity: float | None) -> tuple[int, float]:
+    if similarity is None:
         return 2, 0.0
-    return (1, 0.0) if math.isnan(found.similarity) else (0, -found.similarity)
+    return (1, 0.0) if math.isnan(similarity) else (0, -similarity)
 
 
 def _unit(vector: Vectors) -> Vectors:
@@ -280,11 +284,17 @@ def _unit(vector: Vectors) -> Vectors:
     return found
 
 
-def _cosine(query: Vectors, unit: Vectors | None) -> float | None:
-    if unit is None:
-        return None
-    if not query.any() or not unit.any():
-        return math.nan
+def _cosines(query: Vectors, rows: Sequence[_Row]) -> list[float]:
+    import numpy as np
+
     from memsim.memory.retrieval.nearest import products
 
-    return max(-1.0, min(1.0, float(products(query, unit[None])[0])))
+    if not rows:
+        return []
+    units = np.stack([row.unit for row in rows])
+    found = np.clip(products(query, units), -1.0, 1.0)
+    if not query.any():
+        found[:] = math.nan
+    found[~units.any(axis=1)] = math.nan
+    numbers: list[float] = found.tolist()
+    return numbers
