@@ -129,8 +129,9 @@ class View:
 
     def _hits(self, found: Found, k: int) -> list[Hit]:
         scored = zip(found.numbers.tolist(), found.scores.tolist(), strict=True)
-        entries = ((-score, self._entries[self._ids[number]]) for number, score in scored)
-        ranked = sorted((score, e.created, e.id) for score, e in entries)[: max(k, 0)]
+        # An entry works its id out anew whenever it is asked.
+        named = ((-score, self._ids[number]) for number, score in scored)
+        ranked = sorted((score, self._entries[i].created, i) for score, i in named)[: max(k, 0)]
         return [Hit(source, -score) for score, _, source in ranked]
 
     def _renumber(self) -> None:
