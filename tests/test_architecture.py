@@ -19,6 +19,7 @@ ORDER = (
     "message",
     "clock",
     "tokens",
+    "canary",
     "models",
     "context",
     "memory",
