@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memsim.message import Message
     from memsim.models import Embedder, Model
     from memsim.scenario.script import Probe, Scenario, ScriptEvent
-    from memsim.strategy import Location
+    from memsim.strategy import ForgetOutcome, Location
     from memsim.tokens import TokenCounter
     from memsim.trace import Age, Phase
 
@@ -118,7 +118,7 @@ class Stage:
         elif isinstance(event, Granted):
             self._grant(event)
         elif isinstance(event, ForgetAsked):
-            self._forget(event)
+            self.forget(event)
         elif isinstance(event, Restarted):
             self._restart()
 
@@ -169,7 +169,9 @@ class Stage:
                 with self._foreign("write"):
                     self.strategy.grant(grant)
 
-    def _forget(self, event: ForgetAsked) -> None:
+    def forget(self, event: ForgetAsked) -> ForgetOutcome:
+        """Ask the strategy to erase; what it says of it."""
+        self.ask_again()
         request = event.request
         if not request.sources:
             request = replace(request, sources=self._facts.sources(event.facts))
@@ -178,6 +180,7 @@ class Stage:
         self._facts.forget(event.facts)
         if not outcome.supported:
             self._events.append(Event(kind="not-forgotten", sources=request.sources))
+        return outcome
 
     def _restart(self) -> None:
         old = self.strategy
