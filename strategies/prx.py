@@ -28,6 +28,7 @@ from memsim import (
     composed,
 )
 from memsim.memory.state import reading
+from memsim.memory.systems.prx.opening import Surroundings
 from memsim.memory.systems.prx.recall import Recalled, context_text
 from memsim.memory.systems.prx.results import ToolError
 from memsim.memory.systems.prx.service import Service
@@ -204,16 +205,16 @@ class Prx(Strategy):
         self._history = history
         self._chats: dict[str, Window] = {}
         self._pending: list[Message] = []
+        self._asked = ""
         self._closing = ExitStack()
         self.service = Service(
             self.settings,
+            Surroundings(
+                embed=env.embed, folder=env.folder, services=env.services, closing=self._closing
+            ),
             version=version,
             fixed=fixed,
             now=env.clock.now,
-            embed=env.embed,
-            folder=env.folder,
-            services=env.services,
-            closing=self._closing,
             salt=env.random.randbytes(16) if _on("audit", audit) else None,
             role=role,
         )
@@ -235,6 +236,7 @@ class Prx(Strategy):
 
     def context(self, query: Query) -> Context:
         found = self.service.recalled(query.text, query.principal, query.session)
+        self._asked = query.text
         chat = self._chats.get(query.principal) or self._window()
         recalled = self._recalled(found, query, chat)
         window = chat.section(query.budget - recalled.tokens)
@@ -245,7 +247,8 @@ class Prx(Strategy):
     def delivered(self, context: Context) -> None:
         ids = (m.id for section in context.sections for m in section.messages if m.composed)
         told = (name.removeprefix(RECALLED) for name in ids if name.startswith(RECALLED))
-        self.service.used([int(number) for name in told for number in name.split(",")])
+        numbers = [int(number) for name in told for number in name.split(",")]
+        self.service.sent(self._asked, numbers)
 
     def end_turn(self) -> None:
         self._pending.clear()

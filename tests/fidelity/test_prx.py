@@ -16,12 +16,13 @@ from memsim.discovery.loading import prepare
 from memsim.errors import RefError, StoreError
 from memsim.memory.stores.opening import addresses
 from memsim.memory.systems.prx import upkeep
-from memsim.memory.systems.prx.brain import Brain, Stamp
+from memsim.memory.systems.prx.brain import Brain
 from memsim.memory.systems.prx.files import DENIED
 from memsim.memory.systems.prx.mirror import StoreMirror
 from memsim.memory.systems.prx.ranking import merge
 from memsim.memory.systems.prx.recall import Recall
 from memsim.memory.systems.prx.results import NAMES
+from memsim.memory.systems.prx.rows import Stamp
 from memsim.memory.systems.prx.settings import Settings, defaults, read_settings
 from memsim.memory.systems.prx.soul import export, hydrate, should_hydrate
 from memsim.message import said
@@ -661,13 +662,28 @@ def test_real_access(make: Make) -> None:
     held.say("hello", "ben", "team")
     held.say("We launch the rockets on Friday from the old pier", "ana", "team")
 
-    texts = {
-        who: " ".join(s.text for s in held.memory.surfaces(who) if s.tier == "store")
-        for who in ("ana", "ben", "cleo")
-    }
-    assert ["yard" in texts["ana"], "yard" in texts["ben"]] == [True, False]
-    assert ["pier" in texts["ana"], "pier" in texts["ben"]] == [True, True]
-    assert "" == texts["cleo"]
+    def found(who: str, session: str) -> list[str]:
+        asked = {"query": "rockets"}
+        output = held.service.call("memory_search", asked, who, session).output
+        return [word for word in ("yard", "pier") if word in output]
+
+    assert ["yard"] == found("ana", "alone")
+    assert ["pier"] == found("ana", "team") == found("ben", "team")
+    assert [] == found("ben", "alone") == found("cleo", "alone")
+
+
+def test_real_recall_asks_nobody(make: Make) -> None:
+    """Tools keep what is another's under access control; what is put before a message does not."""
+    shown = []
+    for fixed in ("false", "true"):
+        held = make(f"backend=memory,version=0.3.0,acl=on,fixed={fixed},min_relevance_score=0")
+        held.say("I keep the rockets in the yard behind the house", "ana", "alone")
+        held.say("hello", "ben", "s1")
+        tool = held.service.call("memory_search", {"query": "rockets"}, "ben", "s1").output
+        seen = any("yard" in s.text for s in held.memory.surfaces("ben"))
+        shown.append(("yard" in tool, "yard" in held.asked("Where are the rockets?", "ben"), seen))
+
+    assert [(False, True, True), (False, False, False)] == shown
 
 
 def test_real_risks(make: Make) -> None:

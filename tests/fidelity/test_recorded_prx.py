@@ -16,8 +16,9 @@ from memsim.memory.systems.prx import access, soul, topics, upkeep
 from memsim.memory.systems.prx.brain import BRAIN, Brain
 from memsim.memory.systems.prx.chunker import chunks
 from memsim.memory.systems.prx.files import Files, daily_name
+from memsim.memory.systems.prx.keeping import keep, keep_scoped
 from memsim.memory.systems.prx.ranking import cosine, merge
-from memsim.memory.systems.prx.real_tools import RealTools, keep, keep_scoped
+from memsim.memory.systems.prx.real_tools import RealTools
 from memsim.memory.systems.prx.recall import (
     Recall,
     Recalled,

@@ -13,7 +13,8 @@ from datetime import datetime
 from typing import Any
 
 from memsim.memory.systems.prx import topics
-from memsim.memory.systems.prx.brain import EVERY, Brain, Clause, Row, Stamp, moment
+from memsim.memory.systems.prx.brain import Brain
+from memsim.memory.systems.prx.rows import EVERY, Clause, Row, Stamp, moment
 
 CEILINGS = ("system", "owner", "private", "user", "group", "project", "public")
 """Visibilities in their order: the first are seen by fewest."""

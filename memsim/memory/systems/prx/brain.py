@@ -4,26 +4,35 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
-from memsim.clock import utc
 from memsim.errors import StoreError
-from memsim.memory.state import JSON, reading
+from memsim.memory.state import JSON
+from memsim.memory.systems.prx import tables
 from memsim.memory.systems.prx.ranking import Ranked, f32
-from memsim.memory.systems.prx.schema import COLUMNS, SAVED, prepare
+from memsim.memory.systems.prx.rows import (
+    EVERY,
+    FIELDS,
+    NAMES,
+    PRESENT,
+    Clause,
+    Mirror,
+    Row,
+    Stamp,
+    failing,
+    moment,
+)
+from memsim.memory.systems.prx.schema import COLUMNS, prepare
+from memsim.memory.systems.prx.vectors import Meanings
 
 if TYPE_CHECKING:
-    from memsim.memory.retrieval.nearest import MemoryStore
-    from memsim.models import Embedder, Vectors
+    from memsim.models import Embedder
 
 BRAIN = "memory/brain.db"
 """Where the database is in a workspace."""
@@ -38,88 +47,6 @@ UNEMBEDDED = frozenset({"daily", "conversation"})
 """Categories that 0.3.0 makes no vectors for."""
 
 _NAMESPACE = uuid.UUID("6f6d0f3a-52f8-4a43-9c55-1c2f6a5b9e10")
-_FIELDS = (
-    "rowid, id, key, content, category, session_id, useful_count, visibility, sensitivity,"
-    " risk_signals, channel, chat_type, chat_id, sender_id, topic_id, created_at, updated_at,"
-    " archived, sources, space"
-)
-
-
-_NAMES = [name.strip() for name in _FIELDS.split(",")]
-
-
-class Row(NamedTuple):
-    """One memory, as the table has it."""
-
-    number: int
-    id: str
-    key: str
-    content: str
-    category: str
-    session: str | None
-    useful: int
-    visibility: str
-    sensitivity: str
-    risks: str
-    channel: str | None
-    chat_type: str | None
-    chat_id: str | None
-    sender: str | None
-    topic: str | None
-    created: str
-    updated: str
-    archived: int
-    origins: str
-    space: str
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Ids of the messages that it came from."""
-        return tuple(json.loads(self.origins))
-
-
-class Clause(NamedTuple):
-    """Which rows are meant: a condition over `m`, and its parameters."""
-
-    sql: str = "1 = 1"
-    given: tuple[str | int, ...] = ()
-
-    def __and__(self, other: Clause) -> Clause:
-        """Rows that both mean."""
-        if EVERY in {self, other}:
-            return other if self == EVERY else self
-        return Clause(f"({self.sql}) AND ({other.sql})", self.given + other.given)
-
-
-EVERY = Clause()
-PRESENT = Clause("m.archived = 0")
-
-
-class Mirror(Protocol):
-    """Another place where rows are kept."""
-
-    def change(self, before: Sequence[Row], after: Sequence[Row]) -> None:
-        """Some rows are no longer as they were."""
-        ...
-
-    def renew(self, rows: Sequence[Row]) -> None:
-        """These are all the rows there are."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stamp:
-    """Whose a row is and who may see it; a write without one leaves all of it as it was."""
-
-    channel: str | None = None
-    chat_type: str | None = None
-    chat_id: str | None = None
-    sender_id: str | None = None
-    raw_sender: str | None = None
-    topic_id: str | None = None
-    visibility: str = "private"
-    sensitivity: str = "normal"
-    risk_signals: str = "[]"
 
 
 class Brain:
@@ -145,12 +72,7 @@ class Brain:
         cache_size: int = 10_000,
         mirror: Mirror | None = None,
     ) -> None:
-        self._embed = embed
-        self._unembedded = unembedded
-        self._cache_size = cache_size
         self._mirror = mirror
-        self._vectors: MemoryStore | None = None
-        self._embedded: set[int] = set()
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
         self.connection = sqlite3.connect(
@@ -163,6 +85,7 @@ class Brain:
         except sqlite3.Error as error:
             self.connection.close()
             raise StoreError(f"{error}: Error code 1: SQL error or missing database") from error
+        self.meanings = Meanings(self.connection, embed, unembedded, cache_size)
 
     # -- rows
 
@@ -184,7 +107,7 @@ class Brain:
             StoreError: it cannot be written.
         """
         at = moment(now)
-        vector = self._vector(content, at) if self._is_embedded(category) else None
+        vector = self.meanings.of_row(category, content, at)
         fresh = {
             "id": str(uuid.uuid5(_NAMESPACE, f"{space}\n{key}")),
             "key": key,
@@ -212,7 +135,7 @@ class Brain:
                 tuple(every.values()),
             )
             ((number,),) = found.fetchall()
-            self._index(number, vector)
+            self.meanings.place(number, vector)
         self._mirrored(before, [number])
 
     def get(self, key: str, clause: Clause = EVERY) -> Row | None:
@@ -234,7 +157,7 @@ class Brain:
         with failing():
             for number in gone:
                 self.connection.execute("DELETE FROM memories WHERE rowid = ?", (number,))
-                self._index(number, None)
+                self.meanings.place(number, None)
         self._mirrored(before, [])
 
     def archive(self, numbers: Iterable[int]) -> None:
@@ -276,7 +199,7 @@ class Brain:
         limit: int = -1,
     ) -> list[Row]:
         """Rows by a condition over `m`."""
-        fields = ", ".join(f"m.{name.strip()}" for name in _FIELDS.split(","))
+        fields = ", ".join(f"m.{name.strip()}" for name in FIELDS.split(","))
         query = f"SELECT {fields} FROM memories m WHERE {where} ORDER BY {order} LIMIT ?"
         with failing():
             return [Row(*row) for row in self.connection.execute(query, (*given, limit))]
@@ -308,24 +231,6 @@ class Brain:
             )
             return [(number, f32(-score)) for number, score in found]
 
-    def nearest(
-        self, query: str, limit: int, now: datetime, clause: Clause = EVERY
-    ) -> list[Ranked]:
-        """Rows whose vectors are closest to the query's, by cosine above 0."""
-        if self._embed is None:
-            return []
-        vector, vectors = self._decoded(self._vector(query, moment(now))), self._indexed()
-        if not len(vectors):
-            return []
-        numbers, scores = vectors.search(vector, len(vectors) if clause != EVERY else limit)
-        meant = self._meant(clause) if clause != EVERY else None
-        ranked = sorted(
-            (-f32(min(1.0, score)), number)
-            for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
-            if score > 0 and (meant is None or number in meant)
-        )
-        return [(number, -score) for score, number in ranked[:limit]]
-
     @property
     def present(self) -> Clause:
         """The rows that are not put away, as cheaply as it can be said."""
@@ -342,68 +247,11 @@ class Brain:
         given = tuple(word for word in words for _ in range(2))
         return self.rows(f"({either}) AND ({clause.sql})", (*given, *clause.given), limit=limit)
 
-    def _meant(self, clause: Clause) -> frozenset[int]:
-        query = f"SELECT m.rowid FROM memories m WHERE {clause.sql}"
-        return frozenset(n for (n,) in self.connection.execute(query, clause.given))
-
-    # -- vectors
-
-    def _is_embedded(self, category: str) -> bool:
-        return self._embed is not None and category not in self._unembedded
-
-    def _vector(self, text: str, at: str) -> bytes:
-        """The vector of a text, which is kept under its digest alone, whoever made it."""
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16].hex()
-        run = self.connection.execute
-        known = run("SELECT embedding FROM embedding_cache WHERE content_hash = ?", (digest,))
-        found = known.fetchone()
-        if found is not None:
-            run("UPDATE embedding_cache SET accessed_at = ? WHERE content_hash = ?", (at, digest))
-            return bytes(found[0])
-        assert self._embed is not None  # noqa: S101 - asked by those alone who embed
-        vector: bytes = self._embed().embed([text])[0].astype("<f4").tobytes()
-        run("INSERT INTO embedding_cache VALUES (?, ?, ?, ?)", (digest, vector, at, at))
-        run(
-            "DELETE FROM embedding_cache WHERE rowid IN (SELECT rowid FROM embedding_cache"
-            " ORDER BY accessed_at, rowid"
-            " LIMIT max(0, (SELECT count(*) FROM embedding_cache) - ?))",
-            (self._cache_size,),
-        )
-        return vector
-
-    def _indexed(self) -> MemoryStore:
-        if self._vectors is None:
-            from memsim.memory.retrieval.nearest import MemoryStore
-            from memsim.memory.stores.ranking import EXACT
-
-            self._vectors = MemoryStore(exact=EXACT)
-            query = "SELECT rowid, embedding FROM memories WHERE embedding IS NOT NULL ORDER BY 1"
-            self._embedded = set()
-            for number, vector in self.connection.execute(query).fetchall():
-                self._vectors.add([number], self._decoded(vector)[None, :])
-                self._embedded.add(number)
-        return self._vectors
-
-    def _index(self, number: int, vector: bytes | None) -> None:
-        if self._vectors is None:
-            return  # read from the rows when it is first asked for
-        if number in self._embedded:
-            self._vectors.remove(number)
-            self._embedded.remove(number)
-        if vector is not None:
-            self._vectors.add([number], self._decoded(vector)[None, :])
-            self._embedded.add(number)
-
-    def _decoded(self, vector: bytes) -> Vectors:
-        import numpy as np
-
-        return np.frombuffer(vector, "<f4")
-
     # -- the whole
 
     def save(self) -> JSON:
-        """Every table as JSON values; vectors are made again."""
-        return {table: [*self._saved(table)] for table in SAVED if table != "embedding_cache"}
+        """Every table as JSON values."""
+        return tables.save(self.connection)
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over saved tables in place of the present ones.
@@ -411,41 +259,23 @@ class Brain:
         Raises:
             StateError: they are none.
         """
-        run = self.connection.execute
-        with reading("its tables are damaged"), transaction(self.connection):
-            for table in SAVED:
-                run(f"DELETE FROM {table}")
-            try:
-                for table in SAVED:
-                    if table == "embedding_cache":
-                        continue
-                    names = ", ".join(("rowid", *self._names(table)))
-                    if not isinstance(saved[table], list):
-                        raise TypeError(table)
-                    for row in saved[table]:
-                        run(
-                            f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(row))})",
-                            row,
-                        )
-            except sqlite3.Error as error:
-                raise ValueError(str(error)) from error
-        self._vectors = None
-        self._embed_again()
+        tables.load(self.connection, saved)
+        rows = self.rows(order="m.rowid")
+        self.meanings.renew(rows, noted=False)
         if self._mirror is not None:
-            self._mirror.renew(self.rows(order="m.rowid"))
+            self._mirror.renew(rows)
 
     def restore(self, rows: Iterable[Row]) -> None:
         """Take rows in as they are, in place of those there are."""
         names = [name for name in COLUMNS if name != "embedding"]
         self.connection.execute("DELETE FROM memories")
         for row in rows:
-            values = dict(zip(_NAMES, row, strict=True)) | {"policy_version": 1, "raw_sender": None}
+            values = dict(zip(NAMES, row, strict=True)) | {"policy_version": 1, "raw_sender": None}
             self.connection.execute(
                 f"INSERT INTO memories ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",
                 [values[name] for name in names],
             )
-        self._vectors = None
-        self._embed_again()
+        self.meanings.renew(self.rows(order="m.rowid"), noted=True)
 
     def close(self) -> None:
         """Release the file; a second call does nothing."""
@@ -459,49 +289,3 @@ class Brain:
     def _mirrored(self, before: Sequence[Row], now: Sequence[int]) -> None:
         if self._mirror is not None:
             self._mirror.change(before, [*self.fetch(now).values()])
-
-    def _embed_again(self) -> None:
-        for row in self.rows(order="m.rowid"):
-            if self._is_embedded(row.category):
-                vector = self._vector(row.content, row.updated)
-                self.connection.execute(
-                    "UPDATE memories SET embedding = ? WHERE rowid = ?", (vector, row.number)
-                )
-
-    def _saved(self, table: str) -> Iterator[JSON]:
-        names = self._names(table)
-        shown = ["NULL" if name == "embedding" else name for name in names]
-        query = f"SELECT rowid, {', '.join(shown)} FROM {table} ORDER BY rowid"
-        for row in self.connection.execute(query):
-            yield list(row)
-
-    def _names(self, table: str) -> list[str]:
-        return [name for _, name, *_ in self.connection.execute(f"PRAGMA table_info({table})")]
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of it or nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-
-
-@contextmanager
-def failing() -> Iterator[None]:
-    """Turns what goes wrong in the database into a `StoreError` that says it in its words."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StoreError(str(error)) from error
-    except UnicodeEncodeError as error:
-        raise StoreError("a text cannot be encoded as UTF-8") from error
-
-
-def moment(now: datetime) -> str:
-    """An instant as rows have it: RFC 3339 of one length, so that texts sort it."""
-    return utc(now).isoformat(timespec="microseconds")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memsim.memory.acl import Where
 from memsim.memory.derived import each
 from memsim.memory.entry import Entry
-from memsim.memory.systems.prx.brain import Row
+from memsim.memory.systems.prx.rows import Row
 
 if TYPE_CHECKING:
     from memsim.memory.stores import Store

@@ -9,39 +9,32 @@ from typing import Any
 
 from memsim.errors import StoreError
 from memsim.memory.systems.prx import access
-from memsim.memory.systems.prx.brain import Brain, Row, Stamp
+from memsim.memory.systems.prx.brain import Brain
 from memsim.memory.systems.prx.files import DAILY, MEMORY, Files
+from memsim.memory.systems.prx.keeping import ROUTER, SELF, SYSTEM, keep, keep_scoped
 from memsim.memory.systems.prx.lines import lines_of
-from memsim.memory.systems.prx.recall import RECALLED, Recall
-from memsim.memory.systems.prx.results import (
-    NONE_RECALLED,
-    RECALL_DISABLED,
-    Result,
-    ToolError,
-    count_in,
-    text_in,
-)
+from memsim.memory.systems.prx.recall import Recalled
+from memsim.memory.systems.prx.results import Result, ToolError, count_in, done, failed, text_in
+from memsim.memory.systems.prx.rows import EVERY, Clause, Row
 from memsim.memory.systems.prx.searching import MOST, RESULTS, Match, search, shown
+from memsim.memory.systems.prx.tools import RELEASED, Tools
 
-SYSTEM = "self_system"
-SELF, ROUTER = "self/", "router/"
 LINES, MOST_LINES = 50, 2000
 UNREADABLE = f'{ROUTER} memory requires session_id="{SYSTEM}"'
-UNWRITABLE = "refusing to write reserved memory namespace without self_system session"
+RESERVED = "Refusing to write reserved self-system memory namespace"
 
 
-class RealTools:
-    """The tools over a database.
+class RealTools(Tools):
+    """The tools on behalf of whoever the arguments' trusted scope names.
+
+    Without access control they still note what it would have kept from whom.
 
     Args:
         brain: the rows.
         files: the copy beside them; None where there is none, as under access control.
         now: the present.
-        acl: whether tools keep from callers what is not theirs, or only note that they would.
-        recall: how it is recalled.
-        sources: ids of the messages that what is stored now comes from.
         forgets: whether the backend can, which files cannot.
-        kept: is told of every entry that is stored.
+        options: as `Tools` has them.
     """
 
     def __init__(
@@ -50,98 +43,12 @@ class RealTools:
         files: Files | None,
         now: Callable[[], datetime],
         *,
-        acl: bool = False,
-        recall: Recall | None = None,
-        sources: Callable[[], tuple[str, ...]] = tuple,
         forgets: bool = True,
-        kept: Callable[[str, str, str], None] = lambda _key, _content, _category: None,
+        **options: Any,  # noqa: ANN401 - those of `Tools`
     ) -> None:
-        self._brain = brain
+        super().__init__(brain, now, RELEASED, **options)
         self._files = files
-        self._now = now
-        self._acl = acl
-        self._recall = recall or Recall()
-        self._sources = sources
         self._forgets = forgets
-        self._kept = kept
-
-    def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Run a tool.
-
-        Raises:
-            ToolError: there is no such tool, or it cannot make sense of the call.
-        """
-        tools: dict[str, Callable[[Mapping[str, Any]], Result]] = {
-            "memory_store": self.store,
-            "memory_forget": self.forget,
-            "memory_get": self.get,
-            "memory_recall": self.recall,
-            "memory_search": self.search,
-        }
-        if name not in tools:
-            raise ToolError(f"there is no tool {name!r}")
-        return tools[name](arguments)
-
-    def store(self, arguments: Mapping[str, Any]) -> Result:
-        """memory_store, which says nothing of who it stores for."""
-        key, content = text_in(arguments, "key"), text_in(arguments, "content")
-        named = arguments.get("category")
-        category = named if isinstance(named, str) else "core"
-        if key.startswith(SELF):
-            return Result(False, error="Refusing to write reserved self-system memory namespace")  # noqa: FBT003
-        try:
-            keep(
-                self._brain,
-                self._files,
-                key,
-                content,
-                category,
-                now=self._now(),
-                sources=self._sources(),
-            )
-        except StoreError as error:
-            return Result(False, error=f"Failed to store memory: {error}")  # noqa: FBT003
-        self._kept(key, content, category)
-        return _done(f"Stored memory: {key}")
-
-    def forget(self, arguments: Mapping[str, Any]) -> Result:
-        """memory_forget, which asks nobody, and leaves the copy as it is."""
-        key = text_in(arguments, "key")
-        found = self._forgets and self._brain.forget(key)
-        return _done(f"Forgot memory: {key}" if found else f"No memory found with key: {key}")
-
-    def recall(self, arguments: Mapping[str, Any]) -> Result:
-        """memory_recall, whose percentages are the bare scores."""
-        query = text_in(arguments, "query")
-        if self._acl:
-            return Result(False, error=RECALL_DISABLED)  # noqa: FBT003
-        session = arguments.get("session_id")
-        if query.strip().startswith(ROUTER) and session != SYSTEM:
-            return Result(False, error=UNREADABLE)  # noqa: FBT003
-        limit = count_in(arguments, "limit", default=RECALLED, most=2**31)
-        found = self._recall(self._brain, query, limit, now=self._now(), session=session)
-        if not found:
-            return _done(NONE_RECALLED)
-        lines = "".join(
-            f"- [{r.row.category}] {r.row.key}: {r.row.content} [{r.score:.0f}%]\n" for r in found
-        )
-        return _done(f"Found {len(found)} memories:\n{lines}")
-
-    def search(self, arguments: Mapping[str, Any]) -> Result:
-        """memory_search, which takes no category, and knows no meaning."""
-        query = text_in(arguments, "query")
-        if not query.strip():
-            return _done("No matches found for an empty query.")
-        limit = count_in(arguments, "maxResults", "max_results", default=RESULTS, most=MOST)
-        least = arguments.get("minScore")
-        try:
-            found = self._found(query, limit, _share(least), arguments)
-        except StoreError as error:
-            raise ToolError(str(error)) from error
-        if not found:
-            return _done(f"No matches found for query: '{query}'")
-        lines = "".join(shown(query, match) for match in found)
-        return _done(f"Found {len(found)} matches:\n{lines}")
 
     def get(self, arguments: Mapping[str, Any]) -> Result:
         """memory_get: by key, else out of the files."""
@@ -150,7 +57,7 @@ class RealTools:
             raise ToolError("Missing 'path' parameter")
         start = arguments.get("from", 1)
         if not isinstance(start, int) or start < 1:
-            return Result(False, error="'from' must be >= 1")  # noqa: FBT003
+            return failed("'from' must be >= 1")
         if path.startswith(ROUTER) and arguments.get("session_id") != SYSTEM:
             raise ToolError(UNREADABLE)
         lines = count_in(arguments, "lines", default=LINES, most=MOST_LINES)
@@ -158,8 +65,64 @@ class RealTools:
         if row is not None:
             return _page(path, row.content, start, lines)
         if self._acl and not access.caller_of(self._brain, access.scope_in(arguments)).is_owner:
-            return _done(f"No memory entry found for key: '{path}'")
+            return done(f"No memory entry found for key: '{path}'")
         return self._of_file(path, start, lines)
+
+    def search(self, arguments: Mapping[str, Any]) -> Result:
+        """memory_search, which takes no category, and knows no meaning."""
+        query = text_in(arguments, "query")
+        if not query.strip():
+            return done("No matches found for an empty query.")
+        limit = count_in(arguments, "maxResults", "max_results", default=RESULTS, most=MOST)
+        least = arguments.get("minScore")
+        try:
+            found = self._found(query, limit, _share(least), arguments)
+        except StoreError as error:
+            raise ToolError(str(error)) from error
+        if not found:
+            return done(f"No matches found for query: '{query}'")
+        lines = "".join(shown(query, match) for match in found)
+        return done(f"Found {len(found)} matches:\n{lines}")
+
+    def _unstorable(self, key: str) -> str:
+        return RESERVED if key.startswith(SELF) else ""
+
+    def _unaskable(self, query: str, arguments: Mapping[str, Any]) -> str:
+        reserved = query.strip().startswith(ROUTER) and arguments.get("session_id") != SYSTEM
+        return UNREADABLE if reserved else ""
+
+    def _write(self, key: str, content: str, category: str, arguments: Mapping[str, Any]) -> None:
+        # The original says nothing of who it stores for.
+        scope = access.scope_in(arguments) if self._fixed else None
+        now, sources = self._now(), self._sources
+        if scope is None:
+            keep(self._brain, self._files, key, content, category, now=now, sources=sources)
+            return
+        keep_scoped(
+            self._brain,
+            key,
+            content,
+            category,
+            scope,
+            now=now,
+            space=access.caller_of(self._brain, scope).id if self._acl else "",
+            sources=sources,
+            files=self._files,
+        )
+
+    def _forgettable(self, arguments: Mapping[str, Any]) -> Clause | None:
+        # The original asks nobody, and leaves the copy as it is.
+        if not self._forgets:
+            return None
+        own = self._own(access.caller_of(self._brain, access.scope_in(arguments)))
+        return own if self._acl and self._fixed else EVERY
+
+    def _own(self, caller: access.Caller) -> Clause:
+        return EVERY if caller.is_owner else Clause("m.sender_id = ?", (caller.id,))
+
+    def _recalled(self, query: str, limit: int, arguments: Mapping[str, Any]) -> list[Recalled]:
+        session = arguments.get("session_id")
+        return self._recall(self._brain, query, limit, now=self._now(), session=session)
 
     def _found(
         self, query: str, limit: int, least: float, arguments: Mapping[str, Any]
@@ -187,7 +150,9 @@ class RealTools:
 
     def _permitted(self, key: str, arguments: Mapping[str, Any]) -> Row | None:
         caller = access.caller_of(self._brain, access.scope_in(arguments))
-        row = self._brain.get(key, access.visible(caller))
+        visible = access.visible(caller)
+        row = self._brain.get(key, visible & self._own(caller)) if self._fixed else None
+        row = row or self._brain.get(key, visible)
         if row is not None and access.is_blocked(caller, row):
             row = None
         if caller.is_owner:
@@ -220,81 +185,25 @@ class RealTools:
     def _of_file(self, path: str, start: int, lines: int) -> Result:
         parts = PurePosixPath(path).parts
         if ".." in parts or path.startswith("/"):
-            return Result(False, error=f"Path contains invalid component: {path}")  # noqa: FBT003
+            return failed(f"Path contains invalid component: {path}")
         daily = len(parts) == 2 and parts[0] == DAILY and path.endswith(".md")
         if path != MEMORY and not daily:
-            return Result(False, error="Only MEMORY.md or memory/*.md paths are allowed")  # noqa: FBT003
+            return failed("Only MEMORY.md or memory/*.md paths are allowed")
         if self._files is None or path not in self._files.names():
-            return Result(False, error=f"File not found: {path}")  # noqa: FBT003
+            return failed(f"File not found: {path}")
         return _page(path, self._files.read(path), start, lines)
-
-
-def keep(
-    brain: Brain,
-    files: Files | None,
-    key: str,
-    content: str,
-    category: str,
-    *,
-    now: datetime,
-    session: str | None = None,
-    stamp: Stamp | None = None,
-    sources: tuple[str, ...] = (),
-) -> None:
-    """Write a row and, where there are files, its copy.
-
-    Raises:
-        StoreError: the key is the system's own, or it cannot be written.
-    """
-    if key.startswith((SELF, ROUTER)) and session != SYSTEM:
-        raise StoreError(UNWRITABLE)
-    brain.store(key, content, category, now=now, session=session, stamp=stamp, sources=sources)
-    if files is not None:
-        files.append(key, content, category, now)
-
-
-def keep_scoped(
-    brain: Brain,
-    key: str,
-    content: str,
-    category: str,
-    scope: access.Scope,
-    *,
-    now: datetime,
-    sender_id: str | None = None,
-    session: str | None = None,
-    sources: tuple[str, ...] = (),
-    files: Files | None = None,
-) -> None:
-    """Write a row on behalf of somebody, sorted by who they are and what it says."""
-    stamp = access.stamp_of(brain, content, scope, now, sender_id)
-    keep(
-        brain,
-        files,
-        key,
-        content,
-        category,
-        now=now,
-        session=session,
-        stamp=stamp,
-        sources=sources,
-    )
 
 
 def _page(name: str, text: str, start: int, count: int) -> Result:
     lines = lines_of(text)
     if not lines:
-        return _done(f"{name} is empty.")
+        return done(f"{name} is empty.")
     if start > len(lines):
         said = f"requested line {start} is beyond end of entry ({len(lines)})"
-        return _done(f"No content: {said}")
+        return done(f"No content: {said}")
     shown_lines = lines[start - 1 : start - 1 + count]
     head = f"{name} lines {start}-{start + len(shown_lines) - 1}:\n"
-    return _done(head + "".join(f"{n:>6}: {t}\n" for n, t in enumerate(shown_lines, start)))
-
-
-def _done(output: str) -> Result:
-    return Result(success=True, output=output)
+    return done(head + "".join(f"{n:>6}: {t}\n" for n, t in enumerate(shown_lines, start)))
 
 
 def _share(value: object) -> float:

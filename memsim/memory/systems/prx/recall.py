@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memsim.errors import StoreError
-from memsim.memory.systems.prx.brain import EVERY, Brain, Clause, Row
+from memsim.memory.systems.prx.brain import Brain
 from memsim.memory.systems.prx.ranking import Ranked, merge
+from memsim.memory.systems.prx.rows import EVERY, Clause, Row, moment
 from memsim.memory.systems.prx.searching import share
 
 CONTEXT = "[Memory context]"
@@ -56,7 +57,7 @@ class Recall:
         query: str,
         limit: int,
         *,
-        now: datetime,
+        now: datetime | None,
         session: str | None = None,
         before: Clause = EVERY,
         after: Clause = EVERY,
@@ -67,7 +68,7 @@ class Recall:
             brain: where.
             query: in words; a blank one brings up nothing.
             limit: rows at most.
-            now: the present.
+            now: the present; None to leave no trace of the query among the vectors that are kept.
             session: only rows of this conversation, of those that are left after the cut.
             before: rows that are ranked at all.
             after: rows that are let through, of those that are left after the cut.
@@ -91,7 +92,7 @@ class Recall:
         brain: Brain,
         query: str,
         limit: int,
-        now: datetime,
+        now: datetime | None,
         session: str | None,
         before: Clause,
     ) -> list[Ranked]:
@@ -102,7 +103,8 @@ class Recall:
         except StoreError:
             words = []
         of_session = EVERY if session is None else Clause("m.session_id = ?", (session,))
-        near = brain.nearest(query, 2 * limit, now, before & of_session)
+        at = None if now is None else moment(now)
+        near = brain.meanings.nearest(query, 2 * limit, at, before & of_session)
         if self.meaning_only:
             return near[:limit]
         if not near:

@@ -17,10 +17,13 @@ RECALL_DISABLED = (
 )
 NONE_RECALLED = "No memories found matching that query."
 
+Parameters = Mapping[str, tuple[Mapping[str, Mapping[str, str]], tuple[str, ...]]]
+"""Parameters of each tool by name, and those that are required."""
+
 _TEXT, _COUNT = {"type": "string"}, {"type": "integer"}
 _WHOSE = {"session_id": _TEXT}
 
-DOCUMENTED: Mapping[str, tuple[Mapping[str, Mapping[str, str]], tuple[str, ...]]] = {
+DOCUMENTED: Parameters = {
     "memory_store": ({"key": _TEXT, "value": _TEXT, "category": _TEXT}, ("key", "value")),
     "memory_forget": ({"key": _TEXT}, ("key",)),
     "memory_get": ({"key": _TEXT}, ("key",)),
@@ -30,9 +33,9 @@ DOCUMENTED: Mapping[str, tuple[Mapping[str, Mapping[str, str]], tuple[str, ...]]
         ("query",),
     ),
 }
-"""Parameters of each tool by name, and those that are required, as the document has them."""
+"""As the document has them."""
 
-REAL: Mapping[str, tuple[Mapping[str, Mapping[str, str]], tuple[str, ...]]] = {
+REAL: Parameters = {
     "memory_store": ({"key": _TEXT, "content": _TEXT, "category": _TEXT}, ("key", "content")),
     "memory_forget": ({"key": _TEXT}, ("key",)),
     "memory_get": (
@@ -50,7 +53,7 @@ REAL: Mapping[str, tuple[Mapping[str, Mapping[str, str]], tuple[str, ...]]] = {
         ("query",),
     ),
 }
-"""The same of 0.3.0."""
+"""As 0.3.0 has them."""
 
 _SAYS = {
     "memory_store": "Keep a fact, preference or note under a key.",
@@ -74,13 +77,21 @@ class Result(NamedTuple):
         return self.output if self.error is None else f"Error: {self.error}"
 
 
+def done(output: str) -> Result:
+    """A tool did what it was asked."""
+    return Result(success=True, output=output)
+
+
+def failed(error: str) -> Result:
+    """A tool did not, and says why."""
+    return Result(success=False, error=error)
+
+
 class ToolError(Exception):
     """A call that a tool cannot make sense of; the message is for the agent."""
 
 
-def specs(
-    tools: Mapping[str, tuple[Mapping[str, Mapping[str, str]], tuple[str, ...]]], *, acl: bool
-) -> tuple[ToolSpec, ...]:
+def specs(tools: Parameters, *, acl: bool) -> tuple[ToolSpec, ...]:
     """The tools as an agent is told of them; under access control memory_recall is none."""
     return tuple(
         ToolSpec(

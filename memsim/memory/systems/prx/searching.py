@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memsim.memory.systems.prx.brain import EVERY, Brain, Clause, Row
+from memsim.memory.systems.prx.brain import Brain
 from memsim.memory.systems.prx.lines import lines_of
+from memsim.memory.systems.prx.rows import EVERY, Clause, Row
 
 RESULTS, MOST = 5, 100
 TOPICS = 3

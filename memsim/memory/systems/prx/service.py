@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memsim.memory.audit import AuditTrail
 from memsim.memory.guard import Guard
 from memsim.memory.state import JSON, reading
 from memsim.memory.systems.prx import access, upkeep
-from memsim.memory.systems.prx.brain import BRAIN, EVERY, UNEMBEDDED, Brain, Row
-from memsim.memory.systems.prx.files import DAILY, DENIED, Files, daily_name, is_memory_file
-from memsim.memory.systems.prx.real_tools import RealTools, keep_scoped
+from memsim.memory.systems.prx.copies import Copies
+from memsim.memory.systems.prx.files import DAILY, DENIED, is_memory_file
+from memsim.memory.systems.prx.keeping import keep_scoped
+from memsim.memory.systems.prx.opening import Surroundings, files_of, open_brain, workspace_of
+from memsim.memory.systems.prx.real_tools import RealTools
 from memsim.memory.systems.prx.recall import Recall, Recalled, is_worth_saving, loaded
 from memsim.memory.systems.prx.results import DOCUMENTED, REAL, Result, specs
+from memsim.memory.systems.prx.rows import EVERY, Row, moment
 from memsim.memory.systems.prx.settings import Settings, Version
 from memsim.memory.systems.prx.told_tools import ToldTools, owned
 
 if TYPE_CHECKING:
-    from memsim.models import Embedder, ToolSpec
+    from memsim.memory.systems.prx.tools import Tools
+    from memsim.models import ToolSpec
 
 CHANNEL = "memsim"
 """The channel that everybody speaks on."""
 
 CEILING = {"owner": "public", "member": "group", "guest": "private"}
 """What each role is let see at most, where everybody is bound as one (0.3.0)."""
-
-
-class Written(NamedTuple):
-    """A line of a file, which stays when its row is gone (0.3.0)."""
-
-    name: str
-    key: str
-    text: str
-    sources: tuple[str, ...]
 
 
 class Service:
@@ -47,10 +40,7 @@ class Service:
         version: the document's, or 0.3.0's.
         fixed: whether leaks are repaired.
         now: the present.
-        embed: gives the embedder on first use.
-        folder: gives the workspace on first use; asked of no backend without files.
-        services: addresses of servers.
-        closing: closes what is opened here.
+        around: what it is opened in.
         salt: of the audit trail; None for no trail.
         role: whom everybody is bound as (0.3.0); `unbound` for nobody.
 
@@ -62,14 +52,11 @@ class Service:
     def __init__(
         self,
         settings: Settings,
+        around: Surroundings,
         *,
         version: Version,
         fixed: bool,
         now: Callable[[], datetime],
-        embed: Callable[[], Embedder],
-        folder: Callable[[], Path],
-        services: Mapping[str, str],
-        closing: ExitStack,
         salt: bytes | None = None,
         role: str = "member",
     ) -> None:
@@ -80,11 +67,10 @@ class Service:
         self._role = role
         self._parts: dict[str, dict[str, None]] = {}
         self._tidied: datetime | None = None
-        self._written: list[Written] = []
         self.audit = None if salt is None else AuditTrail(salt=salt)
-        self.workspace = folder() if settings.backend in {"sqlite", "markdown"} else None
-        self.files = self._files()
-        self.brain = self._opened(embed, folder, services, closing)
+        self.workspace = workspace_of(settings, around)
+        self.copies = Copies(files_of(settings, self.workspace, real=self._real))
+        self.brain = open_brain(settings, self.workspace, around, real=self._real)
         self._recall = Recall(
             weights=(settings.vector_weight, settings.keyword_weight),
             meaning_only=settings.backend == "embeddings",
@@ -116,8 +102,7 @@ class Service:
         if not text.strip() or (self._real and not is_worth_saving(text)):
             return False
         if not self._real:
-            tools = self._told(principal, sources)
-            tools.keep(key, text, "conversation", session=session, sources=sources)
+            self._told(principal, session, sources).keep(key, text, "conversation")
             return True
         keep_scoped(
             self.brain,
@@ -128,37 +113,38 @@ class Service:
             now=self._now(),
             session=session,
             sources=sources,
-            files=self.files,
+            files=self.copies.files,
         )
-        self._note(key, text, "conversation", sources)
+        self.copies.note(key, text, "conversation", sources, self._now())
         return True
 
     # -- what comes out
 
     def recalled(self, text: str, principal: str, session: str) -> list[Recalled]:
-        """What is put before a message."""
+        """What is put before a message; it leaves no trace until it is `sent`.
+
+        0.3.0 asks nobody who they are here, access control or not, unless that is repaired.
+        """
         settings = self.settings
         if not self._real:
-            return self._told(principal, ()).recalled(
-                text, settings.max_recall_items, settings.recall_relevance_threshold
+            return self._told(principal, session, ()).speaking_to(
+                text, settings.max_recall_items, settings.recall_relevance_threshold, None
             )
         caller, seen = None, EVERY
-        if settings.acl_enabled:
+        if settings.acl_enabled and self._fixed:
             caller = access.caller_of(self.brain, self._scope(principal, session))
             seen = access.visible(caller)
-        found = self._recall(
-            self.brain,
-            text,
-            settings.max_recall_items,
-            now=self._now(),
-            before=seen if self._fixed else EVERY,
-            after=EVERY if self._fixed else seen,
-        )
+        found = self._recall(self.brain, text, settings.max_recall_items, now=None, before=seen)
         let = [r for r in found if caller is None or not access.is_blocked(caller, r.row)]
         return loaded(let, settings.min_relevance_score)
 
-    def used(self, numbers: Sequence[int]) -> None:
-        """These rows were really sent: in 0.3.0 that makes them useful, and young again."""
+    def sent(self, text: str, numbers: Sequence[int]) -> None:
+        """What was recalled for a text was really sent, these rows of it.
+
+        In 0.3.0 that makes rows useful, and young again.
+        """
+        if text.strip() and self.settings.backend != "markdown":
+            self.brain.meanings.note(text, moment(self._now()))
         if self._real and numbers:
             self.brain.used(numbers, self._now())
 
@@ -186,18 +172,7 @@ class Service:
         if self._real:
             scope = self._scope(principal, session)
             given |= {"_zc_scope_trusted": True, "_zc_scope": _told_scope(scope)}
-            done = RealTools(
-                self.brain,
-                self.files,
-                self._now,
-                acl=self.settings.acl_enabled,
-                recall=self._recall,
-                sources=lambda: sources,
-                forgets=self.settings.backend != "markdown",
-                kept=lambda key, text, category: self._note(key, text, category, sources),
-            ).call(name, given)
-        else:
-            done = self._told(principal, sources).call(name, given)
+        done = self._tools(principal, session, sources).call(name, given)
         self._audited(name, given, principal, done)
         return done
 
@@ -248,34 +223,33 @@ class Service:
         if not self.settings.hygiene_enabled or not upkeep.is_due(self._tidied, now):
             return
         self._tidied = now
-        if not self._real:
-            away, old = upkeep.due(self.brain, self.settings, now)
-            self.brain.archive(row.number for row in away)
-            self._drop(old)
-            if away:
-                yield "archived", tuple(source for row in away for source in row.sources)
-            if old:
-                yield "purged", tuple(source for row in old for source in row.sources)
-            return
-        before = {row.number: row for row in self.brain.rows("m.category <> 'core'")}
+        for kind, rows in (self._tidied_real if self._real else self._tidied_told)(now):
+            if rows:
+                yield kind, tuple(source for row in rows for source in row.sources)
+
+    def _tidied_told(self, now: datetime) -> Iterator[tuple[str, list[Row]]]:
+        away, old = upkeep.due(self.brain, self.settings, now)
+        self.brain.archive(row.number for row in away)
+        self._drop(old)
+        yield "archived", away
+        yield "purged", old
+
+    def _tidied_real(self, now: datetime) -> Iterator[tuple[str, list[Row]]]:
         report = upkeep.Report()
         if self.workspace is not None:
             upkeep.tidy_files(self.workspace, self.settings, now, report)
-            self._forget_purged(self.workspace)
-        upkeep.prune(self.brain, self.settings, now, report)
-        after = {row.number for row in self.brain.rows("m.category <> 'core'")}
-        gone = [row for number, row in before.items() if number not in after]
-        if gone:
-            yield "purged", tuple(source for row in gone for source in row.sources)
+            self.copies.look_again(self.workspace)
+        yield "purged", upkeep.prune(self.brain, self.settings, now, report)
 
     # -- looked into
 
     def visible(self, viewer: str | None) -> list[Row]:
         """Every row that a viewer may see in any of their conversations; None sees all."""
-        if viewer is None or not self.settings.acl_enabled:
+        unasked = self._real and not self._fixed  # anybody's may be put before their messages
+        if viewer is None or not self.settings.acl_enabled or unasked:
             return self.brain.rows(order="m.rowid")
         if not self._real:
-            return self._told(viewer, ()).visible()
+            return self._told(viewer, "", ()).visible()
         chats = [s for s, there in self._parts.items() if viewer in there] or [""]
         seen: dict[int, Row] = {}
         for scope in dict.fromkeys(self._scope(viewer, session) for session in chats):
@@ -288,8 +262,7 @@ class Service:
     def in_files(self, viewer: str | None) -> Iterator[tuple[tuple[str, ...], str]]:
         """What stands in files beside the rows, which agents read without access control."""
         if viewer is None or not self.settings.acl_enabled:
-            for line in self._written:
-                yield line.sources, line.text
+            yield from self.copies
 
     def save(self) -> JSON:
         """The whole state as JSON values."""
@@ -297,10 +270,8 @@ class Service:
             "brain": self.brain.save(),
             "parts": {s: list(there) for s, there in sorted(self._parts.items())},
             "tidied": None if self._tidied is None else self._tidied.isoformat(),
-            "written": [[w.name, w.key, w.text, list(w.sources)] for w in self._written],
+            "copies": self.copies.save(),
         }
-        if self.files is not None:
-            saved["files"] = dict(self.files.save())
         if self.audit is not None:
             saved["audit"] = self.audit.save()
         return saved
@@ -314,101 +285,52 @@ class Service:
         with reading("it is not a memory of PRX"):
             parts = {s: dict.fromkeys(map(_text, there)) for s, there in saved["parts"].items()}
             tidied = saved["tidied"] and datetime.fromisoformat(saved["tidied"])
-            written = [Written(_text(n), k, t, tuple(s)) for n, k, t, s in saved["written"]]
-            files = {_text(n): _text(t) for n, t in saved.get("files", {}).items()}
-            trail, brain = saved.get("audit"), saved["brain"]
+            trail, brain, copies = saved.get("audit"), saved["brain"], saved["copies"]
         audit = None if trail is None else AuditTrail.load(trail)
         self.brain.load(brain)
-        self._parts, self._tidied, self._written = parts, tidied, written
-        if self.files is not None:
-            self.files.load(files)
+        self.copies.load(copies)
+        self._parts, self._tidied = parts, tidied
         if self.audit is not None and audit is not None:
             self.audit = audit
 
     # -- within
 
-    def _files(self) -> Files | None:
-        if self.workspace is None:
-            return None
-        if self.settings.backend == "markdown":
-            return Files(self.workspace, stamped=False)
-        # What is under access control is not written where everybody could read it.
-        if self._real and not self.settings.acl_enabled:
-            return Files(self.workspace, stamped=True)
-        return None
-
-    def _opened(
-        self,
-        embed: Callable[[], Embedder],
-        folder: Callable[[], Path],
-        services: Mapping[str, str],
-        closing: ExitStack,
-    ) -> Brain:
-        mirror = None
-        if self.settings.backend == "postgres":
-            from memsim.memory.stores.opening import open_places
-            from memsim.memory.systems.prx.mirror import StoreMirror
-
-            places = open_places("postgres", folder, services, throwaway=True)
-            closing.callback(places.close)
-            mirror = StoreMirror(places.store)
-        path = None
-        if self.settings.backend == "sqlite" and self.workspace is not None:
-            path = self.workspace / BRAIN
-        brain = Brain(
-            path,
-            embed=embed if self.settings.hybrid else None,
-            unembedded=UNEMBEDDED if self._real else frozenset(),
-            cache_size=self.settings.embedding_cache_size,
-            mirror=mirror,
+    def _tools(self, principal: str, session: str, sources: tuple[str, ...]) -> Tools:
+        if not self._real:
+            return self._told(principal, session, sources)
+        return RealTools(
+            self.brain,
+            self.copies.files,
+            self._now,
+            forgets=self._fixed or self.settings.backend != "markdown",
+            acl=self.settings.acl_enabled,
+            fixed=self._fixed,
+            recall=self._recall,
+            sources=sources,
+            kept=lambda key, text, category: self.copies.note(
+                key, text, category, sources, self._now()
+            ),
+            gone=lambda row: self.copies.without([row] if self._fixed else []),
         )
-        closing.callback(brain.close)
-        if mirror is not None:
-            brain.restore(mirror.rows())
-        return brain
 
-    def _told(self, principal: str, sources: tuple[str, ...]) -> ToldTools:
+    def _told(self, principal: str, session: str, sources: tuple[str, ...]) -> ToldTools:
         return ToldTools(
             self.brain,
             self.settings,
-            self._recall,
             principal,
             self._now,
             fixed=self._fixed,
-            sources=lambda: sources,
-            kept=self._filed,
-            gone=lambda row: self._unfiled([row]),
+            recall=self._recall,
+            session=session,
+            sources=sources,
+            kept=lambda key, text, category: self.copies.append(key, text, category, self._now()),
+            gone=lambda row: self.copies.without([row]),
         )
-
-    def _filed(self, key: str, content: str, category: str) -> None:
-        if self.files is not None:
-            self.files.append(key, content, category, self._now())
-
-    def _note(self, key: str, text: str, category: str, sources: tuple[str, ...]) -> None:
-        if self.files is not None:
-            name = "MEMORY.md" if category == "core" else daily_name(self._now().date())
-            self._written.append(Written(name, key, text, sources))
 
     def _drop(self, rows: Sequence[Row]) -> None:
         self.brain.drop(row.number for row in rows)
         if self._fixed or not self._real:
-            self._unfiled(rows)
-
-    def _unfiled(self, rows: Sequence[Row]) -> None:
-        if self.files is None:
-            return
-        for row in rows:
-            self.files.without(row.key, frozenset({row.content}))
-        gone = {(row.key, row.content) for row in rows}
-        self._written = [w for w in self._written if (w.key, w.text) not in gone]
-
-    def _forget_purged(self, workspace: Path) -> None:
-        def is_there(name: str) -> bool:
-            path = workspace / name
-            return path.exists() or (path.parent / "archive" / path.name).exists()
-
-        there = {name: is_there(name) for name in {w.name for w in self._written}}
-        self._written = [w for w in self._written if there[w.name]]
+            self.copies.without(rows)
 
     def _scope(self, principal: str, session: str) -> access.Scope:
         group = len(self._parts.get(session, {})) > 1

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from memsim.memory.systems.prx.brain import BRAIN, Brain, Stamp, moment
+from memsim.memory.systems.prx.brain import BRAIN, Brain
 from memsim.memory.systems.prx.files import MEMORY, SNAPSHOT, Files
+from memsim.memory.systems.prx.rows import Stamp, moment
 from memsim.memory.systems.prx.schema import prepare_hydrated
 
 LEAST = 4096

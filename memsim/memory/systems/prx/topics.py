@@ -8,8 +8,9 @@ import uuid
 from datetime import datetime
 from typing import NamedTuple
 
-from memsim.memory.systems.prx.brain import Brain, moment
+from memsim.memory.systems.prx.brain import Brain
 from memsim.memory.systems.prx.lines import lines_of
+from memsim.memory.systems.prx.rows import moment
 
 LEAST = 15
 """Characters from which a message is about something."""

@@ -12,7 +12,8 @@ from pathlib import Path
 from memsim.memory.entry import Entry
 from memsim.memory.hygiene import Policy
 from memsim.memory.systems.prx import topics
-from memsim.memory.systems.prx.brain import Brain, Row, moment
+from memsim.memory.systems.prx.brain import Brain
+from memsim.memory.systems.prx.rows import Row, moment
 from memsim.memory.systems.prx.settings import Settings
 
 EVERY = timedelta(hours=12)
@@ -72,13 +73,18 @@ def tidy_files(workspace: Path, settings: Settings, now: datetime, report: Repor
         report.purged_session_archives = _purge(sessions / "archive", before, _session_day)
 
 
-def prune(brain: Brain, settings: Settings, now: datetime, report: Report) -> None:
-    """Delete old rows that were not of use, and close topics nobody spoke of; custom rows stay."""
-    report.pruned_conversation_rows = _prune(
-        brain, "conversation", settings.conversation_retention_days, now
-    )
-    report.pruned_daily_rows = _prune(brain, "daily", settings.daily_retention_days, now)
+def prune(brain: Brain, settings: Settings, now: datetime, report: Report) -> list[Row]:
+    """Delete old rows that were not of use, and close topics nobody spoke of; custom rows stay.
+
+    Returns:
+        The rows that are gone.
+    """
+    talk = _prune(brain, "conversation", settings.conversation_retention_days, now)
+    daily = _prune(brain, "daily", settings.daily_retention_days, now)
+    report.pruned_conversation_rows = len(talk)
+    report.pruned_daily_rows = len(daily)
     report.closed_stale_topics = topics.close_idle(brain, now - IDLE, now)
+    return talk + daily
 
 
 def policy_of(settings: Settings) -> Policy:
@@ -126,15 +132,15 @@ def _entry(row: Row) -> Entry:
     )
 
 
-def _prune(brain: Brain, category: str, days: int, now: datetime) -> int:
+def _prune(brain: Brain, category: str, days: int, now: datetime) -> list[Row]:
     if not days:
-        return 0
+        return []
     old = brain.rows(
         "m.category = ? AND m.updated_at < ? AND m.useful_count < ?",
         (category, moment(now - timedelta(days=days)), USEFUL),
     )
     brain.drop(row.number for row in old)
-    return len(old)
+    return old
 
 
 def _last(state: Path) -> datetime | None:
