@@ -55,29 +55,30 @@ class InProcess:
     def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
         """Play the cases in their order."""
         for place, spec in enumerate(specs):
-            with _no_way_out():
+            with _NoWayOut():
                 outcome = play(spec)
             yield place, outcome
 
 
-@contextmanager
-def _no_way_out() -> Iterator[None]:
+class _NoWayOut:
     """Lets `os._exit` of a strategy end its case and not memsim, which would seem to have passed.
 
     A process that the strategy forked may leave as it likes.
     """
-    leave, own = os._exit, os.getpid()
 
-    def refuse(status: int) -> NoReturn:
-        if os.getpid() != own:
-            leave(status)
+    __slots__ = ("_leave", "_own")
+
+    def __enter__(self) -> None:
+        self._leave, self._own = os._exit, os.getpid()
+        os._exit = self._refuse
+
+    def __exit__(self, *_raised: object) -> None:
+        os._exit = self._leave
+
+    def _refuse(self, status: int) -> NoReturn:
+        if os.getpid() != self._own:
+            self._leave(status)
         raise SystemExit(f"os._exit({status})")
-
-    os._exit = refuse
-    try:
-        yield
-    finally:
-        os._exit = leave
 
 
 @dataclass(frozen=True, slots=True)

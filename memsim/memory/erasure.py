@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memsim.memory.retrieval.bm25 import Bm25
-
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
@@ -20,6 +18,9 @@ def meant(text: str, sources: Collection[str], own: Mapping[str, str]) -> tuple[
     """
     if sources:
         return tuple(source for source in own if source in set(sources))
+    # Not with the module, which every strategy that can forget imports: numpy takes its time.
+    from memsim.memory.retrieval.bm25 import Bm25
+
     index = Bm25()
     for source, words in own.items():
         if words.strip() != text.strip():

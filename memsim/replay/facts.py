@@ -97,7 +97,7 @@ class FactBook:
         self._forgotten: set[str] = set()
         self._sources: dict[str, list[Fact]] = {}
         self._paths: dict[str, list[Stop]] = {}
-        self._wanted = Wanted({})
+        self._wanted: Wanted | None = None
 
     def plant(self, fact: Fact) -> None:
         """A fact was stated."""
@@ -106,7 +106,7 @@ class FactBook:
             self._replaced[fact.id] = fact.replaces
         self._sources.setdefault(fact.source, []).append(fact)
         self._forgotten.discard(fact.id)
-        self._wanted = Wanted({s: _values(facts) for s, facts in self._sources.items()})
+        self._wanted = None
 
     def grant(self, granted: Granted) -> None:
         """A principal lets another see facts, or takes that back."""
@@ -177,6 +177,8 @@ class FactBook:
         """Note where each fact is in the context just sent; the facts that moved, and where to."""
         if not self._sources:
             return {}
+        if self._wanted is None:
+            self._wanted = self.wanted(self._sources)
         seen = self._wanted.sightings(context)
         moved: dict[str, Presence] = {}
         for name, versions in self._versions.items():
@@ -216,7 +218,7 @@ class Wanted:
 
     def __init__(self, values: Mapping[str, tuple[str, ...]]) -> None:
         self._values = values
-        self._sought = Sought(v for stated in values.values() for v in stated)
+        self._sought: Sought | None = None
         self._found: tuple[str, frozenset[str]] = ("", frozenset())
 
     def sightings(self, context: Context) -> dict[str, Sighting]:
@@ -247,6 +249,8 @@ class Wanted:
 
     def _said(self, text: str) -> frozenset[str]:
         # A summary stays the same for many turns, and is asked about for each of its sources.
+        if self._sought is None:
+            self._sought = Sought(v for stated in self._values.values() for v in stated)
         if text != self._found[0]:
             self._found = (text, frozenset(self._sought.found(text)))
         return self._found[1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,8 @@ from memsim.message import ToolUse, composed
 from memsim.models import Request
 from memsim.replay.account import Account, by_section, common_start
 from memsim.replay.agent import Agent, asked, results_text
-from memsim.replay.blame import blame
 from memsim.replay.facts import Chronicle, FactBook
+from memsim.replay.foreign import foreign_calls
 from memsim.replay.meter import MeteredModel
 from memsim.scenario.script import Ask, Elapsed, ForgetAsked, Granted, Restarted, Turn
 from memsim.strategy import Environment, Event, Grant, Query, Strategy
@@ -23,7 +22,7 @@ from memsim.trace import EvidenceTrace, ProbeTrace, Trace, TurnRecord
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from memsim.message import Message
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from memsim.scenario.script import Probe, Scenario, ScriptEvent
     from memsim.strategy import ForgetOutcome, Location
     from memsim.tokens import TokenCounter
-    from memsim.trace import Age, Phase
+    from memsim.trace import Age
 
     MakeStrategy = Callable[[Environment], Strategy]
     Evidence = tuple[tuple[str, str | None], ...]
@@ -59,6 +58,7 @@ class Stage:
         self._scenario = scenario
         self._make = make
         self._model = MeteredModel(model)
+        self._foreign = foreign_calls(self._model)
         self._budget = budget
         self._repeat = repeat
         self._counter = counter
@@ -85,7 +85,7 @@ class Stage:
 
     def open(self) -> None:
         """Make the strategy."""
-        with self._foreign("write"):
+        with self._foreign["write"]:
             self._strategy = self._make(self._env)
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ class Stage:
         if self._strategy is None:
             return
         try:
-            with self._foreign("maintain"):
+            with self._foreign["maintain"]:
                 self._strategy.close()
         except MemsimError as error:
             self.trace.error = self.trace.error or str(error)
@@ -146,7 +146,7 @@ class Stage:
 
     def _elapse(self, event: Elapsed) -> None:
         self._env.clock.set(event.now)
-        with self._foreign("maintain"):
+        with self._foreign["maintain"]:
             self.strategy.elapse(event.now)
 
     def _grant(self, event: Granted) -> None:
@@ -158,7 +158,7 @@ class Stage:
             revoked=event.revoked,
             everything=event.everything,
         )
-        with self._foreign("write"):
+        with self._foreign["write"]:
             self.strategy.grant(grant)
 
     def _grant_again(self, turn: Turn) -> None:
@@ -166,7 +166,7 @@ class Stage:
         for fact in turn.facts:
             for viewer in self._facts.viewers(fact):
                 grant = Grant(owner=fact.principal, viewer=viewer, sources=(fact.source,))
-                with self._foreign("write"):
+                with self._foreign["write"]:
                     self.strategy.grant(grant)
 
     def forget(self, event: ForgetAsked) -> ForgetOutcome:
@@ -175,7 +175,7 @@ class Stage:
         request = event.request
         if not request.sources:
             request = replace(request, sources=self._facts.sources(event.facts))
-        with self._foreign("write"):
+        with self._foreign["write"]:
             outcome = self.strategy.forget(request)
         self._facts.forget(event.facts)
         if not outcome.supported:
@@ -185,7 +185,7 @@ class Stage:
     def _restart(self) -> None:
         old = self.strategy
         saves = type(old).save is not Strategy.save
-        with self._foreign("maintain"):
+        with self._foreign["maintain"]:
             state = json.loads(json.dumps(old.save(), allow_nan=False)) if saves else None
             old.close()
             self._strategy = self._make(self._env)
@@ -212,10 +212,10 @@ class Stage:
                 account.add(*self._deliver(turn))
                 calls = {b.id: b for b in message.blocks if isinstance(b, ToolUse)}
             elif calls:
-                with self._foreign("write"):
+                with self._foreign["write"]:
                     message = self._agent.replaced(message, calls, turn.principal)  # noqa: PLW2901
             self._observe(message, planted)
-        with self._foreign("maintain"):
+        with self._foreign["maintain"]:
             self.strategy.end_turn()
         self._grant_again(turn)
         self._record(turn, account)
@@ -223,7 +223,7 @@ class Stage:
     def _observe(self, message: Message, planted: set[str]) -> None:
         tokens = self._counter.message(message)
         self._said.hear(message, tokens, planted=message.id in planted)
-        with self._foreign("write"):
+        with self._foreign["write"]:
             self.strategy.observe(message)
 
     def _deliver(self, turn: Turn) -> tuple[Context, int, int]:
@@ -237,9 +237,9 @@ class Stage:
             budget=self._budget,
         )
         context, overflow, _ = self._context(query)
-        with self._foreign("maintain"):
+        with self._foreign["maintain"]:
             self.strategy.delivered(context)
-        with self._foreign("write"):
+        with self._foreign["write"]:
             self._let_agent_work(context, turn)
         prompt = tuple(m for s in context.sections for m in s.messages)
         cached = self._counter.messages(common_start(self._before, prompt))
@@ -255,7 +255,7 @@ class Stage:
         return fitted, context.tokens - fitted.tokens, gone
 
     def _shown(self, query: Query, *, asked: bool) -> Context:
-        with self._foreign("search"):
+        with self._foreign["search"]:
             context = self.strategy.context(query)
             if not isinstance(context, Context):
                 raise StrategyError(f"context returned {type(context).__name__}, not a Context")
@@ -327,7 +327,7 @@ class Stage:
 
     def _with_tools(self, context: Context, query: Query) -> Context:
         """The context with what the agent found by tools that only read."""
-        with self._foreign("search"):
+        with self._foreign["search"]:
             tools = [t for t in self.strategy.tools(query.principal) if t.reads]
         if not tools:
             return context
@@ -338,7 +338,7 @@ class Stage:
             turn=query.turn,
             now=query.time,
         )
-        with self._foreign("search"):
+        with self._foreign["search"]:
             traffic = self._agent.work(
                 (*context.messages(), question), tools, principal=query.principal, now=query.time
             )
@@ -425,7 +425,7 @@ class Stage:
     def _locate(self, source: str, query: Query) -> Location | None:
         if not self.strategy.inspectable:
             return None
-        with self._foreign("search"):
+        with self._foreign["search"]:
             return self.strategy.locate(source, query)
 
     def abandon(self, probes: Iterable[Probe]) -> None:
@@ -446,17 +446,6 @@ class Stage:
                     error=self.trace.error,
                 )
             )
-
-    @contextmanager
-    def _foreign(self, phase: Phase) -> Iterator[None]:
-        self._model.phase = phase
-        try:
-            yield
-        except MemsimError:
-            raise
-        except (Exception, SystemExit) as error:
-            # A strategy is a stranger's code: whatever it raises is a finding.
-            raise StrategyError(blame(error)) from error
 
 
 class _Look:

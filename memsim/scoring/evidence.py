@@ -43,16 +43,19 @@ def evidence_scores(trace: ProbeTrace) -> dict[str, float | None]:
     is no evidence to look for.
     """
     pieces = _by_source(trace.evidence)
-    names = ("evidence_recall", "evidence_any", "evidence_all", "evidence_derived")
     if trace.probe.excluded or trace.context is None or not pieces:
-        return dict.fromkeys(names)
-    verbatim = sum(any(p.verbatim for p in same) for same in pieces.values())
-    derived = sum(
-        not any(p.verbatim for p in same) and any(p.presence != "absent" for p in same)
-        for same in pieces.values()
-    )
+        return dict.fromkeys(_SHARES)
+    verbatim = derived = 0
+    for same in pieces.values():
+        if any(p.verbatim for p in same):
+            verbatim += 1
+        elif any(p.presence != "absent" for p in same):
+            derived += 1
     shares = _shares(verbatim, len(pieces))
-    return dict(zip(names, (*shares, derived / len(pieces)), strict=True))
+    return dict(zip(_SHARES, (*shares, derived / len(pieces)), strict=True))
+
+
+_SHARES = ("evidence_recall", "evidence_any", "evidence_all", "evidence_derived")
 
 
 def _by_source(evidence: Iterable[EvidenceTrace]) -> dict[str, list[EvidenceTrace]]:

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 from memsim.clock import stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from memsim.context import Context
     from memsim.scoring.evidence import Ranks
@@ -185,12 +185,13 @@ def _context(context: Context | None, overflow: int) -> Record | None:
     tokens: dict[str, int] = {}
     for section in context.sections:
         tokens[section.layer] = tokens.get(section.layer, 0) + section.tokens
+    messages = [m for section in context.sections for m in section.messages]
     return {
         "tokens": tokens,
-        "total": context.tokens,
+        "total": sum(tokens.values()),
         "overflow": overflow,
-        "verbatim": _ids(i for s in context.sections for i in s.verbatim),
-        "derived": _ids(i for s in context.sections for i in s.derived),
+        "verbatim": list(dict.fromkeys([i for m in messages for i in m.verbatim])),
+        "derived": list(dict.fromkeys([i for m in messages for i in m.derived_from])),
         "composed": [
             {"id": m.id, "layer": s.layer, "text": m.text}
             for s in context.sections
@@ -198,10 +199,6 @@ def _context(context: Context | None, overflow: int) -> Record | None:
             if m.composed
         ],
     }
-
-
-def _ids(found: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(found))
 
 
 def _event(event: Event) -> Record:

@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from memsim.scoring.evidence import CUTOFFS
-from memsim.scoring.metrics import ANSWERS, EVIDENCE, METRICS, RANKED, Measure, measured, unmeasured
+from memsim.scoring.metrics import ANSWERS, EVIDENCE, RANKED, Measure, measured, unmeasured
 from memsim.scoring.outcomes import UNMEASURED
 from memsim.scoring.usage import usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     Line = Mapping[str, Any]
 
@@ -42,18 +42,15 @@ def summarise(probes: Iterable[Line], turns: Iterable[Line]) -> dict[str, Measur
     """
     lines = list(probes)
     columns = _columns(lines)
-    found = {
+    return {
         **{name: _mean(columns, name) for name in (*ANSWERS, *EVIDENCE)},
         **_ranked_metrics(lines, columns),
-        "recall_masked": _masked(lines, "recall", "gold"),
-        "locomo_f1_masked": _masked(lines, "locomo_f1", "gold"),
-        "evidence_recall_masked": _masked(lines, "evidence_recall", "citation"),
+        **_masked_metrics(lines),
         "lost": _lost(lines),
         "leaks": _leaks(lines),
         "unscored": _unscored(lines),
         **usage(turns, lines),
     }
-    return {name: found[name] for name in METRICS}
 
 
 def _columns(lines: Iterable[Line]) -> dict[str, list[float]]:
@@ -105,29 +102,36 @@ def _cutoff_note(ranked: Sequence[Line], k: int, name: str) -> str:
     return f"fewer than {k} were ranked for {short} of {len(ranked)} probes" if short else ""
 
 
-def _masked(lines: Sequence[Line], name: str, label: str) -> Measure:
-    if not any(label in line["labels"] for line in lines):
+def _masked_metrics(lines: Sequence[Line]) -> dict[str, Measure]:
+    labels = {label for line in lines for label in line["labels"]}
+    return {name: _masked(lines, labels, *of) for name, of in _MASKED.items()}
+
+
+_MASKED = {
+    "recall_masked": ("recall", "gold"),
+    "locomo_f1_masked": ("locomo_f1", "gold"),
+    "evidence_recall_masked": ("evidence_recall", "citation"),
+}
+
+
+def _masked(lines: Sequence[Line], labels: Container[str], name: str, label: str) -> Measure:
+    if label not in labels:
         return unmeasured("no audit of the dataset was given")
     kept = [line for line in lines if line["labels"].get(label) != AUDITED_WRONG]
     return _mean(_columns(kept), name)
 
 
 def _lost(lines: Sequence[Line]) -> Measure:
-    looked = [line for line in lines if line["context"] is not None and not line["excluded"]]
-    pieces = {
-        (line["case"], line["repeat"], piece["source"], piece["fact"]): False
-        for line in looked
-        for piece in line["evidence"]
-    }
+    pieces: dict[tuple[object, ...], bool] = {}
+    for line in lines:
+        if line["context"] is None or line["excluded"]:
+            continue
+        for piece in line["evidence"]:
+            key = (line["case"], line["repeat"], piece["source"], piece["fact"])
+            pieces[key] = piece["presence"] == "absent" or pieces.get(key, False)
     if not pieces:
         return unmeasured(_NO_PROBES["evidence_recall"])
-    lost = {
-        (line["case"], line["repeat"], piece["source"], piece["fact"])
-        for line in looked
-        for piece in line["evidence"]
-        if piece["presence"] == "absent"
-    }
-    return measured(len(lost), len(pieces))
+    return measured(sum(pieces.values()), len(pieces))
 
 
 def _leaks(lines: Sequence[Line]) -> Measure:

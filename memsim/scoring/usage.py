@@ -127,21 +127,19 @@ class _Sizes:
     def measures(self) -> dict[str, Measure]:
         if not self.n:
             none = unmeasured("no context was asked for")
-            known = ("context_mean", "context_peak", "context_total", "overflow")
-            return dict.fromkeys([*known, *_BY_SECTION.values()], none)
+            sizes = ("context_mean", "context_peak", "context_total")
+            return dict.fromkeys([*sizes, *_BY_SECTION.values(), "overflow"], none)
+        n = self.n
         return {
-            "context_mean": self._measure(self.total / self.n),
-            "context_peak": self._measure(self.peak),
-            "context_total": self._measure(self.sent),
+            "context_mean": measured(self.total / n, n),
+            "context_peak": measured(self.peak, n),
+            "context_total": measured(self.sent, n),
             **{
-                name: self._measure(self.sections.get(section, 0) / self.n)
+                name: measured(self.sections.get(section, 0) / n, n)
                 for section, name in _BY_SECTION.items()
             },
-            "overflow": self._measure(self.overflow),
+            "overflow": measured(self.overflow, n),
         }
-
-    def _measure(self, value: float) -> Measure:
-        return measured(value, self.n)
 
 
 class _Calls:

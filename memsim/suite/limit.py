@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import NoReturn
 
 from memsim.errors import UsageError
@@ -18,16 +18,20 @@ class OutOfTime(BaseException):
     """The time is over."""
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> AbstractContextManager[None]:
     """Raises `OutOfTime` in what it holds once so many seconds are over; never for 0.
 
     Raises:
         UsageError: this system, or this thread, has no timer for it.
     """
-    if not seconds:
-        yield
-        return
+    return _timed(seconds) if seconds else _ENDLESS
+
+
+_ENDLESS = nullcontext()
+
+
+@contextmanager
+def _timed(seconds: float) -> Iterator[None]:
     if (
         not hasattr(signal, "setitimer")
         or threading.current_thread() is not threading.main_thread()

@@ -7,8 +7,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,7 +81,7 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
 
     try:
         # What a strategy prints must not end up among the results.
-        with redirect_stdout(sys.stderr), _private_folder() as folder:
+        with redirect_stdout(sys.stderr), _PrivateFolder() as folder:
             trace = _replay(scenario, remembering, spec, folder)
     except ModelError as error:
         return _failed(spec, str(error))
@@ -132,20 +132,25 @@ def _counter(tokenizer: str) -> TokenCounter:
     return TokenCounter(load_tokenizer(tokenizer))
 
 
-@contextmanager
-def _private_folder() -> Iterator[PathMaker]:
-    made: list[Path] = []
+class _PrivateFolder:
+    """A folder for one case, made when it is asked for and gone with the case."""
 
-    def folder() -> Path:
-        if not made:
-            made.append(Path(tempfile.mkdtemp(prefix="memsim-")))
-        return made[0]
+    __slots__ = ("_made",)
 
-    try:
-        yield folder
-    finally:
-        for path in made:
-            shutil.rmtree(path, ignore_errors=True)
+    def __init__(self) -> None:
+        self._made: Path | None = None
+
+    def __enter__(self) -> PathMaker:
+        return self._folder
+
+    def __exit__(self, *_raised: object) -> None:
+        if self._made is not None:
+            shutil.rmtree(self._made, ignore_errors=True)
+
+    def _folder(self) -> Path:
+        if self._made is None:
+            self._made = Path(tempfile.mkdtemp(prefix="memsim-"))
+        return self._made
 
 
 def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOutcome:
