@@ -1,0 +1,31 @@
+"""Secrets to plant and to search for, so that what a memory gives away can be counted.
+
+`mint` makes them, `Matcher` finds them in what somebody saw, `ask`, `rank` and `weigh` find out
+whether a value is known without its token, `unplanted` are the ones that must never be found.
+"""
+
+from __future__ import annotations
+
+from memsim.canary.choice import Choice, ask, rank, weigh
+from memsim.canary.controls import is_control, unplanted
+from memsim.canary.decode import as_text
+from memsim.canary.match import Hit, Matcher, Tier
+from memsim.canary.mint import Canary, fingerprint, mint
+from memsim.canary.normalise import normalise
+
+__all__ = [
+    "Canary",
+    "Choice",
+    "Hit",
+    "Matcher",
+    "Tier",
+    "as_text",
+    "ask",
+    "fingerprint",
+    "is_control",
+    "mint",
+    "normalise",
+    "rank",
+    "unplanted",
+    "weigh",
+]

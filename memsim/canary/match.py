@@ -1,0 +1,180 @@
+"""Finds canaries in what somebody saw, however it was dressed up.
+
+Four tiers, the lowest that holds is told: T0 the token as it is, T1 in disguise, T2 encoded, T3 six
+of its twelve symbols in a row. One pass over the text finds any number of canaries: no token holds
+a vowel, so legible text offers few places to look at, and each is looked up in a table.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Literal, NamedTuple
+
+from memsim.canary.decode import views
+from memsim.canary.excerpt import excerpt
+from memsim.canary.mint import GRAM, LENGTH, SYMBOLS, Canary
+from memsim.canary.normalise import Normalised, normalise
+
+Tier = Literal["T0", "T1", "T2", "T3"]
+
+_RUN = re.compile(f"[{SYMBOLS}]{{{GRAM},}}+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A canary that was found.
+
+    Attributes:
+        canary: its id.
+        tier: the rule that found it.
+        text: index of the text in which it begins.
+        at: where in that text; for T2, 0.
+        via: the encodings that were undone, the outermost first; only for T2.
+        excerpt: at most 20 characters from either side, every secret in them redacted.
+    """
+
+    canary: str
+    tier: Tier
+    text: int
+    at: int
+    via: tuple[str, ...]
+    excerpt: str
+
+
+class _Place(NamedTuple):
+    """Where a canary, or a part of it, stands in a normalised text."""
+
+    canary: int
+    start: int
+    end: int
+
+    @property
+    def whole(self) -> bool:
+        return self.end - self.start == LENGTH
+
+
+class Matcher:
+    """Looks for canaries in texts.
+
+    Give it every canary of a run, then ask of each hit whether its viewer may see it: parts that
+    two of them share then point to neither.
+
+    Args:
+        canaries: to look for; hits come in their order.
+
+    Raises:
+        ValueError: two of them have the same id.
+    """
+
+    def __init__(self, canaries: Iterable[Canary]) -> None:
+        self._canaries = tuple(canaries)
+        self._parts: dict[str, list[tuple[int, int]]] = {}
+        if len({canary.id for canary in self._canaries}) != len(self._canaries):
+            raise ValueError("two canaries have the same id")
+        for number, canary in enumerate(self._canaries):
+            for offset in range(LENGTH - GRAM + 1):
+                part = canary.symbols[offset : offset + GRAM]
+                self._parts.setdefault(part, []).append((number, offset))
+
+    def find(self, text: str, *, decode: bool = False) -> tuple[Hit, ...]:
+        """Every canary in a text, each once, at its lowest tier and there at its first place.
+
+        Args:
+            text: of any length and any characters.
+            decode: look for encoded copies too; takes a hundred times as long.
+        """
+        return self.find_in([text], decode=decode)
+
+    def find_in(self, texts: Sequence[str], *, decode: bool = False) -> tuple[Hit, ...]:
+        """Every canary in several texts read one after the other, as by one who sees them all."""
+        read = _Read(texts)
+        hits = {number: self._hit(place, read) for number, place in self._first(read.plain).items()}
+        if decode:
+            hits |= self._encoded(texts, {n for n, hit in hits.items() if hit.tier != "T3"})
+        return tuple(hits[number] for number in sorted(hits))
+
+    def _first(self, plain: str) -> dict[int, _Place]:
+        """Where each canary stands first, or else a part of it."""
+        whole: dict[int, _Place] = {}
+        partly: dict[int, _Place] = {}
+        for place in self._places(plain):
+            (whole if place.whole else partly).setdefault(place.canary, place)
+        return partly | whole
+
+    def _places(self, plain: str) -> Iterator[_Place]:
+        for run in _RUN.finditer(plain):
+            for at in range(run.start(), run.end() - GRAM + 1):
+                owners = self._parts.get(plain[at : at + GRAM], ())
+                for number, offset in owners:
+                    symbols = self._canaries[number].symbols
+                    if offset <= at and plain.startswith(symbols, at - offset):
+                        yield _Place(number, at - offset, at - offset + LENGTH)
+                    elif len(owners) == 1:
+                        yield _Place(
+                            number, at, at + _alike(symbols[offset:], plain[at : run.end()])
+                        )
+
+    def _hit(self, place: _Place, read: _Read) -> Hit:
+        canary = self._canaries[place.canary]
+        start, end = read.origin(place.start), read.origin(place.end - 1) + 1
+        tier: Tier = "T1" if place.whole else "T3"
+        exact = read.text.find(canary.token) if place.whole else -1
+        if exact >= 0:
+            tier, start, end = "T0", exact, exact + len(canary.token)
+        number, at = read.locate(start)
+        around = excerpt(read.text, start, end, self._secrets)
+        return Hit(canary=canary.id, tier=tier, text=number, at=at, via=(), excerpt=around)
+
+    def _encoded(self, texts: Sequence[str], found: AbstractSet[int]) -> dict[int, Hit]:
+        """The canaries not yet found that stand in a decoded view."""
+        hits = self._decoded("\n".join(texts), found)
+        if len(texts) < 2 or not hits:
+            return hits
+        known: dict[int, Hit] = {}
+        for number, text in enumerate(texts):
+            alone = self._decoded(text, {*found, *known})
+            known |= {canary: replace(hit, text=number) for canary, hit in alone.items()}
+        return hits | known
+
+    def _decoded(self, text: str, found: AbstractSet[int]) -> dict[int, Hit]:
+        hits: dict[int, Hit] = {}
+        for view in views(text):
+            for number, place in self._first(normalise(view.text)).items():
+                if place.whole and number not in found and number not in hits:
+                    hit = self._hit(place, _Read([view.text]))
+                    hits[number] = replace(hit, tier="T2", at=0, via=view.via)
+        return hits
+
+    def _secrets(self, text: str) -> Iterator[tuple[int, int]]:
+        reading = Normalised(text)
+        for place in self._places(reading.plain):
+            yield reading.origin(place.start), reading.origin(place.end - 1) + 1
+
+
+def _alike(symbols: str, text: str) -> int:
+    """Symbols that the two begin with alike."""
+    return next(
+        (at for at, (one, other) in enumerate(zip(symbols, text, strict=False)) if one != other),
+        min(len(symbols), len(text)),
+    )
+
+
+class _Read:
+    """Texts one after the other, as they were and normalised."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.text = "\n".join(texts)
+        self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
+        self._reading = Normalised(self.text)
+        self.plain = self._reading.plain
+        self.origin = self._reading.origin
+
+    def locate(self, place: int) -> tuple[int, int]:
+        """Which text a place is in, and where in that."""
+        number = bisect_right(self._starts, place) - 1
+        return number, place - self._starts[number]
