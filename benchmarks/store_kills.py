@@ -180,7 +180,7 @@ def _looked_at(open_store: Callable[[Path], Store], folder: Path) -> dict[str, A
         os.close(reading)
         try:
             looked = _look(open_store, folder)
-        except BaseException as error:  # whatever it is, the store could not be read
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the store is unreadable
             looked = {"error": f"{type(error).__name__}: {error}"}
         with os.fdopen(writing, "w") as told:
             json.dump(looked, told)
