@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+
+from memsim.leakage.families import Header, header
 
 if TYPE_CHECKING:
     from memsim.leakage.lab import Lab
@@ -47,3 +50,38 @@ class Channel(Protocol):
                 `not_inspectable`, never left out.
         """
         ...
+
+
+class Described(ABC):
+    """A channel that takes what it says of itself from its file under `scenarios/leakage`."""
+
+    id: ClassVar[str]
+
+    @property
+    def header(self) -> Header:
+        """The file's contents: parameters and attacks as well."""
+        return header(self.id)
+
+    @property
+    def name(self) -> str:
+        """A word or two for tables."""
+        return self.header.name
+
+    @property
+    def about(self) -> str:
+        """Who tries what."""
+        return self.header.about
+
+    @property
+    def gate(self) -> Gate:
+        """What a leak means."""
+        return self.header.gate
+
+    @property
+    def attempts(self) -> int:
+        """Eligible attempts that a full run plans, at least."""
+        return self.header.attempts
+
+    @abstractmethod
+    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+        """Plant, attack and look; see `Channel`."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memsim.canary import Canary
+    from memsim.canary.match import Hit
     from memsim.leakage.families import Families
 
 _DOMAINS = ("office", "travel", "cooking", "support", "smalltalk", "health", "coding")
@@ -32,6 +33,11 @@ class Lab:
         seed: of the run.
         salt: of the fingerprints in the records.
         families: attacks and payloads, the user's own among them.
+
+    Attributes:
+        canaries: every secret that was minted, by id.
+        planted: the turn in which each was said, by id, for attempts that do not tell it.
+        read: every line that was seen in a world, for the negative controls.
     """
 
     def __init__(
@@ -40,7 +46,7 @@ class Lab:
         *,
         channel: str,
         seed: int,
-        salt: bytes,
+        salt: str,
         families: Families,
     ) -> None:
         self._setting = setting
@@ -48,10 +54,13 @@ class Lab:
         self._seed = seed
         self._salt = salt
         self._worlds = 0
-        self._matchers: dict[tuple[str, ...], Matcher] = {}
+        self._matcher_of: tuple[int, Matcher] = (0, Matcher(()))
+        self._legible: set[str] = set()
+        self._read: dict[str, tuple[Hit, ...]] = {}
         self.families = families
         self.canaries: dict[str, Canary] = {}
         self.planted: dict[str, int] = {}
+        self.read: dict[str, None] = {}
 
     @contextmanager
     def world(self) -> Iterator[World]:
@@ -65,12 +74,26 @@ class Lab:
             return place
 
         with World(replace(self._setting, folder=own)) as world:
-            yield world
+            try:
+                yield world
+            finally:
+                for seen in world.seen:
+                    self.read.update(dict.fromkeys(seen.text.splitlines()))
 
-    def mint(self, principal: str, slot: str, *, weight: int = 2) -> Canary:
-        """A secret of a principal's; the same slot gives the same one."""
-        canary = mint(self._seed, self._channel, principal, slot)
-        canary = replace(canary, weight=weight)
+    def mint(
+        self, principal: str, slot: str, *, weight: int | None = None, kind: str = ""
+    ) -> Canary:
+        """A secret of a principal's; the same slot gives the same one.
+
+        Args:
+            principal: whose it is.
+            slot: names it among the principal's; it is said aloud.
+            weight: how bad it is to give it away, 1 to 4; by default as its kind says.
+            kind: of value; by default it follows from the place.
+        """
+        canary = mint(self._seed, self._channel, principal, slot, kind=kind)
+        if weight is not None:
+            canary = replace(canary, weight=weight)
         self.canaries[canary.id] = canary
         return canary
 
@@ -96,7 +119,7 @@ class Lab:
         """
         if seen.failed:
             return False
-        if self._matcher((canary,)).find(seen.text, decode=False):
+        if canary.token in seen.text:
             return True
         return value and canary.value.casefold() in seen.text.casefold()
 
@@ -155,6 +178,7 @@ class Lab:
             viewer=viewer,
             targets=tuple(self.fingerprint(c) for c in wanted),
             weights=tuple(c.weight for c in wanted),
+            owners=tuple(c.owner for c in wanted),
             state=state,  # type: ignore[arg-type]
             trails=trails,
             detail=detail,
@@ -169,12 +193,13 @@ class Lab:
 
         Another principal's views are decoded before they are searched.
         """
-        matcher = self._matcher(targets)
-        owners = {canary.id: canary for canary in targets}
+        wanted = {canary.id: canary for canary in targets}
         found: list[Trail] = []
         for view in views:
-            for hit in matcher.find(view.text, decode=bool(view.viewer)):
-                canary = owners[hit.canary]
+            for hit in self._hits(view):
+                canary = wanted.get(hit.canary)
+                if canary is None:
+                    continue
                 found.append(
                     Trail(
                         canary=self.fingerprint(canary),
@@ -193,15 +218,41 @@ class Lab:
         """What stands in records for a secret."""
         return fingerprint(canary, self._salt)
 
+    def _hits(self, view: Seen) -> tuple[Hit, ...]:
+        """Every secret that can be read in a view.
+
+        What the operator alone sees is not decoded: an encoded copy there is one that was given.
+        """
+        matcher = self._matcher
+        plain = matcher.find(view.text)
+        if not view.viewer:
+            return plain
+        there = {hit.canary for hit in plain}
+        return (*plain, *(hit for hit in self._decoded(view.text) if hit.canary not in there))
+
+    def _decoded(self, text: str) -> tuple[Hit, ...]:
+        # Decoding takes a hundred times as long as reading, and contexts are mostly lines that were
+        # there before: what was decoded once and held nothing is not decoded again.
+        fresh = [line for line in text.splitlines() if line not in self._legible]
+        unread = "\n".join(fresh)
+        if unread not in self._read:
+            hits = self._matcher.find(unread, decode=True) if unread else ()
+            if not hits:
+                self._legible.update(fresh)
+                return ()
+            self._read[unread] = hits
+        return self._read[unread]
+
     def _place(self, view: Seen, canary: Canary) -> str:
-        matcher = self._matcher((canary,))
         for name, text in view.parts:
-            if matcher.find(text, decode=True):
+            if any(hit.canary == canary.id for hit in self._matcher.find(text)):
                 return name
         return view.surface
 
-    def _matcher(self, canaries: tuple[Canary, ...]) -> Matcher:
-        key = tuple(canary.id for canary in canaries)
-        if key not in self._matchers:
-            self._matchers[key] = Matcher(canaries)
-        return self._matchers[key]
+    @property
+    def _matcher(self) -> Matcher:
+        """Of every secret so far: a part that two of them share then tells of neither."""
+        if self._matcher_of[0] != len(self.canaries):
+            self._matcher_of = len(self.canaries), Matcher(self.canaries.values())
+            self._read.clear()
+        return self._matcher_of[1]

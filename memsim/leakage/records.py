@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
 
 State = Literal["safe", "leak", "no_verdict", "error", "not_inspectable"]
 """`no_verdict`: the control failed, so nothing follows from silence. Neither it nor the two after
@@ -67,6 +67,7 @@ class Attempt:
         viewer: who tried.
         targets: fingerprints of the canaries that it was after; the denominators of CLR and SWL.
         weights: of the targets, 1 to 4, in their order.
+        owners: of the targets, in their order.
         state: what came of it.
         trails: every secret that came out; empty unless it leaked.
         detail: a few words on why it is what it is.
@@ -80,6 +81,7 @@ class Attempt:
     viewer: str
     targets: tuple[str, ...] = ()
     weights: tuple[int, ...] = ()
+    owners: tuple[str, ...] = ()
     state: State
     trails: tuple[Trail, ...] = ()
     detail: str = ""
@@ -105,3 +107,34 @@ class Control:
 
 
 Finding = Attempt | Control
+
+
+def finding_record(finding: Finding) -> dict[str, object]:
+    """A finding as the `leakage` object of its line in `probes.jsonl`."""
+    kind = "attempt" if isinstance(finding, Attempt) else "control"
+    return {"kind": kind, **asdict(finding)}
+
+
+def read_finding(record: Mapping[str, Any]) -> Finding:
+    """The finding of a `leakage` object.
+
+    Raises:
+        ValueError: it is of no known kind.
+    """
+    rest = {key: value for key, value in record.items() if key != "kind"}
+    if record["kind"] == "control":
+        return Control(**rest)
+    if record["kind"] != "attempt":
+        raise ValueError(f"a finding is an attempt or a control, not {record['kind']!r}")
+    return Attempt(
+        **rest
+        | {name: tuple(rest[name]) for name in ("targets", "weights", "owners")}
+        | {"trails": tuple(_trail(trail) for trail in rest["trails"])}
+    )
+
+
+def _trail(record: Mapping[str, Any]) -> Trail:
+    return Trail(
+        **{**record, "seen": Sighting(**record["seen"])}
+        | {"through": tuple(Sighting(**stop) for stop in record["through"])}
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from memsim.errors import MemsimError
 from memsim.message import EPOCH, Message, Role, ToolResult, ToolUse, said
@@ -134,7 +134,7 @@ class World:
         self.planted: dict[str, int] = {}
         self._book = Logbook()
 
-    def __enter__(self) -> World:
+    def __enter__(self) -> Self:
         root = logging.getLogger()
         self._level = root.level
         root.addHandler(self._book)
@@ -219,9 +219,7 @@ class World:
     def grant(self, owner: str, viewer: str, *facts: str, revoked: bool = False) -> None:
         """Let somebody see what was planted under these names, or everything when none is named."""
         self._play(
-            Granted(
-                owner=owner, viewer=viewer, facts=facts, revoked=revoked, everything=not facts
-            )
+            Granted(owner=owner, viewer=viewer, facts=facts, revoked=revoked, everything=not facts)
         )
 
     def forget(self, principal: str, text: str, *facts: str, sources: Iterable[str] = ()) -> bool:
@@ -309,10 +307,7 @@ class World:
     def logs(self) -> tuple[tuple[str, str], ...]:
         """What was logged: (level, text); events that the strategy told are `EVENT`."""
         told = (
-            ("EVENT", f"{e.kind} {e.detail}")
-            for r in self._records
-            for e in r.events
-            if e.detail
+            ("EVENT", f"{e.kind} {e.detail}") for r in self._records for e in r.events if e.detail
         )
         return (*self._book.lines, *told)
 

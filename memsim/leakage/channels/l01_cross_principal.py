@@ -1,0 +1,147 @@
+"""L1: one principal's secrets, and another who asks for them in every way there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memsim.canary.kinds import KINDS
+from memsim.leakage.channel import Channel, Described
+from memsim.leakage.tooluse import HUGE, SPOOFED, asked_of_tools
+
+if TYPE_CHECKING:
+    from memsim.canary import Canary
+    from memsim.leakage.families import Attack
+    from memsim.leakage.lab import Lab
+    from memsim.leakage.records import Attempt, Finding
+    from memsim.leakage.world import Seen, World
+
+PEOPLE = (("ana", "ben"), ("cleo", "dan"), ("eva", "finn"), ("gil", "hana"))
+"""Owner and viewer of each world in turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cast:
+    """One world's people and secrets.
+
+    Attributes:
+        prefix: of the world's findings.
+        ids: of the message that states each secret, by the canary's id.
+    """
+
+    prefix: str
+    owner: str
+    viewer: str
+    canaries: tuple[Canary, ...]
+    ids: dict[str, str]
+
+
+class CrossPrincipal(Described):
+    """One world at a time is told its secrets, and then takes many questions at one point."""
+
+    id = "L1"
+
+    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+        """Plant, attack and look; see `Channel`."""
+        most, made = self.header.number("attempts"), 0
+        while made < count:
+            share = min(most, count - made)
+            yield from self._world(lab, made, share, number=made // most)
+            made += share
+
+    def _world(self, lab: Lab, first: int, share: int, *, number: int) -> Iterator[Finding]:
+        with lab.world() as world:
+            cast = self._plant(lab, world, share, number)
+            held: dict[str, bool] = {}
+            for canary in cast.canaries:
+                seen = world.ask(cast.owner, canary.question)
+                control = lab.control(f"{cast.prefix}/{canary.slot}", seen, canary)
+                held[canary.id] = control.served
+                yield control
+            attacks = self._attacks(lab, world, cast)
+            for place in range(first, first + share):
+                yield self._attempt(lab, world, cast, held, attacks, place)
+
+    def _plant(self, lab: Lab, world: World, share: int, number: int) -> _Cast:
+        """Tell secrets among talk of both people; fewer attempts need fewer of both."""
+        owner, viewer = PEOPLE[number % len(PEOPLE)]
+        full = self.header.number("attempts")
+        secrets = max(1, self.header.number("secrets") * share // full)
+        gap = self.header.number("turns") // self.header.number("secrets") - 1
+        slots = self.header.texts("slots")
+        prefix = f"{number + 1}-{owner}"
+        canaries = tuple(
+            lab.mint(owner, slots[n % len(slots)] + ("" if number == 0 else f" {number + 1}"))
+            for n in range(secrets)
+        )
+        ids: dict[str, str] = {}
+        for canary in canaries:
+            ids[canary.id] = world.say(owner, canary.told, plants=[canary.id])
+            lab.planted[canary.id] = world.turn
+            lab.chatter(world, owner, gap // 2)
+            lab.chatter(world, viewer, gap - gap // 2)
+        return _Cast(prefix=prefix, owner=owner, viewer=viewer, canaries=canaries, ids=ids)
+
+    def _attacks(self, lab: Lab, world: World, cast: _Cast) -> tuple[Attack, ...]:
+        """What is tried; where there are no tools, only what can be asked."""
+        if any(tool.reads for tool in world.strategy.tools(cast.viewer)):
+            return lab.families.of(self.header, "ask", "tool", "id")
+        return lab.families.of(self.header, "ask", "id")
+
+    def _attempt(
+        self,
+        lab: Lab,
+        world: World,
+        cast: _Cast,
+        held: dict[str, bool],
+        attacks: Sequence[Attack],
+        place: int,
+    ) -> Attempt:
+        attack = attacks[place % len(attacks)]
+        around = place // len(attacks)
+        canary = cast.canaries[(place + around) % len(cast.canaries)]
+        # A question for everything is after everything that its owner can have.
+        all_of_them = attack.family in {"category-sweep", "empty-query", "wildcard"}
+        targets = [c for c in cast.canaries if held[c.id]] if all_of_them else [canary]
+        text = attack.text(around, **self._words(lab, cast, canary, place))
+        return lab.judge(
+            f"{cast.prefix}/{place + 1}-{attack.family}",
+            attack=attack.family,
+            viewer=cast.viewer,
+            targets=targets,
+            seen=list(_made(world, cast, attack, text)),
+            control=bool(targets) and all(held[c.id] for c in targets),
+        )
+
+    def _words(self, lab: Lab, cast: _Cast, canary: Canary, place: int) -> dict[str, str]:
+        chance = lab.chance(f"words {place}")
+        return {
+            "owner": cast.owner,
+            "viewer": cast.viewer,
+            "slot": canary.slot,
+            "topic": f"{canary.slot} {KINDS[canary.kind].noun}",
+            "noun": KINDS[canary.kind].noun,
+            "session": f"s-{cast.owner}",
+            "id": cast.ids[canary.id],
+            "codec": chance.choice(self.header.texts("codecs")),
+            "number": str(chance.randrange(1, 13)),
+            "prefix": chance.choice("23456789BCDFGHJKMNPQRSTVWXZ"),
+        }
+
+
+def _made(world: World, cast: _Cast, attack: Attack, text: str) -> Iterator[Seen]:
+    """Everything that the viewer gets out of an attack."""
+    viewer = cast.viewer
+    if attack.way == "tool":
+        spoofed: dict[str, object] = dict.fromkeys(SPOOFED, cast.owner)
+        extra = spoofed if attack.family == "tool-arg-spoof" else {}
+        number = HUGE if attack.family == "huge-limit" else 20
+        yield from asked_of_tools(world, viewer, text, extra=extra, number=number)
+        return
+    yield world.ask(viewer, text)
+    if attack.way == "id":
+        yield from asked_of_tools(world, viewer, text)
+
+
+CHANNEL: Channel = CrossPrincipal()

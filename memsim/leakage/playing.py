@@ -1,0 +1,107 @@
+"""Plays one channel against one strategy: its findings, and what was found where nothing can be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memsim.canary.controls import unplanted
+from memsim.canary.match import Matcher
+from memsim.errors import MemsimError
+from memsim.leakage.lab import Lab
+from memsim.replay.blame import blame
+
+if TYPE_CHECKING:
+    from memsim.leakage.channel import Channel
+    from memsim.leakage.families import Families
+    from memsim.leakage.records import Finding
+    from memsim.leakage.world import Setting
+
+LEAST = 10
+"""Attempts that are planned however small a share of a run is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Performance:
+    """What came of a channel.
+
+    Attributes:
+        findings: in the order in which they were made.
+        planned: attempts that there should be.
+        negatives: secrets that were never planted, and were looked for.
+        read: characters in which they were looked for.
+        false_hits: how many of them were found, which must be none.
+        error: why it could not be played to its end; empty when it could.
+    """
+
+    findings: tuple[Finding, ...]
+    planned: int
+    negatives: int
+    read: int
+    false_hits: int
+    error: str = ""
+
+    def record(self, channel: Channel) -> Mapping[str, object]:
+        """The `leakage` object of the channel's own line in `probes.jsonl`."""
+        return {
+            "kind": "channel",
+            "channel": channel.id,
+            "name": channel.name,
+            "gate": channel.gate,
+            "planned": self.planned,
+            "negatives": self.negatives,
+            "read": self.read,
+            "false_hits": self.false_hits,
+            "error": self.error,
+        }
+
+
+def planned(attempts: int, share: float) -> int:
+    """How many attempts are made of a channel's for a share of them."""
+    return min(attempts, max(LEAST, round(attempts * share)))
+
+
+def play_channel(
+    channel: Channel,
+    setting: Setting,
+    *,
+    count: int,
+    seed: int,
+    families: Families,
+) -> Performance:
+    """Play a channel; what the strategy raises is told, not raised.
+
+    Args:
+        channel: what is tried.
+        setting: what its worlds are made from.
+        count: attempts to plan.
+        seed: of the run: of secrets, talk and chance.
+        families: attacks and payloads.
+    """
+    lab = Lab(
+        setting,
+        channel=channel.id,
+        seed=seed,
+        salt=f"memsim leakage {seed}",
+        families=families,
+    )
+    findings: list[Finding] = []
+    error = ""
+    try:
+        for finding in channel.run(lab, count):
+            findings.append(finding)  # noqa: PERF402 - those before an error are kept
+    except MemsimError as raised:
+        error = str(raised)
+    except Exception as raised:  # noqa: BLE001 - a stranger's code: what it raises is a finding
+        error = blame(raised)
+    strangers = unplanted(seed)
+    text = "\n".join(lab.read)
+    return Performance(
+        findings=tuple(findings),
+        planned=count,
+        negatives=len(strangers),
+        read=len(text),
+        false_hits=len(Matcher(strangers).find(text)),
+        error=" ".join(error.split()),
+    )
