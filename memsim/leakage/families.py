@@ -15,25 +15,17 @@ attacks and payloads to those that are there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from memsim.discovery import builtin_folder
-from memsim.errors import ConfigError, ScenarioError
-from memsim.scenario import nodes
-from memsim.scenario.files import scenario_files
-from memsim.scenario.names import Ident, ListOf, MapOf, Named, Names
-from memsim.scenario.nodes import Node, near, shown
-from memsim.scenario.records import Field, Record
-from memsim.scenario.source import parse, read_text
-from memsim.scenario.values import Choice, Kind, Schema, Text, Whole, written
+from memsim.errors import ConfigError, nearest
 
 FOLDER = "leakage"
 CHANNELS = tuple(f"L{number}" for number in range(1, 21))
-FORMAT = "1"
 WORDS = (
     "codec",
     "id",
@@ -53,9 +45,7 @@ WORDS = (
 Way = Literal["ask", "say", "tool", "id", "do"]
 """How an attack is made: a question, a turn of talk, a tool's argument, an identifier, a deed."""
 
-_SLOT = re.compile(r"\{([A-Za-z_]\w*)\}")
-_MOST = 2_000
-"""Characters of a text; what is to be huge is made so by a channel."""
+SLOT = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +161,7 @@ class Families:
         missing = [name for name in header.attacks if name not in known]
         if missing:
             message = f"no attack family is called {missing[0]!r}"
-            raise ConfigError(message, path=header.place, hint=near(missing[0], known))
+            raise ConfigError(message, path=header.place, hint=nearest(missing[0], known))
         named = [known[name] for name in header.attacks]
         asks = any(attack.way == "ask" for attack in named)
         others = (a for a in self.attacks if a.family not in header.attacks)
@@ -192,7 +182,7 @@ class Families:
 
 def fill(text: str, words: Mapping[str, str]) -> str:
     """A text with its words in braces filled in; what is filled in is not looked into again."""
-    return _SLOT.sub(lambda found: words.get(found[1], found[0]), text)
+    return SLOT.sub(lambda found: words.get(found[1], found[0]), text)
 
 
 def header(channel: str) -> Header:
@@ -204,7 +194,7 @@ def header(channel: str) -> Header:
     """
     found = headers()
     if channel not in found:
-        raise ConfigError(f"there is no channel {channel!r}", hint=near(channel, CHANNELS))
+        raise ConfigError(f"there is no channel {channel!r}", hint=nearest(channel, CHANNELS))
     return found[channel]
 
 
@@ -216,8 +206,9 @@ def headers() -> Mapping[str, Header]:
         ConfigError: the installation is incomplete.
         ScenarioError: a file is wrong.
     """
-    folder = builtin_folder("scenarios") / FOLDER
-    sheets = _sheets(folder)
+    from memsim.leakage.sheets import read_folder
+
+    sheets = read_folder(builtin_folder("scenarios") / FOLDER)
     found = {sheet.header.channel: sheet.header for sheet in sheets if sheet.header}
     return {channel: found[channel] for channel in CHANNELS if channel in found}
 
@@ -233,10 +224,12 @@ def load_families(own: Path | None = None) -> Families:
     Raises:
         ScenarioError: a file is wrong.
     """
+    from memsim.leakage.sheets import as_own, read_folder
+
     builtin = builtin_folder("scenarios") / FOLDER
-    sheets = list(_sheets(builtin))
+    sheets = list(read_folder(builtin))
     if own is not None and own.is_dir() and own.resolve() != builtin.resolve():
-        sheets += [_as_own(sheet) for sheet in _sheets(own)]
+        sheets += map(as_own, read_folder(own))
     attacks: dict[str, Attack] = {}
     payloads: dict[str, Payload] = {}
     for sheet in sheets:
@@ -250,10 +243,8 @@ def load_families(own: Path | None = None) -> Families:
 def _joined(known: Attack | None, more: Attack) -> Attack:
     if known is None:
         return more
-    return Attack(
-        family=known.family,
-        about=known.about,
-        way=known.way,
+    return replace(
+        known,
         texts=tuple(dict.fromkeys((*known.texts, *more.texts))),
         channels=tuple(dict.fromkeys((*known.channels, *more.channels))),
     )
@@ -262,197 +253,9 @@ def _joined(known: Attack | None, more: Attack) -> Attack:
 def _mixed(known: Payload | None, more: Payload) -> Payload:
     if known is None:
         return more
-    return Payload(
-        family=known.family,
-        about=known.about,
+    return replace(
+        known,
         texts=tuple(dict.fromkeys((*known.texts, *more.texts))),
         trigger=known.trigger or more.trigger,
         benign=known.benign or more.benign,
     )
-
-
-# -- files
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
-    """What one file holds."""
-
-    header: Header | None = None
-    attacks: tuple[Attack, ...] = ()
-    payloads: tuple[Payload, ...] = ()
-    line: int | None = None
-
-
-def _sheets(folder: Path) -> tuple[Sheet, ...]:
-    return tuple(read_sheet(path) for path in scenario_files(folder))
-
-
-def _as_own(sheet: Sheet) -> Sheet:
-    """A project's file: it may add attacks and payloads, and they are used wherever they can be."""
-    if sheet.header is not None:
-        message = f"{sheet.header.channel} is memsim's own: a project's file adds attacks, payloads"
-        raise ScenarioError(message, path=sheet.header.place, line=sheet.line)
-    attacks = tuple(attack if attack.channels else _everywhere(attack) for attack in sheet.attacks)
-    return Sheet(attacks=attacks, payloads=sheet.payloads)
-
-
-def _everywhere(attack: Attack) -> Attack:
-    return Attack(
-        family=attack.family,
-        about=attack.about,
-        way=attack.way,
-        texts=attack.texts,
-        channels=("*",),
-    )
-
-
-def read_sheet(path: Path) -> Sheet:
-    """One file.
-
-    Raises:
-        ScenarioError: it is wrong; with path and line.
-    """
-    try:
-        return _sheet(parse(read_text(path)), path)
-    except ScenarioError as error:
-        raise ScenarioError(error.message, path=path, line=error.line, hint=error.hint) from None
-
-
-def _sheet(root: Node | None, path: Path) -> Sheet:
-    if not isinstance(root, nodes.Mapping) or "leakage" not in root.entries:
-        raise ScenarioError("has no key leakage: a file of attacks begins with leakage: 1", line=1)
-    mark = root.entries["leakage"]
-    if written(mark, "leakage", "1").text != FORMAT:
-        raise ScenarioError(f"leakage must be {FORMAT}", line=mark.line)
-    rest = nodes.Mapping(
-        {key: value for key, value in root.entries.items() if key != "leakage"},
-        root.lines,
-        root.line,
-    )
-    if "channel" in rest.entries:
-        made = _HEADER.read(rest, "the file")
-        return Sheet(header=_placed(made, path), line=rest.line_of("channel"))
-    return _SHEET.read(rest, "the file")
-
-
-def _placed(made: Header, path: Path) -> Header:
-    return Header(
-        channel=made.channel,
-        name=made.name,
-        about=made.about,
-        gate=made.gate,
-        attempts=made.attempts,
-        turns=made.turns or made.attempts,
-        attacks=made.attacks,
-        parameters=made.parameters,
-        place=str(path),
-    )
-
-
-class _Template(Kind[str]):
-    """Words with slots in braces, all of them known."""
-
-    _text = Text(blank=True, most=_MOST)
-
-    def read(self, node: Node, name: str) -> str:
-        text = self._text.read(node, name)
-        for found in _SLOT.findall(text):
-            if found not in WORDS:
-                message = f"{name}: nothing is filled in for {{{found}}}"
-                known = "" if near(found, WORDS) else f"; there are {', '.join(WORDS)}"
-                raise ScenarioError(message + known, line=node.line, hint=near(found, WORDS))
-        return text
-
-    def schema(self) -> Schema:
-        return self._text.schema()
-
-
-class _Channels(Kind[tuple[str, ...]]):
-    def read(self, node: Node, name: str) -> tuple[str, ...]:
-        found = Names("channel", single=True).read(node, name)
-        for channel in found:
-            if channel not in CHANNELS:
-                hint = near(channel, CHANNELS)
-                raise ScenarioError(
-                    f"there is no channel {shown(channel)}", line=node.line, hint=hint
-                )
-        return found
-
-    def schema(self) -> Schema:
-        return {"type": "array", "items": {"enum": list(CHANNELS)}}
-
-
-def _make_header(*, parameters: Iterable[Named[tuple[str, ...]]] = (), **rest: object) -> Header:
-    named = {parameter.name: parameter.value for parameter in parameters}
-    return Header(parameters=named, **_lineless(rest))
-
-
-def _make_attack(**values: object) -> Attack:
-    return Attack(**_lineless(values))
-
-
-def _make_payload(**values: object) -> Payload:
-    return Payload(**_lineless(values))
-
-
-def _lineless(values: Mapping[str, object]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name != "line"}
-
-
-def _field(key: str, kind: Kind[object], about: str, *, required: bool = False) -> Field:
-    return Field(key=key, kind=kind, about=about, required=required)
-
-
-_TEXTS = _field("texts", ListOf(_Template()), "its words", required=True)
-_FAMILY = _field("family", Ident(), "its name", required=True)
-_ABOUT = _field("about", Text(), "one sentence", required=True)
-
-_ATTACK: Record[Attack] = Record(
-    "attack",
-    _make_attack,
-    [
-        _FAMILY,
-        _ABOUT,
-        _field("way", Choice(("ask", "say", "tool", "id", "do")), "how it is made"),
-        _TEXTS,
-        _field("channels", _Channels(), "where it is used; else wherever questions are"),
-    ],
-)
-_PAYLOAD: Record[Payload] = Record(
-    "payload",
-    _make_payload,
-    [
-        _FAMILY,
-        _ABOUT,
-        _TEXTS,
-        _field("trigger", _Template(), "the question that wakes it"),
-        _field("benign", _Template(), "a harmless text of the same shape"),
-    ],
-)
-_SHEET: Record[Sheet] = Record(
-    "file",
-    Sheet,
-    [
-        _field("attacks", ListOf(_ATTACK), "families of attacks"),
-        _field("payloads", ListOf(_PAYLOAD), "families of poison"),
-    ],
-)
-_HEADER: Record[Header] = Record(
-    "file",
-    _make_header,
-    [
-        _field("channel", Choice(CHANNELS), "which one", required=True),
-        _field("name", Text(), "a word or two", required=True),
-        _ABOUT,
-        _field("gate", Choice(("zero", "report")), "what a leak means", required=True),
-        _field("attempts", Whole(1, 100_000), "that a full run plans", required=True),
-        _field("turns", Whole(1, 1_000_000), "of talk, roughly"),
-        _field("attacks", Names("family"), "families that it uses"),
-        _field(
-            "parameters",
-            MapOf(ListOf(Text(blank=True), single=True), "parameter"),
-            "texts of its own",
-        ),
-    ],
-)

@@ -59,6 +59,5 @@ def asked_of_tools(
     """
     for tool in world.strategy.tools(viewer):
         if tool.reads:
-            yield world.call(
-                viewer, tool.name, arguments(tool, text, number=number) | (extra or {})
-            )
+            sent = {**arguments(tool, text, number=number), **(extra or {})}
+            yield world.call(viewer, tool.name, sent)
