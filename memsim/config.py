@@ -392,6 +392,7 @@ COMMAND_KEYS: Mapping[str, _Reader] = {
     "data": _read_text,
     "dry_run": _read_flag,
     "format": _one_of("table", "md", "json", "jsonl"),
+    "generalise": _read_flag,
     "k": _read_text,
     "lf": _read_flag,
     "mask_bad_gold": _read_flag,
@@ -400,6 +401,8 @@ COMMAND_KEYS: Mapping[str, _Reader] = {
     "output": _read_text,
     "progress": _one_of("auto", "plain", "none"),
     "quiet": _read_flag,
+    "require_baseline": _read_flag,
+    "strict": _read_flag,
     "verbose": _read_flag,
     "x": _read_flag,
 }

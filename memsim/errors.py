@@ -7,7 +7,8 @@ The tree::
     │   ├── ScenarioError          a scenario or dataset file, with path and line
     │   ├── ConfigError            [tool.memsim], an environment variable or a flag
     │   ├── RefError               a strategy, scenario, model or tokenizer name
-    │   └── RunFolderError         a run folder that is absent, foreign, locked or damaged
+    │   ├── RunFolderError         a run folder that is absent, foreign, locked or damaged
+    │   └── BaselineError          a baseline that is absent, damaged, or not to be saved
     ├── NothingCollected           exit 5: no case is left to run
     ├── Unmeasurable               exit 7: a case could not be scored
     │   ├── StrategyError          the strategy under test raised
@@ -115,6 +116,10 @@ class RefError(LocatedError):
 
 class RunFolderError(LocatedError):
     """A run folder is absent, foreign, locked or damaged."""
+
+
+class BaselineError(LocatedError):
+    """A baseline is absent or damaged, or a run may not become one."""
 
 
 class NothingCollected(MemsimError):  # noqa: N818 - named as pytest names it

@@ -37,6 +37,10 @@ class Flags(TypedDict):
     jobs: str | None
     dry_run: bool
     fail_under: tuple[str, ...]
+    baseline: str | None
+    strict: bool
+    require_baseline: bool
+    generalise: bool
     output: str | None
     form: Format
     quiet: bool
@@ -120,6 +124,29 @@ GATE = (
         envvar="MEMSIM_FAIL_UNDER",
         help="A bound for every case, such as recall=0.8; repeatable.",
     ),
+    click.option(
+        "--baseline",
+        metavar="NAME|PATH|none",
+        help="The baseline to compare with.  [default: the configured one]",
+    ),
+    click.option(
+        "--strict",
+        is_flag=True,
+        envvar="MEMSIM_STRICT",
+        help="Fail as well what is unsure or stale, and where the baseline is missing.",
+    ),
+    click.option(
+        "--require-baseline",
+        is_flag=True,
+        envvar="MEMSIM_REQUIRE_BASELINE",
+        help="Fail where the configured baseline is missing.",
+    ),
+    click.option(
+        "--generalise",
+        is_flag=True,
+        envvar="MEMSIM_GENERALISE",
+        help="Resample whole scenarios, as another suite would hold others: from 10 on.",
+    ),
 )
 OUTPUT = (
     click.option(
@@ -191,6 +218,7 @@ def settings_in(flags: Flags) -> dict[str, object]:
         "jobs": flags["jobs"],
         "max_errors": flags["max_errors"],
         "timeout": flags["timeout"],
+        "baseline": flags["baseline"],
     }
     return values | {"expect": flags["fail_under"] or None}
 

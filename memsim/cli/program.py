@@ -18,6 +18,8 @@ from memsim.errors import nearest
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "Replay scenarios through strategies, score them, write a run folder."),
+    "compare": ("compare", "Compare a saved run with a baseline or another run, and gate it."),
+    "baseline": ("baseline", "Keep a run as what later runs are held to: save, list, show."),
     "explain": ("explain", "Follow one probe through a saved run: where its fact went."),
     "report": ("report", "Print a saved run again, and write its report anew."),
     "list": ("listing", "List scenarios, strategies, metrics, runs or datasets."),

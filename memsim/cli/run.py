@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from memsim.cli.against import Against, read_against
 from memsim.cli.guard import complain
 from memsim.cli.intent import Intent, outlook
 from memsim.cli.options import (
@@ -62,11 +63,28 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[F
         _need_dataset(planned.plan, "--mask-bad-gold")
     for remark in planned.remarks:
         complain(remark)
+    against = _against(ctx, planned.plan, project, flags)
     if flags["dry_run"]:
         return _dry_run(planned.plan, terminal)
     return _Performance(
-        planned.plan, project, terminal, flags, typed=ctx.obj.typed, watch=watch
+        planned.plan, project, terminal, flags, typed=ctx.obj.typed, watch=watch, against=against
     ).perform()
+
+
+def _against(ctx: click.Context, plan: Plan, project: Project, flags: Flags) -> Against:
+    settings = plan.settings
+    against = Against(
+        name=settings.baseline,
+        sheet=read_against(settings, project, typed=given(ctx, "baseline")),
+        strict=flags["strict"],
+        required=flags["require_baseline"],
+        generalise=flags["generalise"],
+    )
+    against.check(settings, len({case.scenario for case in plan.cases}))
+    if against.name and against.sheet is None:
+        saving = f"memsim baseline save --name {shlex.quote(against.name)}"
+        complain(f"no baseline {against.name!r} yet; to make this run the first: {saving}")
+    return against
 
 
 def _intent(scenarios: tuple[str, ...], flags: Flags) -> Intent:
@@ -106,7 +124,9 @@ class _Performance:
         *,
         typed: tuple[str, ...],
         watch: Stopwatch,
+        against: Against,
     ) -> None:
+        self._against = against
         self._plan = plan
         self._project = project
         self._terminal = terminal
@@ -133,11 +153,14 @@ class _Performance:
                 results = self._play(writer)
             except KeyboardInterrupt:
                 return self._interrupted(writer)
-            verdict = judge(results, max_errors=settings.max_errors)
+            against = self._against
+            comparison = against.compare(writer.folder, settings)
+            alone = judge(results, max_errors=settings.max_errors)
+            verdict = against.rule(alone, comparison)
             if not writer.finished:
-                writer.finish(verdict.exit_code, verdict.sentence)
+                writer.finish(verdict.exit_code, verdict.sentence, against=against.name)
         run = load_run(writer.folder, self._project.base / settings.reports)
-        summary = self._summary(run)
+        summary = replace(self._summary(run), verdict=verdict, comparison=comparison)
         self._keep_report(run, summary)
         self._show(run, summary)
         return summary.verdict.exit_code

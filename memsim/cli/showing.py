@@ -43,6 +43,7 @@ def show(run: Run, summary: Summary, form: Format, terminal: Terminal, *, quiet:
 def table_lines(summary: Summary, terminal: Terminal) -> list[TextLine]:
     """The table, the failures and what was lost, in the order in which they should be read."""
     from memsim.report import failures, matrix, table
+    from memsim.report.comparison import comparison_lines
 
     marks, width = terminal.marks, terminal.width
     lines: list[TextLine] = []
@@ -50,6 +51,8 @@ def table_lines(summary: Summary, terminal: Terminal) -> list[TextLine]:
         lines += [*table.board_lines(board, marks, width), TextLine(text="")]
     lines += matrix.sweep_lines(summary.boards, width)
     lines += failures.missed_lines(summary.missed, marks, width)
+    if summary.comparison is not None:
+        lines += comparison_lines(summary.comparison, marks, width)
     lines += failures.unscored_lines(summary.unscored, marks)
     lines += failures.failure_lines(summary.failures, marks)
     return lines

@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from memsim.gate import fails, judge, lacks
+from memsim.errors import ExitCode
+from memsim.gate import Verdict, fails, judge, lacks
 from memsim.report.answers import Answer, answer_of, answers_of
 from memsim.report.boards import boards_of
 from memsim.report.numbers import plural
@@ -56,10 +58,19 @@ def summarise(
         failures=tuple(_failures(run.cases, answers)),
         unscored=tuple(unscored_of(case) for case in run.cases if lacks(case)),
         missed=tuple(_missed(boards, answers, examples)),
-        verdict=judge(run.cases, max_errors=float(settings.get("max_errors", 0))),
+        verdict=_verdict(run, settings),
         pending=max(0, len(planned) - len(run.cases)) if isinstance(planned, Mapping) else 0,
         seconds=seconds,
     )
+
+
+def _verdict(run: Run, settings: Mapping[str, Any]) -> Verdict:
+    """Of the cases; where they were compared with a baseline, as it was said then."""
+    verdict = judge(run.cases, max_errors=float(settings.get("max_errors", 0)))
+    said, code = run.info.get("verdict"), run.info.get("exit")
+    if not run.info.get("against") or said is None or code not in list(ExitCode):
+        return verdict
+    return replace(verdict, exit_code=ExitCode(int(str(code))), sentence=str(said))
 
 
 def header_of(settings: Settings) -> Header:

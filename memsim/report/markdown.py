@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from memsim.report import numbers
+from memsim.report.comparison import comparison_markdown
 from memsim.report.failures import broken_text, explain_command, missed_text
 from memsim.report.layout import Column
 from memsim.report.marks import UNICODE
@@ -40,7 +41,9 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield from _board(board)
     if sweep := sweep_table(summary.boards):
         yield from ("", "## Recall by budget", "")
-        yield from _table(sweep)
+        yield from table_rows(sweep)
+    if summary.comparison is not None:
+        yield from comparison_markdown(summary.comparison)
     yield from _failures(summary.failures)
     yield from _unscored(summary.unscored)
     yield from _missed(summary.missed)
@@ -49,15 +52,15 @@ def _lines(summary: Summary) -> Iterator[str]:
 
 def _board(board: Board) -> Iterator[str]:
     yield from ("", f"## {title(board, UNICODE)}", "")
-    yield from _table(board_table(board, UNICODE))
+    yield from table_rows(board_table(board, UNICODE))
     yield ""
-    yield from (f"- {_escape(note)}" for note in legend(board, UNICODE))
+    yield from (f"- {escape(note)}" for note in legend(board, UNICODE))
     if ranking := ranking_table(board):
         yield from ("", "### Evidence recall of the ranking", "")
-        yield from _table(ranking)
+        yield from table_rows(ranking)
     if masked := masked_table(board):
         yield from ("", f"### {MASKED_TITLE.capitalize()}", "")
-        yield from _table(masked)
+        yield from table_rows(masked)
     for matrix in board.matrices:
         yield from _matrix(matrix, board)
 
@@ -73,7 +76,8 @@ def _matrix(matrix: Matrix, board: Board) -> Iterator[str]:
     yield from _rows(heads, cells)
 
 
-def _table(table: Sequence[tuple[Column, Sequence[str]]]) -> Iterator[str]:
+def table_rows(table: Sequence[tuple[Column, Sequence[str]]]) -> Iterator[str]:
+    """A table with its heads."""
     heads = [column for column, _ in table]
     yield from _rows(heads, zip(*(cells for _, cells in table), strict=True))
 
@@ -85,13 +89,14 @@ def _rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Iterator[
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_escape(cell.strip()) for cell in cells) + " |"
+    return "| " + " | ".join(escape(cell.strip()) for cell in cells) + " |"
 
 
 _MARKUP = re.compile(r"[\\|*_`]|<(?=\S)")
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """A text in which nothing is markup."""
     return _MARKUP.sub(lambda sign: f"\\{sign[0]}", text)
 
 
@@ -103,7 +108,7 @@ def _failures(failures: tuple[Failure, ...]) -> Iterator[str]:
         yield f"- `{failure.case}`"
         for broken in failure.broken:
             place = f" ({broken.place})" if broken.place else ""
-            yield f"  - {_escape(broken_text(broken, UNICODE))}{_escape(place)}"
+            yield f"  - {escape(broken_text(broken, UNICODE))}{escape(place)}"
         for probe in failure.missed:
             yield f"  - missed: `{explain_command(probe.id)}`"
 
@@ -113,7 +118,7 @@ def _unscored(cases: tuple[Unscored, ...]) -> Iterator[str]:
         return
     yield from ("", "## Not scored", "")
     for case in cases:
-        yield f"- `{case.case}`: {_escape(case.error or case.state)}"
+        yield f"- `{case.case}`: {escape(case.error or case.state)}"
 
 
 def _missed(groups: tuple[MissedGroup, ...]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memsim.gate import Verdict
+    from memsim.gate.findings import Comparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +234,7 @@ class Summary:
     Attributes:
         pending: planned cases that were not run.
         seconds: how long the command took; None when nobody waited for it.
+        comparison: with the baseline; None without one.
     """
 
     header: Header
@@ -243,3 +245,4 @@ class Summary:
     verdict: Verdict
     pending: int = 0
     seconds: float | None = None
+    comparison: Comparison | None = None

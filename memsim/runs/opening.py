@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsim.discovery import source_digest
 from memsim.errors import RunFolderError
 from memsim.runs.folder import (
     FORMAT,
@@ -105,8 +104,9 @@ def _open_named(folder: Path, plan: Plan, info: Mapping[str, object]) -> RunWrit
 
 
 def _describe(plan: Plan, command: tuple[str, ...]) -> dict[str, object]:
+    from memsim.suite.planning import identity
+
     cases = zip(plan.cases, plan.fingerprints, strict=True)
-    strategies = {str(spec.strategy): source_digest(spec.strategy) for spec in plan.cases}
     return {
         "memsim": FORMAT,
         "fingerprint": plan.fingerprint,
@@ -116,6 +116,6 @@ def _describe(plan: Plan, command: tuple[str, ...]) -> dict[str, object]:
         "command": list(command),
         **provenance(),
         "settings": asdict(plan.settings),
-        "strategies": strategies,
+        **identity(plan.cases),
         "cases": {spec.key: fingerprint for spec, fingerprint in cases},
     }

@@ -150,8 +150,13 @@ class RunWriter:
             os.fsync(file.fileno())
         self._synced = time.monotonic()
 
-    def finish(self, code: ExitCode, verdict: str = "") -> None:
+    def finish(self, code: ExitCode, verdict: str = "", *, against: str = "") -> None:
         """The run is over: write down what came of it.
+
+        Args:
+            code: of the command.
+            verdict: the same in words.
+            against: the baseline that it was compared with.
 
         Raises:
             RunFolderError: the folder cannot be written.
@@ -163,6 +168,7 @@ class RunWriter:
                 "played": len(self._kept),
                 "exit": int(code),
                 "verdict": verdict,
+                "against": against,
             }
             write_info(self.folder, self._info)
             (self.folder / AHEAD).unlink(missing_ok=True)

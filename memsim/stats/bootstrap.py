@@ -162,7 +162,7 @@ def _sums(bits: np.random.PCG64, values: Floats, draws: int) -> Floats:
     if values.min() == values.max():
         return np.full(draws, values[0] * len(values))
     return np.concatenate(
-        [values[drawn].sum(axis=1) for drawn in _indices(bits, len(values), draws)]
+        [values[drawn].sum(axis=1) for drawn in indices(bits, len(values), draws)]
     )
 
 
@@ -171,12 +171,12 @@ def _cluster_means(bits: np.random.PCG64, sums: Floats, sizes: Floats, draws: in
 
     parts = [
         sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
-        for drawn in _indices(bits, len(sums), draws)
+        for drawn in indices(bits, len(sums), draws)
     ]
     return np.concatenate(parts)
 
 
-def _indices(bits: np.random.PCG64, n: int, draws: int) -> Iterator[NDArray[np.int64]]:
+def indices(bits: np.random.PCG64, n: int, draws: int) -> Iterator[NDArray[np.int64]]:
     """Rows of `n` places drawn with replacement, in blocks.
 
     Only the generator's raw stream is promised to stay the same between numpy's releases, so the

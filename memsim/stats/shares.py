@@ -1,8 +1,9 @@
-"""Intervals of a share: how many of how many."""
+"""Intervals of a share, how many of how many, and the quantiles that they are made of."""
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from memsim.stats.interval import (
     CONFIDENCE,
@@ -11,6 +12,9 @@ from memsim.stats.interval import (
     interval,
     normal_quantile,
 )
+
+_NORMAL_FROM = 2000
+"""Degrees of freedom from which on Student's distribution is the normal one."""
 
 
 def wilson(successes: int, n: int, *, confidence: float = CONFIDENCE) -> Interval | None:
@@ -54,6 +58,21 @@ def clopper_pearson(successes: int, n: int, *, confidence: float = CONFIDENCE) -
     low = 0.0 if successes == 0 else _beta_quantile(tail, successes, n - successes + 1)
     high = 1.0 if successes == n else _beta_quantile(1 - tail, successes + 1, n - successes)
     return interval(low, high)
+
+
+@lru_cache(maxsize=256)
+def t_quantile(p: float, df: int) -> float:
+    """Student's quantile for 0.5 < p < 1 and at least one degree of freedom.
+
+    Raises:
+        ValueError: there is no degree of freedom.
+    """
+    if df < 1:
+        raise ValueError("a spread needs at least two values")
+    if df > _NORMAL_FROM:
+        return normal_quantile(p)
+    x = _beta_quantile(2 * (1 - p), df / 2, 0.5)
+    return math.sqrt(df * (1 - x) / x)
 
 
 def _check_counts(successes: int, n: int, confidence: float) -> None:

@@ -34,6 +34,9 @@ _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 RECORDS = 1
 """Counted up whenever the same case would be recorded otherwise than before."""
 
+JUDGE = "rules"
+"""Who tells right answers from wrong ones: no model, as long as no probe can ask for one."""
+
 CONTROLS = ("full_context", "no_memory", "oracle")
 """Strategies that every comparison has: a ceiling, a floor, and the evidence alone."""
 
@@ -168,6 +171,38 @@ def fingerprint(spec: CaseSpec) -> str:
             "records": [RECORDS, SCORING_VERSION],
         }
     )
+
+
+def identity(cases: Sequence[CaseSpec]) -> dict[str, dict[str, str]]:
+    """What tells whether two runs may be compared, part by part.
+
+    Returns:
+        `scenarios`: the fingerprint of each one's script, by `path::name`. `strategies`: the
+        sha256 of each one's source, by ref. `instruments`: what measures, by kind.
+    """
+    return {
+        "scenarios": {str(ref): ref.load().fingerprint for ref in _found(cases)},
+        "strategies": {str(s): source_digest(s) for s in _strategies(cases)},
+        "instruments": _instruments(cases[0]) if cases else {},
+    }
+
+
+def _found(cases: Sequence[CaseSpec]) -> dict[ScenarioRef, None]:
+    return dict.fromkeys(spec.scenario for spec in cases if spec.scenario.place is not None)
+
+
+def _strategies(cases: Sequence[CaseSpec]) -> dict[StrategyRef, None]:
+    return dict.fromkeys(spec.strategy for spec in cases)
+
+
+def _instruments(spec: CaseSpec) -> dict[str, str]:
+    return {
+        "embedder": spec.embedder,
+        "judge": JUDGE,
+        "metrics": f"{SCORING_VERSION}.{RECORDS}",
+        "model": spec.model,
+        "tokenizer": spec.tokenizer,
+    }
 
 
 def _digest(value: Mapping[str, object] | list[str]) -> str:

@@ -107,6 +107,6 @@ def test_every_flag_has_a_key() -> None:
         if option.startswith("--") or option in {"-k", "-x"}
     }
     settings = {"budget", "repeat", "seed", "model", "embedder", "tokenizer", "jobs"}
-    settings |= {"max_errors", "timeout", "strategy", "fail_under"}
+    settings |= {"max_errors", "timeout", "strategy", "fail_under", "baseline"}
 
     assert flags - settings - {"help"} == set(COMMAND_KEYS)

@@ -1,15 +1,23 @@
 """What a run's results mean: one verdict, which is printed and is the exit code.
 
-Thresholds only: a bound that is not kept fails its case. What could not be measured never passes.
+A bound that is not kept fails its case; so does a metric that became worse than in the baseline.
+What could not be measured never passes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from memsim.errors import ExitCode
 from memsim.suite.cases import CaseResult
+
+if TYPE_CHECKING:
+    from memsim.gate.findings import Comparison, Word
+
+STRICT: tuple[Word, ...] = ("unsure", "stale")
+"""Words that fail where the gate is strict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +62,40 @@ def judge(results: Sequence[CaseResult], *, max_errors: float = 0) -> Verdict:
         failed=failed,
         unmeasured=unmeasured,
     )
+
+
+def rule(
+    verdict: Verdict, comparison: Comparison | None, *, strict: bool = False, required: str = ""
+) -> Verdict:
+    """The verdict on a run, with what the comparison says of it.
+
+    A failure wins over what could not be measured, and that over a pass.
+
+    Args:
+        verdict: of the run alone.
+        comparison: with its baseline; None without one.
+        strict: what is unsure or stale fails.
+        required: the baseline that there had to be, where there is none.
+    """
+    if comparison is None:
+        if not required:
+            return verdict
+        sentence = f"{verdict.sentence}; there is no baseline {required}"
+        return replace(verdict, exit_code=_worst(verdict, ExitCode.FAILED), sentence=sentence)
+    counts = comparison.counts
+    code = ExitCode.PASSED
+    if counts.get("unmeasured"):
+        code = ExitCode.UNMEASURABLE
+    bad = counts.get("worse") or (strict and any(counts.get(word) for word in STRICT))
+    if bad or (strict and comparison.stale):
+        code = ExitCode.FAILED
+    sentence = f"{verdict.sentence}; {comparison.sentence}"
+    return replace(verdict, exit_code=_worst(verdict, code), sentence=sentence)
+
+
+def _worst(verdict: Verdict, code: ExitCode) -> ExitCode:
+    order = (ExitCode.NOTHING, ExitCode.FAILED, ExitCode.UNMEASURABLE)
+    return next((c for c in order if c in {verdict.exit_code, code}), ExitCode.PASSED)
 
 
 def fails(result: CaseResult) -> bool:

@@ -1,0 +1,145 @@
+"""`memsim compare`: two saved runs, or a run and a baseline, and the same gate as `memsim run`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from memsim.cli.options import Configured
+from memsim.cli.saved import settings_of
+from memsim.cli.terminal import ColorChoice, Terminal
+from memsim.discovery import find_project
+from memsim.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from memsim.cli.against import Side
+    from memsim.config import Settings
+    from memsim.gate import Verdict
+    from memsim.gate.comparing import Rules
+    from memsim.gate.findings import Comparison
+
+Form = Literal["table", "md", "json"]
+
+
+@click.command(
+    "compare",
+    cls=Configured,
+    epilog="""\b
+Examples:
+  memsim compare main latest
+  memsim compare 20260923T1042 20260924T0911 --same-machine --strict""",
+)
+@click.argument("base", metavar="[BASE]", default="")
+@click.argument("run", metavar="[RUN]", default="latest")
+@click.option(
+    "--strict",
+    is_flag=True,
+    envvar="MEMSIM_STRICT",
+    help="What is unsure or stale fails too.",
+)
+@click.option(
+    "--generalise",
+    is_flag=True,
+    envvar="MEMSIM_GENERALISE",
+    help="Resample whole scenarios: from 10 on.",
+)
+@click.option(
+    "--same-machine",
+    is_flag=True,
+    help="Both runs are of one job: gate seconds and dollars as well.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "md", "json"]),
+    default="table",
+    help="What standard output carries.",
+)
+@click.option("-q", "--quiet", is_flag=True, envvar="MEMSIM_QUIET", help="Only the last line.")
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    envvar="MEMSIM_COLOR",
+    help="NO_COLOR and FORCE_COLOR count too.",
+)
+def command(
+    base: str,
+    run: str,
+    strict: bool,
+    generalise: bool,
+    same_machine: bool,
+    form: Form,
+    quiet: bool,
+    color: ColorChoice,
+) -> int:
+    """Compare a saved run with a baseline or another run, probe by probe.
+
+    BASE is a baseline's name or file, or a run; by default the configured baseline, else main. RUN
+    is latest (the default), the beginning of a run's id, a run's folder, or a baseline. No model is
+    called, no scenario is read; the exit code is that of the gate.
+    """
+    from memsim.cli.against import read_side
+    from memsim.gate import rule
+    from memsim.gate.baseline import DEFAULT
+    from memsim.gate.comparing import compare
+
+    project = find_project()
+    settings = settings_of(project)
+    reports = project.base / settings.reports
+    before = read_side(base or settings.baseline or DEFAULT, reports)
+    after = read_side(run, reports)
+    rules = _rules(settings, (before, after), generalise=generalise, same_machine=same_machine)
+    found = compare(before.sheet, after.sheet, rules)
+    verdict = rule(_alone(after, settings), found, strict=strict)
+    _show(found, verdict, form, Terminal.of_process(color), quiet=quiet, run=run)
+    return verdict.exit_code
+
+
+def _rules(
+    settings: Settings, sides: tuple[Side, Side], *, generalise: bool, same_machine: bool
+) -> Rules:
+    from dataclasses import replace
+
+    from memsim.gate.comparing import Rules
+    from memsim.gate.sheet import SECONDS
+
+    gate = settings.gate
+    if same_machine:
+        files = [side.sheet.name for side in sides if side.run is None]
+        if files:
+            message = f"--same-machine compares two runs, and {files[0]} is a baseline file"
+            raise UsageError(message)
+        gate = replace(gate, metrics=tuple(dict.fromkeys((*gate.metrics, SECONDS, "cost"))))
+    return Rules(gate=gate, generalise=generalise, same_machine=same_machine)
+
+
+def _alone(side: Side, settings: Settings) -> Verdict:
+    from memsim.gate import Verdict, judge
+
+    if side.run is None:
+        return Verdict(exit_code=ExitCode.PASSED, sentence=side.sheet.name)
+    said = side.run.info.get("settings")
+    tolerated = said.get("max_errors", 0) if isinstance(said, dict) else settings.max_errors
+    return judge(side.run.cases, max_errors=float(tolerated))
+
+
+def _show(
+    found: Comparison, verdict: Verdict, form: Form, terminal: Terminal, *, quiet: bool, run: str
+) -> None:
+    from memsim.report.comparison import comparison_lines, comparison_markdown
+    from memsim.report.layout import TextLine
+
+    if form == "json":
+        said = {"verdict": asdict(verdict), "counts": dict(found.counts), **asdict(found)}
+        terminal.say(json.dumps(said, indent=2, ensure_ascii=True, allow_nan=False))
+        return
+    if form == "md":
+        terminal.say("\n".join([f"**{verdict.sentence}**", *comparison_markdown(found)]))
+        return
+    lines = [] if quiet else comparison_lines(found, terminal.marks, terminal.width, run=run)
+    closing = TextLine(text=verdict.sentence, tone="bad" if verdict.exit_code else "good")
+    terminal.say_lines([*lines, closing])
