@@ -7,8 +7,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import datetime
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from memsim import (
     Context,
@@ -20,33 +19,21 @@ from memsim import (
     Location,
     Message,
     Query,
-    Section,
     State,
     Strategy,
     Surface,
     ToolSpec,
-    composed,
 )
+from memsim.memory.compaction import Outcome
 from memsim.memory.state import reading
+from memsim.memory.systems.prx.chats import HISTORY, Chat, Chats
 from memsim.memory.systems.prx.opening import Surroundings
-from memsim.memory.systems.prx.recall import Recalled, context_text
 from memsim.memory.systems.prx.results import ToolError
 from memsim.memory.systems.prx.service import Service
-from memsim.memory.systems.prx.settings import (
-    Backend,
-    Settings,
-    Version,
-    defaults,
-    read_settings,
-)
-from memsim.memory.window import Window
+from memsim.memory.systems.prx.settings import Backend, Version, settings_at
+from memsim.memory.systems.prx.telling import recalled_section, told_rows
 
 Switch = Literal["on", "off"]
-
-HISTORY = 50
-"""Messages of a sender's chat that are kept (0.3.0)."""
-
-RECALLED = "recalled:"
 
 _NAMESPACE = uuid.UUID("0f4c9e43-8e1f-4f57-9a43-0d6c1f0c7f0b")
 
@@ -66,9 +53,11 @@ class Prx(Strategy):
         fixed: repairs what leaks: who has no access is left out before anything is ranked; keys
             are apart by owner; what is forgotten leaves the chat and the files as well.
         config: a TOML file whose `[memory]` section is taken as it stands.
-        audit: whether each use of a tool is noted (`security.audit.enabled`).
+        audit: whether each use of a tool is noted; `security.audit.enabled`, if not named.
         role: in 0.3.0, whom everybody is bound as; `unbound` for strangers.
         history: messages of each sender's chat that are kept.
+        compaction: whether older ones are summed up by the model, but for the last 20, as 0.3.0
+            does; else they are dropped.
         auto_save: whether what users say is stored.
         max_recall_items: results at most.
         recall_relevance_threshold: least score of what is put before a message.
@@ -166,9 +155,10 @@ class Prx(Strategy):
         version: Version = "document",
         fixed: bool = False,
         config: str | None = None,
-        audit: Switch = "off",
+        audit: Switch | None = None,
         role: Literal["owner", "member", "guest", "unbound"] = "member",
         history: int = HISTORY,
+        compaction: Switch | None = None,
         auto_save: Switch | None = None,
         max_recall_items: int | None = None,
         recall_relevance_threshold: float | None = None,
@@ -185,9 +175,10 @@ class Prx(Strategy):
         super().__init__(env)
         if history < 1:
             raise ValueError(f"history is {history}: at least 1")
-        self.settings = _settings(config, version).but(
+        self.settings = settings_at(config, version).but(
             backend=backend,
             acl_enabled=_on("acl", acl),
+            audit_enabled=_on("audit", audit),
             auto_save=_on("auto_save", auto_save),
             max_recall_items=max_recall_items,
             recall_relevance_threshold=recall_relevance_threshold,
@@ -202,10 +193,11 @@ class Prx(Strategy):
             daily_retention_days=daily_retention_days,
         )
         self._fixed = fixed
-        self._history = history
-        self._chats: dict[str, Window] = {}
+        summed = _on("compaction", compaction)
+        compacts = version != "document" if summed is None else summed
+        self._chats = Chats(lambda: Chat(env.counter, limit=history, compacts=compacts))
         self._pending: list[Message] = []
-        self._asked = ""
+        self._asked: tuple[Context | None, str] = (None, "")
         self._closing = ExitStack()
         self.service = Service(
             self.settings,
@@ -215,15 +207,12 @@ class Prx(Strategy):
             version=version,
             fixed=fixed,
             now=env.clock.now,
-            salt=env.random.randbytes(16) if _on("audit", audit) else None,
+            salt=env.random.randbytes(16) if self.settings.audit_enabled else None,
             role=role,
         )
 
     def observe(self, message: Message) -> None:
-        chat = self._chats.get(message.principal)
-        if chat is None:
-            chat = self._chats[message.principal] = self._window()
-        chat.add(message)
+        self._chats.add(message)
         self._pending.append(message)
         self.service.joined(message.principal, message.session)
         if message.role == "user" and self.settings.auto_save:
@@ -236,22 +225,29 @@ class Prx(Strategy):
 
     def context(self, query: Query) -> Context:
         found = self.service.recalled(query.text, query.principal, query.session)
-        self._asked = query.text
-        chat = self._chats.get(query.principal) or self._window()
-        recalled = self._recalled(found, query, chat)
-        window = chat.section(query.budget - recalled.tokens)
-        context = self.env.build.context(recalled, window)
+        chat = self._chats.of(query.principal)
+        recalled = recalled_section(
+            found,
+            query.budget // 2,
+            counter=self.env.counter,
+            build=self.env.build,
+            there=chat,
+            now=self.env.clock.now(),
+        )
+        context = self.env.build.context(recalled, chat.section(query.budget - recalled.tokens))
         ranking = (source for one in found for source in one.row.sources)
-        return Context(sections=context.sections, ranking=tuple(dict.fromkeys(ranking)))
+        context = Context(sections=context.sections, ranking=tuple(dict.fromkeys(ranking)))
+        self._asked = (context, query.text)
+        return context
 
     def delivered(self, context: Context) -> None:
-        ids = (m.id for section in context.sections for m in section.messages if m.composed)
-        told = (name.removeprefix(RECALLED) for name in ids if name.startswith(RECALLED))
-        numbers = [int(number) for name in told for number in name.split(",")]
-        self.service.sent(self._asked, numbers)
+        of, text = self._asked
+        self.service.sent(text if of is context else "", told_rows(context))
 
     def end_turn(self) -> None:
         self._pending.clear()
+        for done in self._chats.compact(self.env.model, self.env.clock.now()):
+            self.env.log(_told_of(done))
         self.elapse(self.env.clock.now())
 
     def elapse(self, now: datetime) -> None:
@@ -283,10 +279,9 @@ class Prx(Strategy):
 
     def forget(self, request: Forget) -> ForgetOutcome:
         removed = self.service.erase(request.principal, request.text, request.sources)
-        chat = self._chats.get(request.principal)
-        if self._fixed and chat is not None:
-            named = request.sources or removed
-            removed = (*removed, *(m.id for m in chat.remove(named) if m.id not in removed))
+        if self._fixed:
+            gone = self._chats.of(request.principal).remove(request.sources or removed)
+            removed = tuple(dict.fromkeys((*removed, *gone)))
         left = {source for surface in self.surfaces() for source in surface.sources}
         return ForgetOutcome(supported=True, removed=tuple(s for s in removed if s not in left))
 
@@ -296,97 +291,52 @@ class Prx(Strategy):
             yield Surface(tier=tier, sources=row.sources, text=row.content)
         for sources, text in self.service.in_files(viewer):
             yield Surface(tier="log", sources=sources, text=text)
-        for who, chat in self._chats.items():
-            if viewer in {None, who}:
-                for message in chat:
-                    yield Surface(tier="window", sources=(message.id,), text=message.text)
+        for message in self._chats.seen_by(viewer):
+            if message.composed:
+                yield Surface(tier="summary", sources=message.derived_from, text=message.text)
+            else:
+                yield Surface(tier="window", sources=(message.id,), text=message.text)
 
     def locate(self, source: str, query: Query) -> Location | None:
         ranking = self.context(query).ranking
         rank = ranking.index(source) + 1 if source in ranking else None
-        chat = self._chats.get(query.principal)
-        if chat is not None and source in chat:
+        chat = self._chats.of(query.principal)
+        if source in chat:
             return Location(tier="window", rank=rank)
         if rank is not None:
             return Location(tier="store", rank=rank)
+        if any(m.composed and source in m.derived_from for m in chat):
+            return Location(tier="summary")
         return super().locate(source, query)
 
     def save(self) -> State:
-        return {
-            "service": self.service.save(),
-            "chats": {who: chat.save() for who, chat in sorted(self._chats.items())},
-        }
+        return {"service": self.service.save(), "chats": self._chats.save()}
 
     def load(self, state: State) -> None:
-        chats: dict[str, Window] = {}
-        with reading("its chats are damaged"):
-            told = dict(state)
-            for who, saved in _table(told.pop("chats")).items():
-                chats[who] = self._window()
-                chats[who].load(saved)
-            service = _table(told.pop("service"))
-            if told:
-                raise ValueError(*told)
+        with reading("it is not a memory of PRX"):
+            service, chats = state["service"], state["chats"]
+            if len(state) != 2:
+                raise ValueError(*state)
+        read = self._chats.reading(chats)
         self.service.load(service)
-        self._chats = chats
+        self._chats = read
         self._pending.clear()
 
     def close(self) -> None:
         self._closing.close()
 
-    def _window(self) -> Window:
-        return Window(self.env.counter, messages=self._history)
-
-    def _recalled(self, found: Sequence[Recalled], query: Query, chat: Window) -> Section:
-        """What was found, as the text before the message, as far as half the budget goes."""
-        count, limit = self.env.counter.text, query.budget // 2
-        total, shown = 16, 0
-        for one in found:
-            total += count(f"- {one.row.key}: {one.row.content}\n")
-            if total > limit:
-                break
-            shown += 1
-        while shown:
-            section = self.env.build.section("recalled", (self._told(found[:shown], chat),))
-            if section.tokens <= limit:
-                return section
-            shown -= 1
-        return self.env.build.section("recalled", ())
-
-    def _told(self, found: Sequence[Recalled], chat: Window) -> Message:
-        # What stands in the chat as well is there twice, and is counted there.
-        said = [r.row for r in found if r.row.key.startswith("user_msg_")]
-        other = [r.row for r in found if not r.row.key.startswith("user_msg_")]
-        quotes = dict.fromkeys(i for row in said for i in row.sources if i not in chat)
-        made_of = dict.fromkeys(i for row in other for i in row.sources)
-        # Not as the user's own words: who acts on those would store them once more.
-        return composed(
-            "system",
-            context_text(list(found)),
-            id=RECALLED + ",".join(str(r.row.number) for r in found),
-            quotes=tuple(quotes),
-            derived_from=tuple(made_of),
-            time=self.env.clock.now(),
-        )
-
     def _log(self, kind: str, sources: tuple[str, ...]) -> None:
         self.env.log(Event(kind=kind, sources=sources))
 
 
-def _settings(config: str | None, version: Version) -> Settings:
-    if config is None:
-        return defaults(version)
-    try:
-        text = Path(config).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise ValueError(f"config is {config!r}: it cannot be read") from error
-    return read_settings(text, version)
-
-
-def _table(value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise TypeError("not a table")
-    return value
+def _told_of(done: Outcome) -> Event:
+    return Event(
+        kind="compaction" if done.kind == "compaction" else "compaction-refused",
+        sources=done.sources,
+        before=done.before,
+        after=done.after,
+        detail=done.detail,
+    )
 
 
 def _on(name: str, word: str | None) -> bool | None:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 
+from memsim.cli.program import program
 from memsim.clock import Clock
 from memsim.discovery.loading import prepare
 from memsim.errors import RefError, StoreError
-from memsim.memory.stores.opening import addresses
+from memsim.memory.stores.opening import addresses, name_of
+from memsim.memory.stores.postgres import PostgresStore
 from memsim.memory.systems.prx import upkeep
 from memsim.memory.systems.prx.brain import Brain
 from memsim.memory.systems.prx.files import DENIED
+from memsim.memory.systems.prx.handing import hand_over
 from memsim.memory.systems.prx.mirror import StoreMirror
 from memsim.memory.systems.prx.ranking import merge
 from memsim.memory.systems.prx.recall import Recall
@@ -26,10 +31,15 @@ from memsim.memory.systems.prx.rows import Stamp
 from memsim.memory.systems.prx.settings import Settings, defaults, read_settings
 from memsim.memory.systems.prx.soul import export, hydrate, should_hydrate
 from memsim.message import said
+from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.embedding import load_embedder
 from memsim.models.loading import load_model
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
 from memsim.tokens import TokenCounter, load_tokenizer
+from tests.memory.stores import servers
+
+if TYPE_CHECKING:
+    from memsim.models import Vectors
 
 Make = Callable[..., "Held"]
 
@@ -52,23 +62,61 @@ purge_after_days = 30
 conversation_retention_days = 3
 daily_retention_days = 7
 """
+BACKENDS = ("markdown", "sqlite", "postgres", "embeddings", "memory")
 LEAST = "min_relevance_score=0,recall_relevance_threshold=0"
+
+
+class Asked:
+    """A model that always says the same, and keeps what it was asked."""
+
+    name = "asked"
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.requests: list[Request] = []
+
+    def complete(self, request: Request) -> Reply:
+        """That text."""
+        self.requests.append(request)
+        return Reply(text=self._text)
+
+
+class Counted:
+    """An embedder that keeps what it was given."""
+
+    def __init__(self) -> None:
+        self._embedder = load_embedder("hash")
+        self.name, self.dimension = self._embedder.name, self._embedder.dimension
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One vector for each text."""
+        self.texts.extend(texts)
+        return self._embedder.embed(texts)
 
 
 class Held:
     """A strategy, and what it takes to talk to it."""
 
-    def __init__(self, ref: str, folder: Path, events: list[Event]) -> None:
+    def __init__(
+        self,
+        ref: str,
+        folder: Path,
+        events: list[Event],
+        model: Model | None = None,
+        embedder: Embedder | None = None,
+    ) -> None:
         counter = TokenCounter(load_tokenizer("chars/4"))
         self.clock = Clock()
         self.env = Environment(
             clock=self.clock,
-            model=load_model("offline", counter),
+            model=model or load_model("offline", counter),
             counter=counter,
-            embed=lambda: load_embedder("hash"),
+            embed=lambda: embedder or load_embedder("hash"),
             folder=lambda: folder,
             budget=4096,
             log=events.append,
+            services={"postgres": servers.postgres().url} if "postgres" in ref else {},
         )
         self.folder = folder
         self.memory: Strategy = prepare(ref)(self.env)
@@ -121,9 +169,16 @@ def events() -> list[Event]:
 
 
 @pytest.fixture
-def make(tmp_path: Path, events: list[Event]) -> Make:
+def make(tmp_path: Path, events: list[Event]) -> Iterator[Make]:
     """Makes strategies by their parameters."""
-    return lambda ref="": Held(f"prx:{ref}".rstrip(":"), tmp_path, events)
+    with ExitStack() as closing:
+
+        def made(ref: str = "") -> Held:
+            held = Held(f"prx:{ref}".rstrip(":"), tmp_path, events)
+            closing.callback(held.memory.close)
+            return held
+
+        yield made
 
 
 # -- the document's tools, settings and retention
@@ -147,7 +202,7 @@ def test_categories(make: Make, category: str) -> None:
     assert category == held.service.brain.get("k").category
 
 
-@pytest.mark.parametrize("backend", ["markdown", "sqlite", "embeddings", "memory"])
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_every_backend_takes_every_tool(make: Make, backend: str) -> None:
     """What was stored is got, recalled, searched and forgotten."""
     held = make(f"backend={backend},{LEAST}")
@@ -160,6 +215,54 @@ def test_every_backend_takes_every_tool(make: Make, backend: str) -> None:
     assert "No memories found" in held.tool("search", query="Shanghai zone")
     if backend == "markdown":
         assert "Shanghai" not in (held.folder / "MEMORY.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("backend", "version"),
+    [*((b, "document") for b in BACKENDS), *((b, "0.3.0") for b in BACKENDS if b != "embeddings")],
+)
+def test_every_backend_behaves_alike(make: Make, backend: str, version: str) -> None:
+    """What is said is brought up, forgotten on request, and a state goes from one to another."""
+    ref = f"backend={backend},version={version},history=1,{LEAST}"
+    held = make(ref)
+    name = held.say("I keep the rockets in the yard behind the house")
+    held.tool("store", key="zone", value="Shanghai", content="Shanghai")
+    held.say("Lovely weather.")
+
+    shown = held.asked("Where are the rockets in the yard?")
+    assert "rockets in the yard" in shown
+    state = json.loads(json.dumps(held.memory.save()))
+    held.memory.forget(Forget(principal="ana", text="", sources=(name,)))
+    kept = backend == "markdown" and version == "0.3.0"  # whose files forget nothing
+    assert ("rockets in the yard" in held.asked("Where are the rockets in the yard?")) == kept
+    held.memory.load(state)
+    assert shown == held.asked("Where are the rockets in the yard?")
+    assert state == json.loads(json.dumps(held.memory.save()))
+
+
+def test_rows_are_on_the_server(make: Make) -> None:
+    """Whoever connects to PostgreSQL finds them there, and nothing once the memory is closed."""
+    held = make("backend=postgres")
+    held.tool("store", key="zone", value="Shanghai")
+    held.say("My order is A-17.")
+    held.tool("store", key="zone", value="Lisbon")
+    held.tool("store", key="gone", value="Oslo")
+    held.tool("forget", key="gone")
+    schema = name_of(held.folder)
+    url = servers.postgres().url
+
+    with ExitStack() as closing:
+        store = PostgresStore(url, schema)
+        closing.callback(store.close)
+        there = StoreMirror(store).rows()
+        assert held.service.brain.rows(order="m.rowid") == there
+        assert {"Lisbon", "My order is A-17."} == {row.content for row in there}
+    held.memory.close()
+    import psycopg
+
+    query = "SELECT count(*) FROM information_schema.schemata WHERE schema_name = %s"
+    with psycopg.connect(url) as connection:
+        assert (0,) == connection.execute(query, (schema,)).fetchone()
 
 
 def test_postgres_keeps_every_row(make: Make) -> None:
@@ -188,7 +291,7 @@ def test_postgres_needs_an_address(make: Make) -> None:
     """The address comes from the environment, and what is missing is said in one line."""
     assert {} == addresses({})
     with pytest.raises(RefError, match="MEMSIM_POSTGRES_URL"):
-        make("backend=postgres")
+        prepare("prx:backend=postgres")(make("backend=memory").env)
 
 
 def test_the_documented_section_is_the_default(make: Make, tmp_path: Path) -> None:
@@ -209,6 +312,13 @@ def test_the_documented_section_is_the_default(make: Make, tmp_path: Path) -> No
         ("[memory]\nvector_weight = 2", "vector_weight is 2: it is from 0 to 1"),
         ("[memory]\npurge_after_days = -1", "purge_after_days is -1: at least 0"),
         ("[memory]\nbackend = 'tape'", "backend is 'tape'"),
+        (
+            "[memory]\nbackend = 'embeddings'\nembedding_provider = 'none'",
+            "backend is 'embeddings': it takes an embedding_provider",
+        ),
+        ("memory = 1", "memory is no section of the settings"),
+        ("[security]\naudit = true", "audit is no section of the settings"),
+        ("[security.audit]\nenabled = 1", r"\[security.audit\] enabled is 1: it is true or false"),
         ("[memory", "the settings are not TOML"),
     ],
 )
@@ -452,16 +562,32 @@ def test_the_documented_conversation(make: Make) -> None:
     assert value not in held.tool("search", query="coding preferences indentation")
 
 
-def test_the_command_line_verbs() -> None:
-    """What the document shows of `prx memory` is there as `memsim memory`."""
-    from click.testing import CliRunner
+def test_the_command_line_verbs(make: Make, tmp_path: Path) -> None:
+    """What the document shows of `prx memory`, `memsim memory` does with the memory of a PRX."""
+    held = make("backend=memory,acl=on")
+    name = held.say("My order is A-17.", "ana")
+    held.tool("store", key="deadline", value="Project deadlines are on Fridays")
+    held.tool("store", "ben", key="cat", value="Project cat", category="daily")
+    held.memory.grant(Grant(owner="ana", viewer="ben", sources=(name,)))
+    folder = tmp_path / "handed"
 
-    from memsim.cli.program import program
+    assert 3 == hand_over(held.service.brain, folder, held.clock.now(), acl=True)
 
-    told = CliRunner().invoke(program, ["memory", "--help"]).output
-    assert [] == [verb for verb in ("stats", "list", "search", "export") if verb not in told]
-    assert "--category" in CliRunner().invoke(program, ["memory", "list", "--help"]).output
-    assert "--format" in CliRunner().invoke(program, ["memory", "export", "--help"]).output
+    def told(*words: str) -> Any:  # noqa: ANN401 - whatever is printed
+        asked = ["memory", *words, "--memory", str(folder), "--format", "json"]
+        done = CliRunner().invoke(program, asked)
+        assert 0 == done.exit_code, done.output
+        return json.loads(done.stdout)
+
+    def keys(*words: str) -> list[str]:
+        return [entry["key"] for entry in told(*words)["entries"]]
+
+    assert {"conversation": 1, "core": 1, "daily": 1} == told("stats")["categories"]
+    assert ["deadline"] == keys("list", "--category", "core", "--as", "ana")
+    assert ["deadline"] == keys("search", "project deadlines", "--as", "ana")
+    assert 3 == len(keys("export"))
+    assert ["cat"] == [key for key in keys("list", "--as", "ben") if not key.startswith("user_")]
+    assert 2 == len(keys("list", "--as", "ben"))
 
 
 # -- access control
@@ -531,6 +657,16 @@ def test_file_read_is_blocked_under_access_control(make: Make, path: str) -> Non
 
     assert DENIED == shut.service.file_read(path).error
     assert "v" in open_.service.file_read("MEMORY.md").output
+
+
+def test_the_audit_is_switched_on_where_the_document_has_it(make: Make, tmp_path: Path) -> None:
+    """By `security.audit.enabled`, which is off where nothing is said."""
+    path = tmp_path / "config.toml"
+    path.write_text("[security.audit]\nenabled = true\n", "utf-8")
+
+    assert make("backend=memory").service.audit is None
+    assert make(f"backend=memory,config={path}").service.audit is not None
+    assert make(f"backend=memory,config={path},audit=off").service.audit is None
 
 
 def test_uses_of_tools_are_noted(make: Make) -> None:
@@ -622,6 +758,65 @@ def test_real_parameters(make: Make) -> None:
     assert "k lines 1-1:\n     1: v\n" == (
         held.tool("store", key="k", content="v") and held.tool("get", path="k")
     )
+
+
+def test_real_chats_are_summed_up(tmp_path: Path) -> None:
+    """Of 51 messages the last 20 stay, behind a summary of 2,000 characters at most."""
+    asked = Asked("The rockets are in the yard. " * 100)
+    events: list[Event] = []
+    held = Held("prx:backend=memory,version=0.3.0,auto_save=off", tmp_path, events, asked)
+    names = [held.say(f"The rocket number {n} is in the yard. " * 30) for n in range(50)]
+    assert ([], 50) == (asked.requests, len([*held.memory.surfaces()]))
+
+    names.append(held.say("One more."))
+
+    summary, *rest = held.memory.surfaces()
+    assert [(name,) for name in names[-20:]] == [s.sources for s in rest]
+    head, text = summary.text.split("\n", 1)
+    assert ("summary", "[Compaction summary]", 2000) == (summary.tier, head, len(text))
+    (request,) = asked.requests
+    assert 10_000 < sum(len(m.text) for m in request.messages) <= 12_000
+    assert names[30] == request.messages[-1].id
+    assert ["compaction"] == [e.kind for e in events]
+
+
+@pytest.mark.parametrize("ref", ["version=0.3.0,compaction=off", "version=document"])
+def test_chats_are_trimmed_otherwise(make: Make, ref: str) -> None:
+    """Without a summary the oldest of 50 messages make room; the document has none."""
+    held = make(f"backend=memory,auto_save=off,{ref}")
+    names = [held.say(f"The rocket number {n} is in the yard.") for n in range(60)]
+
+    assert [(name,) for name in names[-50:]] == [s.sources for s in held.memory.surfaces()]
+
+
+def test_a_summary_goes_with_what_it_was_made_of(tmp_path: Path) -> None:
+    """Repaired alone: what is forgotten leaves the summary, and a restart keeps what is left."""
+    left = []
+    for fixed in ("false", "true"):
+        asked = Asked("Her card ends in 4411.")
+        ref = f"prx:backend=memory,version=0.3.0,history=21,auto_save=off,fixed={fixed}"
+        held = Held(ref, tmp_path, [], asked)
+        names = [held.say(f"My card number {n} ends in 4411, or so.") for n in range(22)]
+        state = json.loads(json.dumps(held.memory.save()))
+        held.memory.load(state)
+        assert state == json.loads(json.dumps(held.memory.save()))
+        done = held.memory.forget(Forget(principal="ana", text="", sources=(names[0],)))
+        left.append((names[0] in done.removed, next(s.tier for s in held.memory.surfaces())))
+
+    assert [(False, "summary"), (True, "window")] == left
+
+
+def test_real_gaps_are_repaired(make: Make) -> None:
+    """Repaired, what is stored is its owner's: read back, forgotten and replaced by them alone."""
+    held = make("backend=memory,version=0.3.0,acl=on,fixed=true")
+    for who in ("ana", "ben"):
+        held.say("hello", who)
+        held.tool("store", who, key="k", content=f"of {who}")
+
+    assert "k lines 1-1:\n     1: of ana\n" == held.tool("get", "ana", path="k")
+    assert "No memory found with key: k" == held.tool("forget", "cleo", key="k")
+    assert "Forgot memory: k" == held.tool("forget", "ben", key="k")
+    assert ["of ana"] == [row.content for row in held.service.brain.rows()]
 
 
 def test_real_auto_save(make: Make) -> None:
@@ -764,6 +959,49 @@ def test_a_lost_database_comes_back_only_repaired(tmp_path: Path, make: Make) ->
         else:
             with pytest.raises(StoreError, match="no such column: accessed_at"):
                 Brain(folder / "memory" / "brain.db")
+
+
+def test_vectors_are_kept(tmp_path: Path) -> None:
+    """Every text is embedded once, queries too, in this process and the next."""
+    counted = Counted()
+    one, other = (
+        Held("prx:backend=memory,auto_save=off", tmp_path / n, [], embedder=counted) for n in "ab"
+    )
+    one.tool("store", key="a", value="rockets")
+    one.tool("store", key="b", value="rockets")
+    one.tool("search", query="yard")
+    other.memory.load(json.loads(json.dumps(one.memory.save())))
+    found = one.tool("search", query="rockets")
+
+    assert found == other.tool("search", query="rockets")
+    assert ["rockets", "yard"] == counted.texts
+
+
+def test_what_is_only_looked_up_leaves_no_trace(tmp_path: Path) -> None:
+    """The vector of a message is kept once its context was sent, not when one is composed."""
+    held = Held("prx:backend=memory,auto_save=off", tmp_path, [])
+    held.tool("store", key="a", value="rockets")
+    before = held.memory.save()
+    context = held.memory.context(held.query("yard"))
+    assert before == held.memory.save()
+
+    held.memory.delivered(context)
+
+    state: Any = held.memory.save()
+    assert 2 == len(state["service"]["brain"]["embedding_cache"])
+
+
+def test_vectors_used_longest_ago_make_room(tmp_path: Path) -> None:
+    """Ten thousand are kept, or as many as the settings say."""
+    path = tmp_path / "config.toml"
+    path.write_text("[memory]\nembedding_cache_size = 2\n", "utf-8")
+    counted = Counted()
+    held = Held(f"prx:backend=memory,config={path}", tmp_path, [], embedder=counted)
+    for text in ("one", "two", "one", "three", "one", "two"):
+        held.tool("store", key="k", value=text)
+
+    assert 10_000 == Settings().embedding_cache_size
+    assert ["one", "two", "three", "two"] == counted.texts
 
 
 @pytest.mark.parametrize("ref", ["", "backend=markdown,acl=on", "version=0.3.0", "audit=on"])

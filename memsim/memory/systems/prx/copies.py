@@ -74,20 +74,25 @@ class Copies:
         files = {} if self.files is None else self.files.save()
         return {"written": written, "files": dict(files)}
 
-    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over what `save` gave.
-
-        Raises:
-            StateError: it gave no such thing.
-        """
-        with reading("its files are damaged"):
-            lines = [
-                Written(_text(n), _text(k), _text(t), tuple(s)) for n, k, t, s in saved["written"]
-            ]
-            files = {_text(n): _text(t) for n, t in saved["files"].items()}
-        self._lines = lines
+    def take(self, read: tuple[list[Written], dict[str, str]]) -> None:
+        """Put what was read in the place of what there is."""
+        self._lines, files = read
         if self.files is not None:
             self.files.load(files)
+
+
+def read_copies(saved: Any) -> tuple[list[Written], dict[str, str]]:  # noqa: ANN401 - from a file
+    """What `Copies.save` gave: lines and files.
+
+    Raises:
+        StateError: it gave no such thing.
+    """
+    with reading("its files are damaged"):
+        lines = [
+            Written(_text(name), _text(key), _text(text), tuple(map(_text, sources)))
+            for name, key, text, sources in saved["written"]
+        ]
+        return lines, {_text(name): _text(text) for name, text in saved["files"].items()}
 
 
 def _text(value: object) -> str:

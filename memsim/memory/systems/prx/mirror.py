@@ -35,9 +35,9 @@ class StoreMirror:
         Raises:
             StoreError: the store failed.
         """
-        there = [_entry(row) for row in after]
+        there = [entry_of(row) for row in after]
         kept = {entry.id for entry in there}
-        gone = [e.id for e in map(_entry, before) if e.id not in kept]
+        gone = [e.id for e in map(entry_of, before) if e.id not in kept]
         if gone:
             self._store.erase(gone)
         if there:
@@ -50,7 +50,7 @@ class StoreMirror:
             StoreError: the store failed.
         """
         self._store.erase([e.id for e in self._entries()])
-        self._store.write([_entry(row) for row in rows])
+        self._store.write([entry_of(row) for row in rows])
 
     def rows(self) -> list[Row]:
         """The rows that were written, by number.
@@ -65,7 +65,8 @@ class StoreMirror:
         return [*each(self._store, Where(reader=None, archived=None))]
 
 
-def _entry(row: Row) -> Entry:
+def entry_of(row: Row) -> Entry:
+    """A row as an entry, which holds all of it."""
     return Entry(
         key=f"{row.space}/{row.key}",
         text=row.content,

@@ -10,7 +10,7 @@ from memsim.memory.audit import AuditTrail
 from memsim.memory.guard import Guard
 from memsim.memory.state import JSON, reading
 from memsim.memory.systems.prx import access, upkeep
-from memsim.memory.systems.prx.copies import Copies
+from memsim.memory.systems.prx.copies import Copies, read_copies
 from memsim.memory.systems.prx.files import DAILY, DENIED, is_memory_file
 from memsim.memory.systems.prx.keeping import keep_scoped
 from memsim.memory.systems.prx.opening import Surroundings, files_of, open_brain, workspace_of
@@ -285,10 +285,10 @@ class Service:
         with reading("it is not a memory of PRX"):
             parts = {s: dict.fromkeys(map(_text, there)) for s, there in saved["parts"].items()}
             tidied = saved["tidied"] and datetime.fromisoformat(saved["tidied"])
-            trail, brain, copies = saved.get("audit"), saved["brain"], saved["copies"]
+            trail, brain, copies = saved.get("audit"), saved["brain"], read_copies(saved["copies"])
         audit = None if trail is None else AuditTrail.load(trail)
         self.brain.load(brain)
-        self.copies.load(copies)
+        self.copies.take(copies)
         self._parts, self._tidied = parts, tidied
         if self.audit is not None and audit is not None:
             self.audit = audit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from memsim.errors import nearest
@@ -27,6 +28,7 @@ _SHARES = (
     "keyword_weight",
     "min_relevance_score",
 )
+_AUDIT = "audit_enabled"
 _COUNTS = ("max_recall_items", "embedding_dimensions", "embedding_cache_size")
 
 
@@ -49,6 +51,7 @@ class Settings:
         embedding_cache_size: texts whose vectors are kept beside the rows (0.3.0).
         snapshot_enabled, snapshot_on_hygiene, auto_hydrate: 0.3.0's file of core entries.
         sqlite_open_timeout_secs: 0.3.0's, at most 300; accepted, since nobody else writes.
+        audit_enabled: whether uses of tools are noted; stands as `enabled` in `[security.audit]`.
 
     Raises:
         ValueError: a value is out of its range, in one line.
@@ -75,10 +78,13 @@ class Settings:
     snapshot_on_hygiene: bool = False
     auto_hydrate: bool = True
     sqlite_open_timeout_secs: int = 0
+    audit_enabled: bool = False
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
             raise ValueError(f"backend is {self.backend!r}: it is {', '.join(BACKENDS)}")
+        if self.backend == "embeddings" and not self.hybrid:
+            raise ValueError("backend is 'embeddings': it takes an embedding_provider")
         for name in _DAYS:
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: at least 0")
@@ -117,28 +123,52 @@ def defaults(version: Version) -> Settings:
 
 
 def read_settings(text: str, version: Version = "document") -> Settings:
-    """The `[memory]` section of a TOML text; every other section is left alone.
+    """The `[memory]` section of a TOML text, and whether there is an audit.
+
+    Every other section is left alone.
 
     Raises:
-        ValueError: it is not TOML, or the section holds what it does not take, in one line.
+        ValueError: it is not TOML, or a section holds what it does not take, in one line.
     """
     try:
-        section = tomllib.loads(text).get("memory", {})
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"the settings are not TOML: {error}") from error
-    if not isinstance(section, Mapping):
-        raise ValueError("memory is no section of the settings")  # noqa: TRY004 - a user's mistake
-    known = {field.name: field.type for field in fields(Settings)}
+    section = _section(document, "memory")
+    known = {field.name: field.type for field in fields(Settings) if field.name != _AUDIT}
     for name, value in section.items():
         if name not in known:
             meant = nearest(name, known)
             hint = f" (did you mean {meant!r}?)" if meant else ""
             raise ValueError(f"[memory] takes no {name!r}{hint}")
-        _check(name, value, known[name])
-    section = dict(section)
+        _check(f"[memory] {name}", value, known[name])
     if version == "0.3.0":
         section["backend"] = _as_source(section.get("backend", "sqlite"))
-    return defaults(version).but(**section)
+    audit = _section(_section(document, "security"), "audit").get("enabled", False)
+    _check("[security.audit] enabled", audit, "bool")
+    return defaults(version).but(**section, audit_enabled=audit)
+
+
+def _section(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    section = document.get(name, {})
+    if not isinstance(section, Mapping):
+        raise ValueError(f"{name} is no section of the settings")  # noqa: TRY004 - a user's mistake
+    return dict(section)
+
+
+def settings_at(path: str | None, version: Version) -> Settings:
+    """The settings in a file; the version's own where none is named.
+
+    Raises:
+        ValueError: as `read_settings`, or the file cannot be read.
+    """
+    if path is None:
+        return defaults(version)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise ValueError(f"config is {path!r}: it cannot be read") from error
+    return read_settings(text, version)
 
 
 def _as_source(backend: str) -> str:
@@ -158,4 +188,4 @@ def _check(name: str, value: object, kind: object) -> None:
     else:
         fits, wanted = isinstance(value, str), "a text"
     if not fits:
-        raise ValueError(f"[memory] {name} is {value!r}: it is {wanted}")
+        raise ValueError(f"{name} is {value!r}: it is {wanted}")
