@@ -54,7 +54,13 @@ class SlidingWindow(Strategy):
         self._windows = Scoped(scope, lambda: Window(env.counter, messages=limit, tokens=tokens))
 
     def observe(self, message: Message) -> None:
-        dropped = self._windows.of(message.principal).add(message)
+        window = self._windows.of(message.principal)
+        if not window.answers_here(message):
+            # No provider takes a result whose call is not there any more.
+            late = Event(kind="dropped", sources=(message.id,), detail="its call left before it")
+            self.env.log(late)
+            return
+        dropped = window.add(message)
         if dropped:
             ids = tuple(m.id for m in dropped)
             self.env.log(Event(kind="dropped", sources=ids, detail="window full"))

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "Compare a saved run with a baseline or another run, and gate it."),
     "baseline": ("baseline", "Keep a run as what later runs are held to: save, list, show."),
     "explain": ("explain", "Follow one probe through a saved run: where its fact went."),
+    "check": ("check", "Property-test strategies against the invariants of memory."),
     "report": ("report", "Print a saved run again, and write its report anew."),
     "list": ("listing", "List scenarios, strategies, metrics, runs or datasets."),
     "init": ("init", "Scaffold a project: a scenario, a strategy, a test."),

@@ -1,0 +1,184 @@
+"""`memsim check`: property-test strategies and memory parts against the catalogue of invariants."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from memsim.cli.guard import complain
+from memsim.cli.saved import settings_of
+from memsim.cli.terminal import ColorChoice, Terminal
+from memsim.discovery import find_project, find_strategies, resolve, try_parameters
+from memsim.errors import ExitCode, MemsimError, Unmeasurable, UsageError
+
+if TYPE_CHECKING:
+    from memsim.config import Settings
+    from memsim.discovery import Project
+    from memsim.testing.checking import Checked, Plan
+    from memsim.testing.saved import Counterexamples
+
+FOLDER = "checks"
+"""Where counterexamples are kept, among the reports."""
+
+
+@click.command(
+    "check",
+    epilog="""\b
+Examples:
+  memsim check strategies/mine.py@Mine
+  memsim check sliding_window:messages=5 memory -k 'structure or budget' --profile ci""",
+)
+@click.argument("strategies", nargs=-1, metavar="[STRATEGY]...")
+@click.option("-k", "expression", metavar="EXPR", help="Invariants: number, name or family.")
+@click.option(
+    "--profile",
+    type=click.Choice(["commit", "ci", "nightly"]),
+    default="commit",
+    show_default=True,
+    help="How hard to try: 50 cases of about 30 messages, 500 of 50, or 20,000 of 100.",
+)
+@click.option("--seed", metavar="N", help="Of the cases; the project's, or 7.")
+@click.option("-j", "--jobs", metavar="N", help="Processes; 0 leaves it to memsim.")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
+@click.option("-o", "--output", metavar="DIR", help="Where counterexamples go.")
+@click.option("-v", "--verbose", is_flag=True, help="What was not measured, and coverage in full.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+def command(
+    strategies: tuple[str, ...],
+    expression: str | None,
+    profile: str,
+    seed: str | None,
+    jobs: str | None,
+    form: Literal["table", "json"],
+    output: str | None,
+    verbose: bool,
+    color: ColorChoice,
+) -> int:
+    """Property-test the invariants of memory; no model is called.
+
+    STRATEGY is a name, with or without parameters, or a file; `memory` means the parts that
+    memsim's own memories are made of. None means all that there are. A counterexample is kept as a
+    program that runs by itself, and is tried first the next time.
+    """
+    _need_hypothesis()
+    project = find_project()
+    settings = settings_of(project, {"seed": seed, "jobs": jobs})
+    folder = Path(output) if output else project.base / settings.reports / FOLDER
+    plans, kept = _planned(strategies, expression, profile, settings, project, folder)
+    reports = _performed(plans, settings.jobs)
+    return _told(reports, kept, plans[0], form, Terminal.of_process(color), verbose=verbose)
+
+
+def _need_hypothesis() -> None:
+    if importlib.util.find_spec("hypothesis") is None:
+        raise UsageError("memsim check needs Hypothesis: pip install 'memsim[check]'")
+
+
+def _planned(
+    strategies: Sequence[str],
+    expression: str | None,
+    profile: str,
+    settings: Settings,
+    project: Project,
+    folder: Path,
+) -> tuple[list[Plan], Counterexamples]:
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    from memsim.testing.checking import PROFILES, Plan, chosen
+    from memsim.testing.saved import Counterexamples
+
+    set_hypothesis_home_dir(folder / ".hypothesis")
+    kept = Counterexamples(folder)
+    names = tuple(i.name for i in chosen(expression or ""))
+    plans = [
+        Plan(
+            subject=subject,
+            names=names,
+            profile=PROFILES[profile],
+            seed=settings.seed,
+            kept=kept.of(subject, names),
+        )
+        for subject in _subjects(strategies, project)
+    ]
+    return plans, kept
+
+
+def _subjects(strategies: Sequence[str], project: Project) -> list[str]:
+    from memsim.testing.checking import PARTS
+
+    if not strategies:
+        found = [s.name for s in find_strategies(project) if not s.problem]
+        return [*dict.fromkeys(found), PARTS]
+    subjects = list(dict.fromkeys(map(_named, strategies)))
+    for subject in subjects:
+        if subject != PARTS:
+            try_parameters(resolve(subject, project), project)
+    return subjects
+
+
+def _named(text: str) -> str:
+    # What a shell's completion leaves of a file is the file.
+    bare, colon, params = text.partition(":")
+    if "/" in bare and not bare.endswith(".py") and Path(f"{bare}.py").is_file():
+        return f"{bare}.py{colon}{params}"
+    return text
+
+
+def _performed(plans: Sequence[Plan], jobs: int) -> list[Checked]:
+    from memsim.executors import available_processors
+    from memsim.testing.checking import perform
+
+    workers = min(jobs or available_processors(), len(plans))
+    if workers <= 1:
+        return [perform(plan) for plan in plans]
+    return list(_in_processes(plans, workers))
+
+
+def _in_processes(plans: Sequence[Plan], workers: int) -> Iterator[Checked]:
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    from memsim.testing.checking import perform
+
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(perform, plan) for plan in plans]
+        for plan, future in zip(plans, futures, strict=True):
+            try:
+                yield future.result()
+            except BrokenProcessPool as error:
+                raise Unmeasurable(f"{plan.subject}: the process that checked it died") from error
+
+
+def _told(
+    reports: list[Checked],
+    kept: Counterexamples,
+    plan: Plan,
+    form: Literal["table", "json"],
+    terminal: Terminal,
+    *,
+    verbose: bool,
+) -> int:
+    from memsim.testing.checking import failed
+    from memsim.testing.telling import as_json, lines
+
+    paths: dict[tuple[str, str], Path] = {}
+    for report in reports:
+        for result in report.results:
+            try:
+                path = kept.keep(result)
+            except MemsimError as error:
+                complain(str(error))
+                continue
+            if path is not None:
+                paths[report.subject, result.invariant] = path
+    code = ExitCode.FAILED if failed(reports) else ExitCode.PASSED
+    if form == "json":
+        terminal.say(as_json(reports, plan, paths, int(code)))
+    else:
+        terminal.say_lines(lines(reports, plan, paths, terminal.width, verbose=verbose))
+    return code

@@ -1,0 +1,115 @@
+"""What a strategy says of itself, which decides what it can be held to.
+
+A strategy class says it with class attributes, all of them optional::
+
+    class Mine(Strategy):
+        isolates = True         # nobody sees what is another's, in conversations kept apart
+        keeps_system = True     # system messages stay, byte for byte
+        tail = 6                # so many latest messages stay, where they fit
+        departs = {"authority_non_elevation": "the published prompt is a system message"}
+
+What `departs` names is measured all the same, and shown as declared: it is neither green nor red.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from memsim.strategy import Strategy
+
+if TYPE_CHECKING:
+    from memsim.testing.registry import Invariant, Need
+
+_TAILS = {"sliding_window": "messages", "bm25": "window", "vector": "window", "hybrid": "window"}
+_WHY: Mapping[Need, str] = {
+    "surfaces": "a black box: it does not tell what it holds",
+    "save": "it does not implement save and load",
+    "isolation": "it does not say that it keeps principals apart (isolates = True)",
+    "grants": "it takes no grants",
+    "tail": "it does not say how many latest messages stay (tail = N)",
+    "system": "it does not say that system messages stay (keeps_system = True)",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """What one strategy can be held to.
+
+    Attributes:
+        has: what it offers.
+        tail: latest messages that stay; None where it does not say.
+        departs: invariants that its design breaks on purpose, and why.
+        control: whether it is a floor or a ceiling.
+    """
+
+    has: frozenset[Need] = frozenset()
+    tail: int | None = None
+    departs: Mapping[str, str] = field(default_factory=dict)
+    control: str = ""
+
+    def lacking(self, invariant: Invariant) -> str:
+        """Why an invariant cannot be measured; empty where it can."""
+        for need in invariant.needs:
+            if need in _WHY and need not in self.has:
+                return _WHY[need]
+        return ""
+
+
+def claims_of(kind: object, name: str, params: Mapping[str, str]) -> Claims:
+    """What a strategy says of itself.
+
+    Args:
+        kind: its class, or whatever makes it.
+        name: what it is called.
+        params: its parameters as written.
+    """
+    given: dict[str, Any] = {**_defaults(kind), **params}
+    has: set[Need] = {"context", "model"}
+    isolates = given.get("scope") == "principal" or given.get("acl") == "on"
+    if getattr(kind, "isolates", isolates):
+        has.add("isolation")
+    if getattr(kind, "inspectable", True) and _overrides(kind, "surfaces"):
+        has.add("surfaces")
+    if _overrides(kind, "save") and _overrides(kind, "load"):
+        has.add("save")
+    if _overrides(kind, "grant"):
+        has.add("grants")
+    if getattr(kind, "keeps_system", False):
+        has.add("system")
+    tail = getattr(kind, "tail", None) or _number(given.get(_TAILS.get(name, "")))
+    if name == "sliding_window" and given.get("tokens") is not None:
+        tail = None
+    if isinstance(tail, int):
+        has.add("tail")
+    return Claims(
+        has=frozenset(has),
+        tail=tail if isinstance(tail, int) else None,
+        departs=dict(getattr(kind, "departs", {})),
+        control=getattr(kind, "control", None) or "",
+    )
+
+
+def _overrides(kind: object, method: str) -> bool:
+    own = getattr(kind, method, None)
+    return own is not None and own is not getattr(Strategy, method)
+
+
+def _defaults(kind: object) -> dict[str, Any]:
+    try:
+        signature = inspect.signature(kind)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return {}
+    return {
+        p.name: p.default
+        for p in signature.parameters.values()
+        if p.default is not inspect.Parameter.empty
+    }
+
+
+def _number(value: object) -> int | None:
+    if isinstance(value, int):
+        return value
+    return int(value) if isinstance(value, str) and value.isdecimal() else None

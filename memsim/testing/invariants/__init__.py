@@ -1,0 +1,21 @@
+"""The sixty invariants: named functions by family, found by number, name or tag.
+
+A function takes a `Trial` of a strategy, or a case for a part of `memsim.memory`. It gives how much
+it looked at, and raises `Violation` where the invariant does not hold.
+"""
+
+from __future__ import annotations
+
+from memsim.testing.invariants import budget, structure
+from memsim.testing.registry import COUNT, Invariant, NotApplicable, Violation, invariant, known
+
+__all__ = [
+    "COUNT",
+    "Invariant",
+    "NotApplicable",
+    "Violation",
+    "budget",
+    "invariant",
+    "known",
+    "structure",
+]

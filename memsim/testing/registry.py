@@ -1,0 +1,138 @@
+"""The catalogue of invariants: each is a named function that measures, or tells what is broken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from memsim.errors import MemsimError, UsageError
+
+Tag = Literal[
+    "structure",
+    "pins",
+    "budget",
+    "coverage",
+    "text",
+    "offload",
+    "ledger",
+    "hygiene",
+    "acl",
+    "persistence",
+    "run",
+]
+On = Literal["strategy", "compaction", "ledger", "shelf", "file"]
+"""What an invariant is measured on: any strategy by its contract, or a part of `memsim.memory`."""
+
+Need = Literal["context", "surfaces", "save", "isolation", "grants", "tail", "system", "model"]
+"""What a strategy has to offer to be measured: see `memsim.testing.claims`."""
+
+COUNT = 60
+"""How many invariants there are."""
+
+Measure = Callable[[Any], int]
+
+
+class Violation(AssertionError):  # noqa: N818 - a finding, not a fault of ours
+    """An invariant does not hold; the message says where, in one line."""
+
+
+class NotApplicable(MemsimError):  # noqa: N818 - a state of the measurement
+    """There is nothing to measure here, and the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invariant:
+    """One promise, and how it is measured on one kind of thing.
+
+    Attributes:
+        number: 1 to 60, as the catalogue counts; several may have one, for different things.
+        name: the function's name.
+        on: what it is measured on.
+        statement: one line.
+        formal: the same in symbols: H a history, H' what is left of it, C a compaction.
+        example: how it may fail.
+        needs: what a strategy must offer.
+        measure: takes a trial or a case; gives how much was looked at, 0 for nothing.
+    """
+
+    number: int
+    name: str
+    tag: Tag
+    on: On
+    statement: str
+    formal: str
+    example: str
+    needs: tuple[Need, ...]
+    measure: Measure
+
+    @property
+    def label(self) -> str:
+        """The number and the name, as tables show them."""
+        return f"I{self.number} {self.name}"
+
+    @property
+    def words(self) -> str:
+        """What `-k` looks into."""
+        return f"i{self.number} {self.name} {self.tag} {self.on}"
+
+
+_KNOWN: dict[str, Invariant] = {}
+
+
+def holds(
+    number: int, tag: Tag, *, on: On, formal: str, needs: tuple[Need, ...] = ()
+) -> Callable[[Measure], Measure]:
+    """Register a function as an invariant; its docstring is the statement and the example.
+
+    Args:
+        number: 1 to 60.
+        tag: its family.
+        on: what it is measured on.
+        formal: the statement in symbols.
+        needs: what a strategy must offer.
+    """
+
+    def register(measure: Measure) -> Measure:
+        name = measure.__name__
+        statement, example = _told(measure)
+        _KNOWN[name] = Invariant(
+            number=number,
+            name=name,
+            tag=tag,
+            on=on,
+            statement=statement,
+            formal=formal,
+            example=example,
+            needs=needs,
+            measure=measure,
+        )
+        return measure
+
+    return register
+
+
+def known() -> tuple[Invariant, ...]:
+    """Every invariant that was registered, by number and then by what it is measured on."""
+    return tuple(sorted(_KNOWN.values(), key=lambda i: (i.number, i.on != "strategy", i.name)))
+
+
+def invariant(name: str) -> Invariant:
+    """The invariant of that name.
+
+    Raises:
+        UsageError: none is called that.
+    """
+    if name not in _KNOWN:
+        raise UsageError(f"no invariant is called {name!r}")
+    return _KNOWN[name]
+
+
+def _told(measure: Measure) -> tuple[str, str]:
+    doc = (measure.__doc__ or "").strip()
+    example = re.search(r"\bFails\b.*", doc, re.DOTALL)
+    if example is None:
+        raise ValueError(f"{measure.__name__} tells no failing example")
+    statement = re.split(r"\n\s*\n", doc)[0]
+    return " ".join(statement.split()), " ".join(example[0].split())
