@@ -80,7 +80,10 @@ class Prx(Strategy):
     * five tools, in their order, all of them always there -> test_the_five_tools
     * built-in categories core, daily and conversation, and any other -> test_categories
     * each of the five backends takes all tools -> test_every_backend_takes_every_tool
+    * each of the five brings up and forgets what was said -> test_every_backend_behaves_alike
+    * backend = "postgres": a remote database -> test_rows_are_on_the_server
     * [memory] is taken as it stands -> test_the_documented_section_is_the_default
+    * each of its settings can be changed there -> test_every_setting_is_taken
     * backend = "sqlite" -> test_the_default_backend_is_a_file
     * auto_save = true: conversation input is stored -> test_what_users_say_is_stored
     * acl_enabled = false -> test_without_access_control_everybody_finds_everything
@@ -95,14 +98,19 @@ class Prx(Strategy):
     * purge_after_days = 30 -> test_what_was_put_away_is_erased_after_thirty_days
     * conversation_retention_days = 3 -> test_conversation_entries_last_three_days
     * daily_retention_days = 7 -> test_daily_entries_are_put_away_after_seven_days
-    * core is kept until it is forgotten -> test_core_entries_stay
+    * core is permanent until it is forgotten -> test_core_entries_stay
+    * daily is of the session that it was stored in -> test_entries_know_their_session
     * custom categories follow daily -> test_custom_entries_follow_daily
+    * types of parameters, and which of them are required -> test_documented_parameters
     * memory_store: key, value, category = "core" -> test_store_takes_key_value_and_category
     * a key is unique: storing again replaces -> test_a_key_is_unique
     * memory_forget: key, removes the entry -> test_forget_removes_by_key
     * memory_get: key, the value or an error -> test_get_gives_the_value_or_an_error
     * memory_recall: query, max_results = 20 -> test_recall_takes_a_query_and_a_limit
+    * memory_recall finds by words or by meaning -> test_recall_by_words_or_by_meaning
     * memory_search: query, category, max_results = 20 -> test_search_filters_by_category
+    * memory_search looks through all entries, of whatever category
+      -> test_a_search_looks_through_every_category
     * hybrid search of vectors and BM25 when embeddings are configured
       -> test_meaning_counts_seven_parts_to_three
     * recall at start: what is relevant is put before the reply
@@ -115,17 +123,22 @@ class Prx(Strategy):
     * under access control memory_get gives what one has access to, or an error
       -> test_get_is_an_error_without_access
     * under access control memory_recall is no tool -> test_recall_is_removed_under_access_control
+    * under access control memory_search is still there, with the other three
+      -> test_the_other_four_stay_under_access_control
     * under access control memory_search gives what one has access to
       -> test_search_gives_what_one_has_access_to
     * file_read is blocked from memory files under access control
       -> test_file_read_is_blocked_under_access_control
     * the audit trail has tool, key, category and success -> test_uses_of_tools_are_noted
+    * security.audit.enabled = true switches it on
+      -> test_the_audit_is_switched_on_where_the_document_has_it
 
     Implied defects, repaired by `fixed`:
 
     * results are ranked before they are filtered -> test_ranking_before_filtering_loses_ones_own
     * a key is one for everybody, and can be taken over -> test_a_key_of_anothers_can_be_taken_over
     * what is forgotten stays in the chat -> test_what_is_forgotten_stays_in_the_chat
+    * what is forgotten stays in a chat's summary -> test_a_summary_goes_with_what_it_was_made_of
 
     What 0.3.0 does otherwise (`version=0.3.0`):
 
@@ -135,6 +148,16 @@ class Prx(Strategy):
     * only messages of thirty characters without machinery are saved -> test_real_auto_save
     * percentages are bare scores -> test_real_percentages
     * memory_forget and memory_store ask nobody -> test_real_gaps
+    * memory_forget and memory_store ask, where that is repaired -> test_real_gaps_are_repaired
+    * what is put before a message is anybody's, access control or not
+      -> test_real_recall_asks_nobody
+    * beyond 50 messages, all but the last 20 become a summary of at most 2,000 characters
+      -> test_real_chats_are_summed_up
+    * without compaction, or a summary, the oldest make room -> test_chats_are_trimmed_otherwise
+    * vectors are kept by the digests of texts, of queries too -> test_vectors_are_kept
+    * 10,000 vectors are kept -> test_vectors_used_longest_ago_make_room
+    * core entries are written to a snapshot with hygiene, where that is switched on
+      -> test_real_snapshots
     * rows by visibility, ceiling and chat -> test_real_access
     * what is blocked or risky is hidden -> test_real_risks
     * every store but under access control is copied to files, which forget nothing

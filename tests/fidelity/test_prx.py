@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from memsim.memory.systems.prx.handing import hand_over
 from memsim.memory.systems.prx.mirror import StoreMirror
 from memsim.memory.systems.prx.ranking import merge
 from memsim.memory.systems.prx.recall import Recall
-from memsim.memory.systems.prx.results import NAMES
+from memsim.memory.systems.prx.results import DOCUMENTED, NAMES, specs
 from memsim.memory.systems.prx.rows import Stamp
 from memsim.memory.systems.prx.settings import Settings, defaults, read_settings
 from memsim.memory.systems.prx.soul import export, hydrate, should_hydrate
@@ -304,6 +305,34 @@ def test_the_documented_section_is_the_default(make: Make, tmp_path: Path) -> No
     assert 1536 == Settings().embedding_dimensions
 
 
+def test_every_setting_is_taken() -> None:
+    """What is written there holds, whatever the defaults are."""
+    told: dict[str, object] = {
+        "backend": "memory",
+        "auto_save": False,
+        "acl_enabled": True,
+        "max_recall_items": 7,
+        "recall_relevance_threshold": 0.11,
+        "embedding_provider": "local",
+        "embedding_model": "small",
+        "embedding_dimensions": 12,
+        "vector_weight": 0.5,
+        "keyword_weight": 0.6,
+        "min_relevance_score": 0.2,
+        "hygiene_enabled": False,
+        "archive_after_days": 1,
+        "purge_after_days": 2,
+        "conversation_retention_days": 4,
+        "daily_retention_days": 5,
+    }
+    text = "\n".join(f"{name} = {json.dumps(value)}" for name, value in told.items())
+    taken = asdict(read_settings(f"[memory]\n{text}"))
+
+    assert told == {name: taken[name] for name in told}
+    assert set(told) == set(tomllib.loads(SECTION)["memory"])
+    assert all(value != asdict(Settings())[name] for name, value in told.items())
+
+
 @pytest.mark.parametrize(
     ("text", "said_of_it"),
     [
@@ -486,6 +515,38 @@ def test_store_takes_key_value_and_category(make: Make) -> None:
     assert "Error: the arguments are not JSON" == held.memory.call_tool("memory_store", "{", "ana")
 
 
+def test_documented_parameters(make: Make) -> None:
+    """Texts, but for a whole number of results; what is required is refused where it is missing."""
+    held = make("backend=memory")
+    told = {s.name: json.loads(s.parameters) for s in held.memory.tools("ana")}
+    text, count = {"type": "string"}, {"type": "integer"}
+
+    assert {
+        "memory_store": {"key": text, "value": text, "category": text},
+        "memory_forget": {"key": text},
+        "memory_get": {"key": text},
+        "memory_recall": {"query": text, "max_results": count},
+        "memory_search": {"query": text, "category": text, "max_results": count},
+    } == {name: schema["properties"] for name, schema in told.items()}
+    required = {name: schema["required"] for name, schema in told.items()}
+    assert [["key", "value"], ["key"], ["key"], ["query"], ["query"]] == [*required.values()]
+    for name, needed in required.items():
+        answer = held.memory.call_tool(name, "{}", "ana")
+        assert f"Error: Missing '{needed[0]}' parameter" == answer
+    assert "Error: there is no tool 'memory_drop'" == held.memory.call_tool(
+        "memory_drop", "{}", "ana"
+    )
+
+
+def test_entries_know_their_session(make: Make) -> None:
+    """The conversation in which the agent stored them."""
+    held = make("backend=memory")
+    stored = {"key": "k", "value": "v", "category": "daily"}
+    held.service.call("memory_store", stored, "ana", "standup")
+
+    assert "standup" == held.service.brain.get("k").session
+
+
 def test_a_key_is_unique(make: Make) -> None:
     """What is stored under it later takes its place, and leaves its age and its id."""
     held = make("backend=memory")
@@ -535,6 +596,31 @@ def test_search_filters_by_category(make: Make) -> None:
     found = held.tool("search", query="deadline", category="daily", max_results=10)
 
     assert "Found 1 memories:\n- [daily] a: deadline on Friday\n" == found
+
+
+@pytest.mark.parametrize(
+    ("weights", "finds"),
+    [
+        ("vector_weight=0", True),
+        ("keyword_weight=0", True),
+        ("vector_weight=0,keyword_weight=0", False),
+    ],
+)
+def test_recall_by_words_or_by_meaning(make: Make, weights: str, finds: bool) -> None:
+    """Either is enough."""
+    held = make(f"backend=memory,recall_relevance_threshold=0.2,{weights}")
+    held.tool("store", key="k", value="rockets fly far")
+
+    assert finds == ("rockets fly far" in held.tool("recall", query="rockets fly"))
+
+
+def test_a_search_looks_through_every_category(make: Make) -> None:
+    """Where none is named."""
+    held = make(f"backend=memory,{LEAST}")
+    for category in ("core", "daily", "conversation", "geology"):
+        held.tool("store", key=category, value="deadline", category=category)
+
+    assert held.tool("search", query="deadline").startswith("Found 4 memories")
 
 
 def test_what_speaks_to_a_message_is_put_before_it(make: Make) -> None:
@@ -635,6 +721,15 @@ def test_recall_is_removed_under_access_control(make: Make) -> None:
     assert held.tool("recall", query="x").startswith("Error: memory_recall is disabled")
 
 
+def test_the_other_four_stay_under_access_control(make: Make) -> None:
+    """In their order, switched on by the section or by the parameter."""
+    four = [name for name in NAMES if name != "memory_recall"]
+
+    assert four == [spec.name for spec in make("backend=memory,acl=on").memory.tools("ana")]
+    settings = read_settings("[memory]\nacl_enabled = true")
+    assert four == [spec.name for spec in specs(DOCUMENTED, acl=settings.acl_enabled)]
+
+
 def test_search_gives_what_one_has_access_to(make: Make) -> None:
     """And nothing of anybody else's, in contexts and on surfaces either."""
     held = make(f"backend=memory,acl=on,{LEAST}")
@@ -649,7 +744,10 @@ def test_search_gives_what_one_has_access_to(make: Make) -> None:
     assert all("A-17" not in s.text for s in held.memory.surfaces("ben"))
 
 
-@pytest.mark.parametrize("path", ["MEMORY.md", "memory/brain.db", "./MEMORY/x.md", "memory.MD"])
+@pytest.mark.parametrize(
+    "path",
+    ["MEMORY.md", "memory/2026-01-05.md", "memory/brain.db", "./MEMORY/x.md", "memory.MD"],
+)
 def test_file_read_is_blocked_under_access_control(make: Make, path: str) -> None:
     """Not a byte of the memory's files, by whatever name."""
     shut, open_ = make("acl=on"), make("backend=markdown")
@@ -942,6 +1040,70 @@ def test_real_markdown(make: Make) -> None:
     held.tool("store", key="k", content="v")
 
     assert "No memory found with key: k" == held.tool("forget", key="k")
+
+
+def test_real_snapshots(make: Make, tmp_path: Path) -> None:
+    """The snapshot keeps what is forgotten until the next; nobody asked for one by default."""
+    path = tmp_path / "config.toml"
+    path.write_text("[memory]\nsnapshot_enabled = true\nsnapshot_on_hygiene = true\n", "utf-8")
+    held = make(f"version=0.3.0,config={path}")
+    held.tool("store", key="k", content="rockets in the yard")
+    held.later(hours=13)
+    held.tool("forget", key="k")
+    snapshot = held.folder / "MEMORY_SNAPSHOT.md"
+
+    assert "rockets in the yard" in snapshot.read_text("utf-8")
+    assert 2 == sum("yard" in s.text for s in held.memory.surfaces())
+    held.later(hours=13)
+    assert "rockets in the yard" not in snapshot.read_text("utf-8")
+    assert 1 == sum("yard" in s.text for s in held.memory.surfaces())
+    snapshot.unlink()
+    make("version=0.3.0").later(hours=26)
+    assert not snapshot.exists()
+
+
+def test_files_are_saved_and_scrubbed(tmp_path: Path) -> None:
+    """Repaired alone: the copy, what was put away of it and the snapshot forget as well."""
+    config = tmp_path / "config.toml"
+    config.write_text("[memory]\nsnapshot_enabled = true\nsnapshot_on_hygiene = true\n", "utf-8")
+    one, other = (
+        Held(f"prx:version=0.3.0,fixed=true,config={config}", tmp_path / name, []) for name in "ab"
+    )
+    name = one.say("The rockets are in the yard behind the house.")
+    one.tool("store", key="core", content="rockets in the yard")
+    one.service.sent("", [1, 2])
+    one.service.sent("", [1, 2])
+    one.service.sent("", [1, 2])
+    one.later(days=9)
+    other.memory.load(json.loads(json.dumps(one.memory.save())))
+
+    def texts() -> dict[str, str]:
+        found = sorted(other.folder.rglob("*.md"))
+        return {path.name: path.read_text("utf-8") for path in found}
+
+    assert ["MEMORY.md", "MEMORY_SNAPSHOT.md", "2026-01-05.md"] == [*texts()]
+    assert all("yard" in text for text in texts().values())
+    other.tool("forget", key="core")
+    assert ["2026-01-05.md"] == [name for name, text in texts().items() if "yard" in text]
+    other.memory.forget(Forget(principal="ana", text="", sources=(name,)))
+    assert not any("yard" in text for text in texts().values())
+    assert [] == [s.text for s in other.memory.surfaces() if "yard" in s.text]
+
+
+@pytest.mark.parametrize("fixed", ["false", "true"])
+def test_a_lost_database_is_made_again_where_a_memory_opens(make: Make, fixed: str) -> None:
+    """From its files, which 0.3.0 cannot open afterwards."""
+    memory = make("version=0.3.0").folder / "MEMORY.md"
+    memory.write_text("# Long-Term Memory\n\n- rockets in the yard\n", "utf-8")
+    for name in (memory.parent / "memory").glob("brain.db*"):
+        name.unlink()
+
+    if fixed == "false":
+        with pytest.raises(StoreError, match="no such column: accessed_at"):
+            make("version=0.3.0")
+        return
+    held = make("version=0.3.0,fixed=true")
+    assert ["rockets in the yard"] == [row.content for row in held.service.brain.rows()]
 
 
 def test_a_lost_database_comes_back_only_repaired(tmp_path: Path, make: Make) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memsim.memory.state import JSON, reading
-from memsim.memory.systems.prx.files import Files, daily_name
+from memsim.memory.systems.prx.files import SNAPSHOT, Files, daily_name
 from memsim.memory.systems.prx.rows import Row
 
 
@@ -44,6 +44,16 @@ class Copies:
         if self.files is not None:
             name = "MEMORY.md" if category == "core" else daily_name(now.date())
             self._lines.append(Written(name, key, text, sources))
+
+    @property
+    def has_snapshot(self) -> bool:
+        """Whether there is a snapshot of core entries."""
+        return any(w.name == SNAPSHOT for w in self._lines)
+
+    def snapshot(self, rows: Sequence[Row]) -> None:
+        """These rows stand in the snapshot now, and no others."""
+        self._lines = [w for w in self._lines if w.name != SNAPSHOT]
+        self._lines += [Written(SNAPSHOT, r.key, r.content, r.sources) for r in rows]
 
     def without(self, rows: Sequence[Row]) -> None:
         """Take what rows say out of the files."""

@@ -109,12 +109,12 @@ class Files:
         return False
 
     def save(self) -> dict[str, str]:
-        """Every file's text by its name."""
-        return {name: self.read(name) for name in self.names()}
+        """Every file's text by its name, the snapshot and what was put away among them."""
+        return {name: self.read(name) for name in self._all()}
 
     def load(self, saved: dict[str, str]) -> None:
         """Put these files in the place of those there are."""
-        for name in self.names():
+        for name in self._all():
             (self.folder / name).unlink()
         for name, text in saved.items():
             path = self.folder / name
@@ -122,9 +122,19 @@ class Files:
             path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="\n")
         self._lines = None
 
+    def _all(self) -> list[str]:
+        away = sorted((self.folder / DAILY / "archive").glob("*.md"))
+        snapshot = [SNAPSHOT] if (self.folder / SNAPSHOT).is_file() else []
+        return [*self.names(), *snapshot, *(f"{DAILY}/archive/{path.name}" for path in away)]
+
     def without(self, key: str, texts: frozenset[str]) -> None:
-        """Take entries with a key and one of these texts out of every file (`fixed` alone)."""
-        for name in self.names():
+        """Take entries with a key and one of these texts out of every file (`fixed` alone).
+
+        The snapshot is made anew instead.
+        """
+        for name in self._all():
+            if name == SNAPSHOT:
+                continue
             before = self.read(name)
             after = before
             stamp, apart = (r"\[[^\]\n]*\] ", "") if self._stamped else ("", "\n")

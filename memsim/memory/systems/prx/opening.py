@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.memory.systems.prx.brain import BRAIN, UNEMBEDDED, Brain
 from memsim.memory.systems.prx.files import Files
+from memsim.memory.systems.prx.soul import hydrate, should_hydrate
 
 if TYPE_CHECKING:
     from memsim.memory.systems.prx.settings import Settings
@@ -51,9 +53,17 @@ def files_of(settings: Settings, workspace: Path | None, *, real: bool) -> Files
 
 
 def open_brain(
-    settings: Settings, workspace: Path | None, around: Surroundings, *, real: bool
+    settings: Settings,
+    workspace: Path | None,
+    around: Surroundings,
+    *,
+    now: datetime,
+    real: bool,
+    fixed: bool,
 ) -> Brain:
     """The rows of a memory, with all that its server has of them.
+
+    0.3.0 makes a database that is lost again from its files, which it cannot open then.
 
     Raises:
         ValueError: a server has no address.
@@ -70,6 +80,8 @@ def open_brain(
     path = None
     if settings.backend == "sqlite" and workspace is not None:
         path = workspace / BRAIN
+        if real and settings.auto_hydrate and should_hydrate(workspace):
+            hydrate(workspace, now, fixed=fixed)
     brain = Brain(
         path,
         embed=around.embed if settings.hybrid else None,

@@ -19,6 +19,7 @@ from memsim.memory.systems.prx.recall import Recall, Recalled, is_worth_saving, 
 from memsim.memory.systems.prx.results import DOCUMENTED, REAL, Result, specs
 from memsim.memory.systems.prx.rows import EVERY, Row, moment
 from memsim.memory.systems.prx.settings import Settings, Version
+from memsim.memory.systems.prx.soul import export
 from memsim.memory.systems.prx.told_tools import ToldTools, owned
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ class Service:
         self.audit = None if salt is None else AuditTrail(salt=salt)
         self.workspace = workspace_of(settings, around)
         self.copies = Copies(files_of(settings, self.workspace, real=self._real))
-        self.brain = open_brain(settings, self.workspace, around, real=self._real)
+        self.brain = open_brain(
+            settings, self.workspace, around, now=now(), real=self._real, fixed=fixed
+        )
         self._recall = Recall(
             weights=(settings.vector_weight, settings.keyword_weight),
             meaning_only=settings.backend == "embeddings",
@@ -239,7 +242,12 @@ class Service:
         if self.workspace is not None:
             upkeep.tidy_files(self.workspace, self.settings, now, report)
             self.copies.look_again(self.workspace)
-        yield "purged", upkeep.prune(self.brain, self.settings, now, report)
+        old = upkeep.prune(self.brain, self.settings, now, report)
+        if self._fixed:  # or nobody could have them forgotten
+            self._scrub(old)
+        yield "purged", old
+        if self.settings.snapshots:
+            self._export(now)
 
     # -- looked into
 
@@ -310,7 +318,7 @@ class Service:
             kept=lambda key, text, category: self.copies.note(
                 key, text, category, sources, self._now()
             ),
-            gone=lambda row: self.copies.without([row] if self._fixed else []),
+            gone=lambda row: self._scrub([row]) if self._fixed else None,
         )
 
     def _told(self, principal: str, session: str, sources: tuple[str, ...]) -> ToldTools:
@@ -330,7 +338,18 @@ class Service:
     def _drop(self, rows: Sequence[Row]) -> None:
         self.brain.drop(row.number for row in rows)
         if self._fixed or not self._real:
-            self.copies.without(rows)
+            self._scrub(rows)
+
+    def _scrub(self, rows: Sequence[Row]) -> None:
+        snapshot = self.copies.has_snapshot
+        self.copies.without(rows)
+        if snapshot:
+            self._export(self._now())
+
+    def _export(self, now: datetime) -> None:
+        if self.workspace is not None:
+            export(self.brain, self.workspace, now)
+            self.copies.snapshot(self.brain.rows("m.category = 'core'"))
 
     def _scope(self, principal: str, session: str) -> access.Scope:
         group = len(self._parts.get(session, {})) > 1

@@ -103,6 +103,11 @@ class Settings:
         """Whether entries are found by meaning as well as by words."""
         return self.embedding_provider not in {"", "none"} and self.backend != "markdown"
 
+    @property
+    def snapshots(self) -> bool:
+        """Whether core entries are written to a file with each hygiene (0.3.0)."""
+        return self.snapshot_enabled and self.snapshot_on_hygiene
+
     def but(self, **given: bool | float | str | None) -> Settings:
         """The settings with those in place that are given at all."""
         told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
