@@ -304,6 +304,13 @@ def _read_max_errors(value: object, place: _Place) -> float:
     return number
 
 
+def _read_share_text(value: object, place: _Place) -> str:
+    number = _number(value)
+    if number is None or not 0 < number <= 1:
+        raise place.error(f"must be a share such as 0.1, not {value!r}")
+    return str(value)
+
+
 def _read_share(value: object, place: _Place) -> float:
     number = _number(value)
     if number is None or not 0 < number < 1:
@@ -394,6 +401,7 @@ COMMAND_KEYS: Mapping[str, _Reader] = {
     "format": _one_of("table", "md", "json", "jsonl"),
     "generalise": _read_flag,
     "k": _read_text,
+    "leak_attempts": _read_share_text,
     "lf": _read_flag,
     "mask_bad_gold": _read_flag,
     "no_report": _read_flag,

@@ -29,6 +29,7 @@ class Intent:
         last_failed: only what failed in the latest run.
         data: a dataset's file or folder.
         mask_bad_gold: leave out a dataset's answers that are known to be wrong.
+        leak_attempts: the share of each channel's attempts to make; None for all.
         settings: flags that are settings, by key; None where not given.
     """
 
@@ -38,6 +39,7 @@ class Intent:
     last_failed: bool = False
     data: str | None = None
     mask_bad_gold: bool = False
+    leak_attempts: str | None = None
     settings: dict[str, object]
 
 
@@ -65,7 +67,9 @@ def outlook(intent: Intent, project: Project) -> Outlook:
         remarks += said
     selection = _selection(intent, settings, project)
     refs, settings = _named_cases(selection, intent, settings)
-    strategies = resolve_strategies(refs, project)
+    # A channel brings its own controls: only what is asked for is attacked.
+    controls = any(ref.dataset != "leakage" for ref in selection.scenarios)
+    strategies = resolve_strategies(refs, project, controls=controls)
     remarks += _shadowing(strategies, project)
     _check_names(settings)
     made = plan(settings, selection, strategies, intent.expression)
@@ -78,6 +82,8 @@ def _selection(intent: Intent, settings: Settings, project: Project) -> Selectio
 
     selectors = intent.selectors or settings.scenarios
     options = {"mask_bad_gold": "true"} if intent.mask_bad_gold else {}
+    if intent.leak_attempts is not None:
+        options["attempts"] = intent.leak_attempts
     return select_scenarios(selectors, project, data=_data(intent.data, selectors), options=options)
 
 

@@ -150,9 +150,11 @@ def _parameters(found: Found) -> Iterator[TextLine]:
 
 
 def _metrics(view: View) -> Iterator[TextLine]:
+    from memsim.leakage.scores import LEAKAGE
     from memsim.scoring.metrics import METRICS
 
-    rows: list[_Row] = [((name, m.unit, m.better, m.about), "") for name, m in METRICS.items()]
+    known = {**METRICS, **LEAKAGE}
+    rows: list[_Row] = [((name, m.unit, m.better, m.about), "") for name, m in known.items()]
     columns = [
         Column(head="metric", right=False),
         Column(head="in", right=False, rank=3),
@@ -191,10 +193,15 @@ def _run_cells(run: Run) -> tuple[str, ...]:
 
 
 def _datasets(_view: View) -> Iterator[TextLine]:
+    from memsim.leakage.channels import modules
     from memsim.scenario.datasets import DATASETS
 
+    wide = max(map(len, (*DATASETS, "leakage")))
     for name in sorted(DATASETS):
-        yield TextLine(text=f"  {name}   memsim run {name} --data PATH")
+        yield TextLine(text=f"  {name:<{wide}}   memsim run {name} --data PATH")
+    channels = list(modules())
+    said = f"channels {channels[0]} to {channels[-1]}" if channels else "no channels"
+    yield TextLine(text=f"  leakage   memsim run leakage -k L7   ({said})")
 
 
 _SECTIONS: Mapping[str, Callable[[View], Iterator[TextLine]]] = {

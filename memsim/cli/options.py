@@ -28,6 +28,7 @@ class Flags(TypedDict):
     timeout: str | None
     data: str | None
     mask_bad_gold: bool
+    leak_attempts: str | None
     budget: str | None
     repeat: str | None
     seed: str | None
@@ -100,6 +101,12 @@ SELECT = (
         is_flag=True,
         envvar="MEMSIM_MASK_BAD_GOLD",
         help="locomo: leave out answers that the audit beside the data found wrong.",
+    ),
+    click.option(
+        "--leak-attempts",
+        metavar="SHARE",
+        envvar="MEMSIM_LEAK_ATTEMPTS",
+        help="leakage: share of each channel's attempts to make, such as 0.1.",
     ),
 )
 SWEEP = (

@@ -61,6 +61,8 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[F
         _need_dataset(planned.plan, "--data")
     if given(ctx, "mask_bad_gold"):
         _need_dataset(planned.plan, "--mask-bad-gold")
+    if given(ctx, "leak_attempts"):
+        _need_dataset(planned.plan, "--leak-attempts")
     for remark in planned.remarks:
         complain(remark)
     against = _against(ctx, planned.plan, project, flags)
@@ -96,6 +98,7 @@ def _intent(scenarios: tuple[str, ...], flags: Flags) -> Intent:
         last_failed=flags["lf"],
         data=flags["data"],
         mask_bad_gold=flags["mask_bad_gold"],
+        leak_attempts=flags["leak_attempts"],
         settings=settings,
     )
 
@@ -239,6 +242,7 @@ def step_of(result: CaseResult, *, failed: bool) -> Step:
     """What progress says of a finished case."""
     from memsim.report import numbers
 
-    recall = result.metrics.get("recall")
-    text = result.error if result.state != "scored" else f"recall {numbers.share(recall)}"
+    told = "plr" if "plr" in result.metrics else "recall"
+    value = numbers.share(result.metrics.get(told))
+    text = result.error if result.state != "scored" else f"{told} {value}"
     return Step(id=result.key, result=text, seconds=result.seconds, failed=failed)

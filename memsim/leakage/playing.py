@@ -93,7 +93,7 @@ def play_channel(
             findings.append(finding)  # noqa: PERF402 - those before an error are kept
     except MemsimError as raised:
         error = str(raised)
-    except Exception as raised:  # noqa: BLE001 - a stranger's code: what it raises is a finding
+    except (Exception, SystemExit) as raised:  # noqa: BLE001 - a stranger's code: what it raises is a finding
         error = blame(raised)
     strangers = unplanted(seed)
     text = "\n".join(lab.read)

@@ -92,6 +92,7 @@ class Setting:
     chance: Callable[[], random.Random]
     folder: Callable[[], Path]
     services: Mapping[str, str] = field(default_factory=dict)
+    repeat: int = 0
 
 
 class World:
@@ -123,7 +124,7 @@ class World:
             budget=setting.budget,
             chance=setting.chance(),
             folder=self._make_folder,
-            repeat=0,
+            repeat=setting.repeat,
             services=setting.services,
         )
         self._stage.keep = self._keep

@@ -94,7 +94,11 @@ def answers_of(run: Run) -> tuple[Answer, ...]:
     """
     cases: Mapping[tuple[object, object], CaseResult] = {(c.id, c.repeat): c for c in run.cases}
     lines: Iterator[Mapping[str, Any]] = run.probes()
-    return tuple(answer_of(cases[line["case"], line["repeat"]], line) for line in lines)
+    return tuple(
+        answer_of(cases[line["case"], line["repeat"]], line)
+        for line in lines
+        if "leakage" not in line
+    )
 
 
 def answer_of(case: CaseResult, line: Mapping[str, Any]) -> Answer:

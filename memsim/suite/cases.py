@@ -11,8 +11,9 @@ from memsim.discovery import StrategyRef
 from memsim.suite.expect import Bound, ExpectFailure
 from memsim.suite.scenarios import ScenarioRef
 
-State = Literal["scored", "error", "lost"]
-"""`scored`: played to its end. `error`: the strategy or model failed. `lost`: its process died."""
+State = Literal["scored", "error", "lost", "invalid"]
+"""`scored`: played to its end. `error`: the strategy or model failed. `lost`: its process died.
+`invalid`: of a channel of leakage too little could be tried to say anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from memsim.errors import RefError, ScenarioError, nearest
 from memsim.scenario.files import one_line
 from memsim.suite.garbage import searched_rarely
 from memsim.suite.scenarios import (
+    LEAKAGE,
     ScenarioRef,
     dataset_names,
     load_path,
@@ -137,9 +138,7 @@ class _Finder:
         return None
 
     def _in_dataset(self, name: str) -> Iterator[ScenarioRef]:
-        if self.data is None:
-            raise RefError(f"{name} is a dataset: say where its data is with --data PATH")
-        place = self.data.resolve()
+        place = self._data_of(name)
         try:
             inside = scenarios_in_dataset(name, place, self.options)
         except ScenarioError as error:
@@ -152,6 +151,15 @@ class _Finder:
                 options=self.options,
                 place=place,
             )
+
+    def _data_of(self, name: str) -> Path:
+        if name == LEAKAGE:
+            from memsim.suite.leaking import own_folder
+
+            return own_folder(self.project).resolve()
+        if self.data is None:
+            raise RefError(f"{name} is a dataset: say where its data is with --data PATH")
+        return self.data.resolve()
 
     def _in_path(self, path: Path) -> Iterator[ScenarioRef]:
         if not path.is_dir():

@@ -23,7 +23,7 @@ from memsim.scoring import METRICS, SCORING_VERSION
 from memsim.suite.cases import CaseSpec
 from memsim.suite.expect import Bound, parse_bound
 from memsim.suite.finding import Selection
-from memsim.suite.scenarios import ScenarioRef
+from memsim.suite.scenarios import LEAKAGE, ScenarioRef
 from memsim.suite.select import parse_expression
 
 if TYPE_CHECKING:
@@ -152,8 +152,15 @@ def _bounds(ref: ScenarioRef, scenario: Scenario, settings: Settings) -> Iterato
         said[metric] = (text, ref.source, scenario.expect_lines.get(metric))
     for metric, text in settings.expect_forced.items():
         said[metric] = (text, "--fail-under", None)
+    if not said:
+        return
+    from memsim.leakage.scores import LEAKAGE as OF_CHANNELS
+
+    leakage = ref.dataset == LEAKAGE
     for metric, (text, path, line) in said.items():
-        yield parse_bound(metric, text, METRICS, path=path, line=line)
+        bound = parse_bound(metric, text, {**METRICS, **OF_CHANNELS}, path=path, line=line)
+        if leakage == (metric in OF_CHANNELS):
+            yield bound
 
 
 def fingerprint(spec: CaseSpec) -> str:

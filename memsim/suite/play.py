@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from memsim.scoring import (
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, blank_result
 from memsim.suite.expect import check_expectations
 from memsim.suite.limit import OutOfTime, time_limit
+from memsim.suite.scenarios import LEAKAGE
 from memsim.tokens import TokenCounter, load_tokenizer
 from memsim.trace import json_line
 
@@ -52,7 +54,32 @@ def run_case(spec: CaseSpec) -> CaseOutcome:
         ScenarioError: the scenario's file is wrong.
         RefError: the scenario, the model or the tokenizer is gone.
     """
+    if spec.scenario.dataset == LEAKAGE:
+        return _play_channel(spec)
     return play_scenario(spec.scenario.load(), spec, partial(make_strategy, spec.strategy))
+
+
+def _play_channel(spec: CaseSpec) -> CaseOutcome:
+    from memsim.leakage.world import Setting
+    from memsim.suite.leaking import attack
+
+    try:
+        # What a strategy prints must not end up among the results.
+        with redirect_stdout(sys.stderr), _PrivateFolder() as folder, time_limit(spec.timeout):
+            setting = Setting(
+                make=partial(make_strategy, spec.strategy),
+                model=_model(spec.model, spec.tokenizer, spec.seed),
+                embed=partial(_embedder, spec.embedder),
+                counter=_counter(spec.tokenizer),
+                budget=spec.budget,
+                chance=lambda: random.Random(f"{spec.seed}/{spec.scenario.name}/{spec.repeat}"),
+                folder=folder,
+                services=addresses(os.environ),
+                repeat=spec.repeat,
+            )
+            return attack(spec, setting)
+    except OutOfTime:
+        return _failed(spec, f"took longer than the {spec.timeout:g} s that a case may take")
 
 
 def make_strategy(ref: StrategyRef, env: Environment) -> Strategy:

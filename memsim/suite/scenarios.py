@@ -54,6 +54,9 @@ class ScenarioRef:
         return inside[self.name]
 
 
+LEAKAGE = "leakage"
+"""The one dataset that is memsim's own: its channels are made from seeds, not read."""
+
 _Stamp = tuple[int, int]
 _READ: dict[Path, tuple[_Stamp, Mapping[str, Scenario]]] = {}
 """Files as they were read last, so that a file is parsed once while it does not change."""
@@ -121,6 +124,10 @@ def scenarios_in_dataset(
     """
     from memsim.scenario.datasets import load_dataset
 
+    if name == LEAKAGE:
+        from memsim.suite.leaking import leak_scenarios
+
+        return {s.name: s for s in leak_scenarios(path, dict(options))}
     return {s.name: s for s in load_dataset(name, path, dict(options))}
 
 
@@ -128,4 +135,4 @@ def dataset_names() -> Collection[str]:
     """Every dataset that can be named."""
     from memsim.scenario.datasets import DATASETS
 
-    return DATASETS
+    return (*DATASETS, LEAKAGE)

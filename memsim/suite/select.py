@@ -8,7 +8,7 @@
     not_        = "not" not_ | "(" or_ ")" | name
 
 A name is anything without blanks or parentheses and matches ids that contain it, whatever the case
-of its letters.
+of its letters. A channel of leakage, such as L1, matches as a whole word: L10 is another one.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ Selector = Callable[[str], bool]
 
 _TOKEN = re.compile(r"\s*(?:(?P<paren>[()])|(?P<name>[^\s()]+))")
 _WORDS = {"and", "or", "not"}
+_CHANNEL = re.compile(r"l\d\d?")
 
 
 def parse_expression(text: str) -> Selector:
@@ -81,6 +82,9 @@ class _Parser:
             raise self._error("a name, not, or an opening parenthesis")
         del self._tokens[0]
         wanted = token.text.casefold()
+        if _CHANNEL.fullmatch(wanted):
+            whole = re.compile(rf"(?<![a-z0-9]){wanted}(?![a-z0-9])")
+            return lambda case: bool(whole.search(case.casefold()))
         return lambda case: wanted in case.casefold()
 
     def _nested(self, parse: Callable[[], Selector]) -> Selector:
