@@ -128,20 +128,37 @@ def _corrected(cells: Sequence[Found], confidence: float) -> Iterator[Found]:
             yield cell
             continue
         p = next(adjusted)
-        yield replace(cell, p=p, word=_word(cell, p, 1 - confidence))
+        change, low, high = (x or 0.0 for x in (cell.change, cell.low, cell.high))
+        if lower_is_better(cell.metric):
+            change, low, high = -change, -high, -low
+        word = word_of(change, (low, high), p, margin=cell.margin, confidence=confidence)
+        yield replace(cell, p=p, word=word)
 
 
-def _word(cell: Found, p: float, alpha: float) -> Word:
-    change = -(cell.change or 0) if lower_is_better(cell.metric) else (cell.change or 0)
-    margin = cell.margin - _ROUNDING
-    if p <= alpha + _ROUNDING and change <= -margin:
-        return "worse"
-    if p <= alpha + _ROUNDING and change >= margin:
-        return "better"
-    low, high = cell.low, cell.high
-    if low is not None and high is not None and -low <= margin + 1e-8 and high <= margin + 1e-8:
-        return "same"
-    return "unsure"
+def word_of(
+    change: float,
+    interval: tuple[float, float],
+    p: float,
+    *,
+    margin: float,
+    confidence: float,
+) -> Word:
+    """The word for a change that was tested.
+
+    Args:
+        change: mean over the pairs; below 0 is for the worse.
+        interval: of it.
+        p: of no change, corrected for how many were tested.
+        margin: the smallest change that matters.
+        confidence: how sure the test has to be.
+    """
+    if p <= 1 - confidence + _ROUNDING:
+        if change <= -margin + _ROUNDING:
+            return "worse"
+        if change >= margin - _ROUNDING:
+            return "better"
+    low, high = interval
+    return "same" if -low <= margin + _ROUNDING and high <= margin + _ROUNDING else "unsure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
