@@ -228,6 +228,16 @@ class World:
         request = Forget(principal=principal, text=text, sources=tuple(sources))
         return self._stage.forget(ForgetAsked(request=request, facts=facts)).supported
 
+    def erase(self, principal: str, text: str, *, sources: Iterable[str] = ()) -> Seen:
+        """Ask for an erasure; what whoever asks is told of it."""
+        request = Forget(principal=principal, text=text, sources=tuple(sources))
+        try:
+            outcome = self._stage.forget(ForgetAsked(request=request, facts=()))
+        except MemsimError as error:
+            return self._note("error", principal, str(error))
+        told = {"supported": outcome.supported, "removed": list(outcome.removed)}
+        return self._note("forgotten", principal, json.dumps(told))
+
     def restart(self) -> None:
         """The process stops and comes back: saved, made anew, loaded."""
         self._play(Restarted())

@@ -1,0 +1,59 @@
+"""Two worlds in lockstep that differ in one principal's data, and the first byte that betrays it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memsim.leakage.lab import Lab
+    from memsim.leakage.world import Seen, World
+
+AROUND = 40
+"""Bytes that are shown of each world where they part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Where two worlds part.
+
+    Attributes:
+        surface: what the viewer was looking at.
+        at: number of the first differing byte.
+        left, right: a few bytes of each world from there on.
+    """
+
+    surface: str
+    at: int
+    left: str
+    right: str
+
+    def __str__(self) -> str:
+        return f"{self.surface} differs from byte {self.at} on: {self.left!r} and {self.right!r}"
+
+
+@contextmanager
+def twins(lab: Lab) -> Iterator[tuple[World, World]]:
+    """Two worlds of the same making."""
+    with ExitStack() as stack:
+        yield stack.enter_context(lab.world()), stack.enter_context(lab.world())
+
+
+def difference(left: Sequence[Seen], right: Sequence[Seen]) -> Difference | None:
+    """The first byte in which two accounts of the same looking differ; None where none does."""
+    for one, other in zip(left, right, strict=True):
+        mine, theirs = one.bytes(), other.bytes()
+        if mine == theirs:
+            continue
+        pairs = zip(mine, theirs, strict=False)
+        shortest = min(len(mine), len(theirs))
+        at = next((n for n, (a, b) in enumerate(pairs) if a != b), shortest)
+        return Difference(
+            surface=one.surface,
+            at=at,
+            left=mine[at : at + AROUND].decode(errors="replace"),
+            right=theirs[at : at + AROUND].decode(errors="replace"),
+        )
+    return None
