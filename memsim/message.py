@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
+from memsim.frozen import quickly_made
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 """When a script begins that does not say so itself: a Monday morning."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Text:
     """Plain words."""
@@ -47,6 +50,7 @@ class ToolResult:
 Block = Text | ToolUse | ToolResult
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One role's utterance.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from memsim.context import ContextBuilder
 from memsim.errors import StrategyError
+from memsim.frozen import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -29,6 +30,7 @@ State = dict[str, JSON]
 """What `save` returns: JSON values only."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """What a context is asked for.

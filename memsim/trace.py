@@ -14,6 +14,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from memsim.frozen import quickly_made
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
@@ -28,6 +30,7 @@ Presence = Literal["window", "summary", "recalled", "core", "working", "tools", 
 """The section that holds a fact in a context."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRecord:
     """One model call.
@@ -45,6 +48,7 @@ class CallRecord:
     cost: float | None
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRecord:
     """What happened in one turn.
@@ -82,6 +86,7 @@ class TurnRecord:
         return None if self.tokens is None else sum(self.tokens.values())
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Age:
     """How long ago the newest evidence was said, at the question."""
@@ -92,6 +97,7 @@ class Age:
     days: int
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
     """A place on a fact's way: from this turn on it was in that section (or in none)."""
@@ -105,6 +111,7 @@ class Stop:
     """
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceTrace:
     """One piece of evidence of a probe, and where it was at the question.
@@ -130,6 +137,7 @@ class EvidenceTrace:
     path: tuple[Stop, ...] = ()
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeTrace:
     """One question and all that was seen of it.

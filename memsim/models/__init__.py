@@ -18,6 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
+from memsim.frozen import quickly_made
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
@@ -52,6 +54,7 @@ class ToolSpec:
     reads: bool = False
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One call of a model.
@@ -82,6 +85,7 @@ class Request:
     asker: str = ""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """Tokens of one call."""
@@ -90,6 +94,7 @@ class Usage:
     output: int = 0
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What a model answered.

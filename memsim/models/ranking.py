@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memsim.frozen import quickly_made
 from memsim.models.dates import Period, mentions, resolve
 from memsim.models.lexicon import REACTION
 from memsim.models.question import SYNONYM_WEIGHT
@@ -46,6 +47,7 @@ EXACT = 9
 _REACTIONS = frozenset(stem(word) for word in REACTION)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """A sentence that may answer.

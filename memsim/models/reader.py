@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
+from memsim.frozen import quickly_made
 from memsim.models import IDK
 from memsim.models.dates import resolve, told
 from memsim.models.evidence import STRICT, fits, span
@@ -48,6 +49,7 @@ asked for, says the same of a later day, or says that something has changed. And
 question that a sentence has to hold itself to stand alone, without those around it."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What the reader says, and the ids of the messages that it took it from."""

@@ -13,6 +13,7 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from memsim.frozen import quickly_made
 from memsim.models.heads import ROLES, Head, is_label, read_head
 from memsim.models.lexicon import ASKING, FIRST_PERSON, SECOND_PERSON, STOP, WH
 from memsim.models.text import fold, sentences, stem, words
@@ -53,6 +54,7 @@ _UNSURE = re.compile(
 _FILLERS = frozenset({"and", "so", "but", "please", "also", "hey", "ok", "okay", "well", "now"})
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence and what recognising it needs."""
@@ -65,6 +67,7 @@ class Sentence:
     question: bool
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What somebody said at one time: a message, or one remembered line of a composed message."""

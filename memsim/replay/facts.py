@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memsim.frozen import quickly_made
 from memsim.scenario.words import Sought
 from memsim.trace import Age, Stop
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from memsim.trace import Presence
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Said:
     """When a message was said, by every measure of age."""
@@ -32,6 +34,7 @@ class Said:
     time: datetime
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Sighting:
     """The section of a context that holds something of a message."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memsim.errors import RunFolderError
+from memsim.frozen import quickly_made
 from memsim.suite.cases import CaseOutcome, CaseResult
 from memsim.suite.expect import ExpectFailure
 from memsim.trace import json_line
@@ -18,6 +19,7 @@ _END, _OWN = b"}\n", b',"own":'
 TURNS, PROBES, CASES = "turns.jsonl", "probes.jsonl", "cases.jsonl"
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of a records file: where it begins and ends, and the CRC-32 of it."""

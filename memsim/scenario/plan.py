@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
+from memsim.frozen import quickly_made
 from memsim.message import EPOCH
 from memsim.scenario.names import Named
 from memsim.scenario.nodes import Node
 from memsim.scenario.script import Ability, Match
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactNote:
     """What a fact says, without its id."""
@@ -25,6 +27,7 @@ class FactNote:
 Facts = tuple[Named[FactNote], ...]
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Say:
     """Someone speaks: the user, or the assistant without tools."""
@@ -158,6 +161,7 @@ class After:
     turns: int = 0
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeNote:
     """A probe as it was written."""
@@ -178,6 +182,7 @@ class ProbeNote:
     labels: tuple[Named[str], ...] = ()
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """A whole script as it was written."""

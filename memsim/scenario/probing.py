@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memsim.errors import ScenarioError
+from memsim.frozen import quickly_made
 from memsim.scenario.findings import Moment, Survey
 from memsim.scenario.names import Named
 from memsim.scenario.nodes import near, shown
@@ -22,6 +23,7 @@ MAX_FACTS = 20
 _MESSAGE = re.compile(r"m[1-9][0-9]{0,8}")
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A probe and its point.

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
+from memsim.frozen import quickly_made
+
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
@@ -39,6 +41,7 @@ UNKNOWN = "unknown"
 """As `expect`: the right answer is that it was never said."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """Something that the script plants.
@@ -64,6 +67,7 @@ class Fact:
     private: bool = False
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
     """A question put to the memory at a point of the script.
@@ -103,6 +107,7 @@ class Probe:
     line: int | None = None
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One exchange.
@@ -132,6 +137,7 @@ class Elapsed:
     now: datetime
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """A probe is due, after turn `turn`."""
@@ -177,6 +183,7 @@ class Restarted:
 ScriptEvent = Turn | Elapsed | Ask | ForgetAsked | Granted | Restarted
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """A script, ready to be played.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memsim.frozen import quickly_made
 from memsim.scoring.abstention import abstains
 from memsim.scoring.locomo_f1 import CATEGORIES, locomo_f1
 from memsim.scoring.matching import (
@@ -30,6 +31,7 @@ LOCOMO_ENOUGH = 0.5
 """F1 from which an answer is right where a probe asks to be matched by `locomo`."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerScore:
     """What an answer was worth.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from memsim.frozen import quickly_made
 from memsim.scoring.answers import AnswerScore, judge_answer
 from memsim.scoring.context import answer_in_context
 from memsim.scoring.evidence import Ranks, evidence_scores, rank_scores, ranks
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from memsim.trace import ProbeTrace
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeScore:
     """What one probe was worth.
