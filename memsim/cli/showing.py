@@ -51,6 +51,10 @@ def table_lines(summary: Summary, terminal: Terminal) -> list[TextLine]:
         lines += [*table.board_lines(board, marks, width), TextLine(text="")]
     lines += matrix.sweep_lines(summary.boards, width)
     lines += failures.missed_lines(summary.missed, marks, width)
+    if summary.leakage:
+        from memsim.report.leakage import leakage_lines
+
+        lines += leakage_lines(summary.leakage, marks, width)
     if summary.comparison is not None:
         lines += comparison_lines(summary.comparison, marks, width)
     lines += failures.unscored_lines(summary.unscored, marks)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsim.canary import Matcher, fingerprint, mint
+from memsim.canary.excerpt import MARK
 from memsim.leakage.records import Attempt, Control, Sighting, Trail
 from memsim.leakage.world import Seen, Setting, World
 from memsim.scenario.filler import Talker, patterns
@@ -217,6 +218,13 @@ class Lab:
     def fingerprint(self, canary: Canary) -> str:
         """What stands in records for a secret."""
         return fingerprint(canary, self._salt)
+
+    def redacted(self, text: str) -> str:
+        """A text that may stand in a record: without any secret, however it was dressed up."""
+        for canary in self.canaries.values():
+            for facet in (canary.token, canary.value):
+                text = text.replace(facet, MARK)
+        return MARK if text and self._matcher.find(text, decode=True) else text
 
     def _hits(self, view: Seen) -> tuple[Hit, ...]:
         """Every secret that can be read in a view.

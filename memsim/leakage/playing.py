@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.canary.controls import unplanted
 from memsim.canary.match import Matcher
 from memsim.errors import MemsimError
 from memsim.leakage.lab import Lab
+from memsim.leakage.records import Control
 from memsim.replay.blame import blame
 
 if TYPE_CHECKING:
     from memsim.leakage.channel import Channel
     from memsim.leakage.families import Families
-    from memsim.leakage.records import Finding
+    from memsim.leakage.records import Finding, Trail
     from memsim.leakage.world import Setting
 
 LEAST = 10
@@ -90,7 +91,7 @@ def play_channel(
     error = ""
     try:
         for finding in channel.run(lab, count):
-            findings.append(finding)  # noqa: PERF402 - those before an error are kept
+            findings.append(_fit_for_records(finding, lab))  # noqa: PERF401 - kept up to an error
     except MemsimError as raised:
         error = str(raised)
     except (Exception, SystemExit) as raised:  # noqa: BLE001 - a stranger's code: what it raises is a finding
@@ -103,5 +104,19 @@ def play_channel(
         negatives=len(strangers),
         read=len(text),
         false_hits=len(Matcher(strangers).find(text)),
-        error=" ".join(error.split()),
+        error=lab.redacted(" ".join(error.split())),
     )
+
+
+def _fit_for_records(finding: Finding, lab: Lab) -> Finding:
+    """The finding without any secret: what a strategy raises, or calls a tier, may hold one."""
+    if isinstance(finding, Control):
+        return replace(finding, error=lab.redacted(finding.error))
+    trails = tuple(_redacted(trail, lab) for trail in finding.trails)
+    return replace(finding, detail=lab.redacted(finding.detail), trails=trails)
+
+
+def _redacted(trail: Trail, lab: Lab) -> Trail:
+    through = tuple(replace(stop, surface=lab.redacted(stop.surface)) for stop in trail.through)
+    seen = replace(trail.seen, surface=lab.redacted(trail.seen.surface))
+    return replace(trail, through=through, seen=seen)

@@ -28,9 +28,11 @@ from memsim.report.version import own_version
 
 if TYPE_CHECKING:
     from memsim.config import Settings
+    from memsim.report.leakage import LeakBoard
     from memsim.runs import Run
     from memsim.suite import CaseResult
 
+DATASET = "leakage"
 EXAMPLES = 3
 """Missed probes that are kept of each strategy, to be looked into."""
 
@@ -50,7 +52,7 @@ def summarise(
     """
     answers = answers_of(run)
     settings = _settings(run.info)
-    boards = boards_of(run.cases, answers)
+    boards = boards_of([case for case in run.cases if case.dataset != DATASET], answers)
     planned = run.info.get("cases")
     return Summary(
         header=_header(run, settings),
@@ -61,7 +63,16 @@ def summarise(
         verdict=_verdict(run, settings),
         pending=max(0, len(planned) - len(run.cases)) if isinstance(planned, Mapping) else 0,
         seconds=seconds,
+        leakage=_leakage(run, examples),
     )
+
+
+def _leakage(run: Run, examples: int | None) -> tuple[LeakBoard, ...]:
+    if not any(case.dataset == DATASET for case in run.cases):
+        return ()
+    from memsim.report.leakage import leakage_of
+
+    return leakage_of(run, paths=examples)
 
 
 def _verdict(run: Run, settings: Mapping[str, Any]) -> Verdict:

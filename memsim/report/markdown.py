@@ -42,6 +42,10 @@ def _lines(summary: Summary) -> Iterator[str]:
     if sweep := sweep_table(summary.boards):
         yield from ("", "## Recall by budget", "")
         yield from table_rows(sweep)
+    if summary.leakage:
+        from memsim.report.leakage import leakage_markdown
+
+        yield from leakage_markdown(summary.leakage, UNICODE)
     if summary.comparison is not None:
         yield from comparison_markdown(summary.comparison)
     yield from _failures(summary.failures)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from memsim.gate import Verdict
     from memsim.gate.findings import Comparison
+    from memsim.report.leakage import LeakBoard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +236,7 @@ class Summary:
         pending: planned cases that were not run.
         seconds: how long the command took; None when nobody waited for it.
         comparison: with the baseline; None without one.
+        leakage: channels of leakage, by budget; empty where none was played.
     """
 
     header: Header
@@ -246,3 +248,4 @@ class Summary:
     pending: int = 0
     seconds: float | None = None
     comparison: Comparison | None = None
+    leakage: tuple[LeakBoard, ...] = ()
