@@ -8,6 +8,7 @@ from typing import Literal
 
 from memsim.config import show_budget
 from memsim.discovery import StrategyRef
+from memsim.frozen import quickly_made
 from memsim.suite.expect import Bound, ExpectFailure
 from memsim.suite.scenarios import ScenarioRef
 
@@ -16,6 +17,7 @@ State = Literal["scored", "error", "lost", "invalid"]
 `invalid`: of a channel of leakage too little could be tried to say anything."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseSpec:
     """A scenario, a strategy, a budget and a repeat: everything a worker needs to play it.
@@ -55,6 +57,7 @@ class CaseSpec:
         return f"{self.id}#{self.repeat}" if self.repeat else self.id
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
     """What came of a case, as `cases.jsonl` keeps it.
@@ -93,6 +96,7 @@ class CaseResult:
         return f"{self.id}#{self.repeat}" if self.repeat else self.id
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOutcome:
     """A case's result with its records, encoded.

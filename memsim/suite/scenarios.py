@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.errors import RefError, ScenarioError, nearest
+from memsim.frozen import quickly_made
 
 if TYPE_CHECKING:
     from memsim.scenario.script import Scenario
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioRef:
     """A scenario's printable handle; refs cross process borders, scenarios do not.
