@@ -1,4 +1,4 @@
-"""Two worlds in lockstep that differ in one principal's data, and the first byte that betrays it."""
+"""Two worlds in lockstep, differing in one principal's data, and the first byte that betrays it."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def _many(lab: Lab, n: int) -> tuple[str, ...]:
     return tuple(lab.mint(OTHER, f"{_slot(n)} more {m}").told for m in range(6))
 
 
-def _same_subject(lab: Lab, n: int) -> tuple[str, ...]:
+def _same_subject(_lab: Lab, n: int) -> tuple[str, ...]:
     return (f"My {_slot(n)} is of no interest to me, and what I said of the {_slot(n)} was wrong.",)
 
 
