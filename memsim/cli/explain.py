@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -61,6 +61,9 @@ def _tell(run: Run, case: CaseResult, name: str, form: str, terminal: Terminal) 
     from memsim.report.story import story_of
 
     record = next(p for p in run.probes(case.key) if p["probe"] == name)
+    if "leakage" in record:
+        _tell_attempt(case, record, form, terminal)
+        return
     story = story_of(record, run.turns(case.key), case.budget)
     if form == "json":
         import json
@@ -69,6 +72,19 @@ def _tell(run: Run, case: CaseResult, name: str, form: str, terminal: Terminal) 
         return
     terminal.say_lines([TextLine(text=case.key, tone="dim")])
     terminal.say_lines(story_lines(story, terminal.marks, terminal.width))
+
+
+def _tell_attempt(
+    case: CaseResult, record: Mapping[str, object], form: str, terminal: Terminal
+) -> None:
+    from memsim.report.leak_story import leak_probe_lines
+
+    if form == "json":
+        import json
+
+        terminal.say(json.dumps(record, indent=2, ensure_ascii=True))
+        return
+    terminal.say_lines(leak_probe_lines(case.key, record))
 
 
 def pick(run: Run, name: str) -> tuple[CaseResult, str | None]:
@@ -128,6 +144,10 @@ def _ambiguous(part: str, ids: Sequence[str]) -> str:
 
 
 def _case_lines(run: Run, case: CaseResult, width: int) -> list[TextLine]:
+    if case.dataset == "leakage":
+        from memsim.report.leak_story import leak_case_lines
+
+        return leak_case_lines(case.key, list(run.probes(case.key)))
     from memsim.report.caselist import case_lines
 
     return case_lines(case, list(run.probes(case.key)), width)
