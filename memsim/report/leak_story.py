@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memsim.leakage.lines import KEY, score_lines
 from memsim.leakage.records import Attempt, read_finding
 from memsim.report import numbers
-from memsim.report.layout import TextLine
+from memsim.report.layout import TextLine, Tone
 
 if TYPE_CHECKING:
     from memsim.leakage.records import Finding
@@ -27,7 +27,7 @@ def leak_case_lines(case: str, lines: Sequence[Line]) -> list[TextLine]:
     found = [_finding(line) for line in lines]
     shown = [TextLine(text=case, tone="dim")]
     told = f"{score.channel} {score.name}: {score.leaks.k} of {score.leaks.n} attempts leaked"
-    tone = "bad" if score.leaks.k else "plain"
+    tone: Tone = "bad" if score.leaks.k else "plain"
     shown.append(TextLine(text=f"{told}, {score.planned} planned", tone=tone))
     recall = numbers.share(score.served.share)
     shown.append(TextLine(text=f"  authorised recall {recall}, {score.served.n} controls"))
