@@ -94,8 +94,9 @@ class Matcher:
         """Every canary in several texts read one after the other, as by one who sees them all."""
         read = _Read(texts)
         hits = {number: self._hit(place, read) for number, place in self._first(read.plain).items()}
-        if decode:
-            hits |= self._encoded(texts, {n for n, hit in hits.items() if hit.tier != "T3"})
+        found = {number for number, hit in hits.items() if hit.tier != "T3"}
+        if decode and len(found) < len(self._canaries):
+            hits |= self._encoded(texts, found)
         return tuple(hits[number] for number in sorted(hits))
 
     def _first(self, plain: str) -> dict[int, _Place]:
@@ -148,6 +149,8 @@ class Matcher:
                 if place.whole and number not in found and number not in hits:
                     hit = self._hit(place, _Read([view.text]))
                     hits[number] = replace(hit, tier="T2", at=0, via=view.via)
+            if len(found) + len(hits) == len(self._canaries):
+                break
         return hits
 
     def _secrets(self, text: str) -> Iterator[tuple[int, int]]:
