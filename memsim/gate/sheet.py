@@ -145,11 +145,16 @@ def sheet_of(
         raise BaselineError(message)
     settings = info.get("settings")
     known: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
+    tables = {key: dict(part) for key, part in parts.items() if isinstance(part, Mapping)}
+    columns = _columns([c for c in cases if not c.control], lines)
+    compared = {strategy for strategy, _ in columns}
     return Sheet(
         name=name,
         place=place,
-        **{key: dict(part) for key, part in parts.items() if isinstance(part, Mapping)},
-        columns=_columns([c for c in cases if not c.control], lines),
+        instruments=tables["instruments"],
+        scenarios=tables["scenarios"],
+        strategies={ref: sha for ref, sha in tables["strategies"].items() if ref in compared},
+        columns=columns,
         seed=int(known.get("seed", 0)),
         repeat=int(known.get("repeat", 1)),
         created=str(info.get("created") or ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from memsim.gate.findings import Comparison, Found, Moved, Stale, Word
@@ -44,17 +45,18 @@ def comparison_lines(
     notes = [*whys(comparison), *stale_notes(comparison.stale), *sizes(comparison)]
     lines += [TextLine(text=f"  {note}", tone="dim") for note in notes]
     for lost in (True, False):
-        lines += _moved_lines(comparison.moved, lost=lost)
+        lines += _moved_lines(comparison.moved, width, lost=lost)
     if comparison.moved:
         said = f"  memsim explain {shlex.quote(run)} {shlex.quote(comparison.moved[0].id)}"
         lines.append(TextLine(text=said))
-    if any(cell.word == "better" for cell in comparison.cells) and not _bad(comparison):
+    if _only_better(comparison):
         lines.append(TextLine(text="  it is better: consider memsim baseline save", tone="good"))
     return [*lines, TextLine(text="")]
 
 
-def _bad(comparison: Comparison) -> bool:
-    return bool({"worse", "unmeasured", "stale"}.intersection(comparison.counts))
+def _only_better(comparison: Comparison) -> bool:
+    words = {cell.word for cell in comparison.cells}
+    return "better" in words <= {"better", "same"} and not any(m.lost for m in comparison.moved)
 
 
 def title(comparison: Comparison, marks: Marks) -> str:
@@ -176,13 +178,15 @@ def _range(low: float, high: float) -> str:
     return first if first == last else f"{first} to {last}, by strategy"
 
 
-def _moved_lines(moved: Sequence[Moved], *, lost: bool) -> Iterator[TextLine]:
+def _moved_lines(moved: Sequence[Moved], width: int, *, lost: bool) -> Iterator[TextLine]:
     mine = [m for m in moved if m.lost == lost]
     if not mine:
         return
     yield TextLine(text="newly lost" if lost else "newly kept", tone="bad" if lost else "good")
     for name in dict.fromkeys(m.variant for m in mine):
-        yield TextLine(text=f"  {name}: {moved_text([m for m in mine if m.variant == name])}")
+        text = f"{name}: {moved_text([m for m in mine if m.variant == name])}"
+        lines = textwrap.wrap(text, max(width, 40), initial_indent="  ", subsequent_indent="    ")
+        yield from (TextLine(text=line) for line in lines)
 
 
 def moved_text(moved: Sequence[Moved]) -> str:
