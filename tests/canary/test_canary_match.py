@@ -235,7 +235,7 @@ def test_decoding_stops_when_all_are_found(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(MATCHER.find(told + CANARIES[0].token, decode=True)) == 4
     assert seen == []
     assert len(MATCHER.find(f"{told} {hidden.hex()}", decode=True)) == 4
-    assert ["base64", "base32", "hex"] == list(dict.fromkeys(via[0] for via in seen))
+    assert seen[-1][0] == "hex"
     seen.clear()
     assert len(MATCHER.find(told, decode=True)) == 3
     assert "reversed" in {via[0] for via in seen}
