@@ -18,6 +18,7 @@ from memsim.report.layout import Column, TextLine, Tone, lay_out
 from memsim.scenario.files import one_line
 
 if TYPE_CHECKING:
+    from memsim.leakage.families import Header
     from memsim.runs import Run
     from memsim.scenario.outline import Outline
 
@@ -193,15 +194,17 @@ def _run_cells(run: Run) -> tuple[str, ...]:
 
 
 def _datasets(_view: View) -> Iterator[TextLine]:
-    from memsim.leakage.channels import modules
+    from memsim.leakage.families import headers
     from memsim.scenario.datasets import DATASETS
 
-    wide = max(map(len, (*DATASETS, "leakage")))
     for name in sorted(DATASETS):
-        yield TextLine(text=f"  {name:<{wide}}   memsim run {name} --data PATH")
-    channels = list(modules())
-    said = f"channels {channels[0]} to {channels[-1]}" if channels else "no channels"
-    yield TextLine(text=f"  leakage   memsim run leakage -k L7   ({said})")
+        yield TextLine(text=f"  {name}   memsim run {name} --data PATH")
+    yield TextLine(text=f"  leakage   memsim run leakage -k L7   ({_said(headers())})")
+
+
+def _said(channels: Mapping[str, Header]) -> str:
+    attempts = sum(header.attempts for header in channels.values())
+    return f"{len(channels)} channels, {numbers.count(attempts)} attempts at a strategy"
 
 
 _SECTIONS: Mapping[str, Callable[[View], Iterator[TextLine]]] = {
