@@ -465,6 +465,8 @@ def test_daily_entries_are_put_away_after_seven_days(make: Make) -> None:
 
     assert "No memories found" in held.tool("search", query="rockets")
     assert ["archive"] == [s.tier for s in held.memory.surfaces()]
+    held.tool("store", key="k", value="rockets again", category="daily")
+    assert "rockets again" in held.tool("search", query="rockets")
 
 
 def test_what_was_put_away_is_erased_after_thirty_days(make: Make) -> None:

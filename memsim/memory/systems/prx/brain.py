@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from memsim.memory.systems.prx.rows import (
     EVERY,
     FIELDS,
     NAMES,
-    PRESENT,
     Clause,
     Mirror,
     Row,
@@ -167,6 +166,8 @@ class Brain:
             self.connection.executemany(
                 "UPDATE memories SET archived = 1 WHERE rowid = ?", [(number,) for number in away]
             )
+        for number in away:
+            self.meanings.place(number, None)
         self._mirrored([], away)
 
     def used(self, numbers: Iterable[int], now: datetime) -> None:
@@ -215,6 +216,8 @@ class Brain:
     def keyword(self, query: str, limit: int, clause: Clause = EVERY) -> list[Ranked]:
         """Rows with any of the query's words, each a phrase, by BM25; scores have no upper bound.
 
+        What was put away is in no ranking.
+
         Raises:
             StoreError: a word has a quotation mark in it.
         """
@@ -231,12 +234,13 @@ class Brain:
             )
             return [(number, f32(-score)) for number, score in found]
 
-    @property
-    def present(self) -> Clause:
-        """The rows that are not put away, as cheaply as it can be said."""
-        query = "SELECT EXISTS (SELECT 1 FROM memories m WHERE m.archived = 1)"
-        (away,) = self.connection.execute(query).fetchone()
-        return PRESENT if away else EVERY
+    def texts(self, clause: Clause = EVERY) -> Iterator[tuple[int, str]]:
+        """Numbers and contents of rows, core ones first, as files of old would have them."""
+        query = (
+            f"SELECT m.rowid, m.content FROM memories m WHERE m.archived = 0 AND ({clause.sql})"
+            " ORDER BY m.category <> 'core', m.rowid"
+        )
+        yield from self.connection.execute(query, clause.given)
 
     def containing(self, query: str, limit: int, clause: Clause = EVERY) -> list[Row]:
         """The latest rows in which any of the query's first words stands, as LIKE sees it."""
@@ -245,7 +249,8 @@ class Brain:
             return []
         either = " OR ".join(["m.content LIKE ? OR m.key LIKE ?"] * len(words))
         given = tuple(word for word in words for _ in range(2))
-        return self.rows(f"({either}) AND ({clause.sql})", (*given, *clause.given), limit=limit)
+        present = f"m.archived = 0 AND ({either}) AND ({clause.sql})"
+        return self.rows(present, (*given, *clause.given), limit=limit)
 
     # -- the whole
 

@@ -114,11 +114,8 @@ class Recall:
 
 
 def _by_share(brain: Brain, query: str, limit: int, before: Clause) -> list[Ranked]:
-    order = "m.category <> 'core', m.rowid"
-    scored = (
-        (row.number, share(query, row.content))
-        for row in brain.rows(before.sql, before.given, order=order)
-    )
+    words = query.lower().split()
+    scored = ((number, share(words, content)) for number, content in brain.texts(before))
     return sorted((r for r in scored if r[1]), key=lambda r: -r[1])[:limit]
 
 

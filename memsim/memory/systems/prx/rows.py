@@ -65,7 +65,6 @@ class Clause(NamedTuple):
 
 
 EVERY = Clause()
-PRESENT = Clause("m.archived = 0")
 
 
 class Mirror(Protocol):

@@ -43,17 +43,19 @@ CREATE INDEX IF NOT EXISTS memories_archived ON memories (archived) WHERE archiv
 CREATE VIRTUAL TABLE IF NOT EXISTS memories_fts USING fts5(
     key, content, content='memories', content_rowid='rowid'
 );
-CREATE TRIGGER IF NOT EXISTS memories_come AFTER INSERT ON memories BEGIN
+CREATE TRIGGER IF NOT EXISTS memories_come AFTER INSERT ON memories WHEN new.archived = 0 BEGIN
     INSERT INTO memories_fts(rowid, key, content) VALUES (new.rowid, new.key, new.content);
 END;
-CREATE TRIGGER IF NOT EXISTS memories_go AFTER DELETE ON memories BEGIN
+CREATE TRIGGER IF NOT EXISTS memories_go AFTER DELETE ON memories WHEN old.archived = 0 BEGIN
     INSERT INTO memories_fts(memories_fts, rowid, key, content)
     VALUES ('delete', old.rowid, old.key, old.content);
 END;
-CREATE TRIGGER IF NOT EXISTS memories_change AFTER UPDATE OF key, content ON memories BEGIN
+CREATE TRIGGER IF NOT EXISTS memories_change AFTER UPDATE OF key, content, archived ON memories
+BEGIN
     INSERT INTO memories_fts(memories_fts, rowid, key, content)
-    VALUES ('delete', old.rowid, old.key, old.content);
-    INSERT INTO memories_fts(rowid, key, content) VALUES (new.rowid, new.key, new.content);
+    SELECT 'delete', old.rowid, old.key, old.content WHERE old.archived = 0;
+    INSERT INTO memories_fts(rowid, key, content)
+    SELECT new.rowid, new.key, new.content WHERE new.archived = 0;
 END;
 """
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from memsim.memory.systems.prx.brain import Brain
@@ -47,15 +48,16 @@ def search(
     for number in _of_topics(brain, query, limit, clause):
         own[number] = max(OF_TOPIC, own.get(number, 0.0))
     rows = brain.fetch([*own])
-    found = [Match(row, max(own[n], share(query, row.content))) for n, row in rows.items()]
+    words_of_query = query.lower().split()
+    found = [Match(row, max(own[n], share(words_of_query, row.content))) for n, row in rows.items()]
     found = [m for m in found if m.score > 0 and m.score >= least]
     return sorted(found, key=lambda m: (-m.score, m.row.key))[:limit]
 
 
-def share(query: str, content: str) -> float:
-    """The share of a query's words that stand in a text, in whatever words they are part of."""
-    words, said = query.lower().split(), content.lower()
-    return sum(word in said for word in words) / len(words) if words else 0.0
+def share(words: Sequence[str], content: str) -> float:
+    """The share of words in lower case that stand in a text, in whatever words they are part of."""
+    said = content.lower()
+    return len([word for word in words if word in said]) / len(words) if words else 0.0
 
 
 def shown(query: str, match: Match) -> str:

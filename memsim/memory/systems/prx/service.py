@@ -20,17 +20,12 @@ from memsim.memory.systems.prx.results import DOCUMENTED, REAL, Result, specs
 from memsim.memory.systems.prx.rows import EVERY, Row, moment
 from memsim.memory.systems.prx.settings import Settings, Version
 from memsim.memory.systems.prx.soul import export
+from memsim.memory.systems.prx.speakers import Speakers, bind_as, told_scope
 from memsim.memory.systems.prx.told_tools import ToldTools, owned
 
 if TYPE_CHECKING:
     from memsim.memory.systems.prx.tools import Tools
     from memsim.models import ToolSpec
-
-CHANNEL = "memsim"
-"""The channel that everybody speaks on."""
-
-CEILING = {"owner": "public", "member": "group", "guest": "private"}
-"""What each role is let see at most, where everybody is bound as one (0.3.0)."""
 
 
 class Service:
@@ -66,7 +61,7 @@ class Service:
         self._fixed = fixed
         self._now = now
         self._role = role
-        self._parts: dict[str, dict[str, None]] = {}
+        self._speakers = Speakers()
         self._tidied: datetime | None = None
         self.audit = None if salt is None else AuditTrail(salt=salt)
         self.workspace = workspace_of(settings, around)
@@ -84,15 +79,8 @@ class Service:
 
     def joined(self, principal: str, session: str) -> None:
         """Somebody speaks in a conversation."""
-        there = self._parts.setdefault(session, {})
-        if principal in there:
-            return
-        there[principal] = None
-        if self._real and self._role in CEILING:
-            access.bind(self.brain, principal, CHANNEL, principal, self._now())
-            access.set_policy(
-                self.brain, principal, self._role, self._now(), ceiling=CEILING[self._role]
-            )
+        if self._speakers.join(principal, session) and self._real:
+            bind_as(self.brain, principal, self._role, self._now())
 
     def save_said(
         self, key: str, text: str, principal: str, session: str, sources: tuple[str, ...]
@@ -112,7 +100,7 @@ class Service:
             key,
             text,
             "conversation",
-            self._scope(principal, session),
+            self._speakers.scope(principal, session),
             now=self._now(),
             session=session,
             sources=sources,
@@ -135,7 +123,7 @@ class Service:
             )
         caller, seen = None, EVERY
         if settings.acl_enabled and self._fixed:
-            caller = access.caller_of(self.brain, self._scope(principal, session))
+            caller = access.caller_of(self.brain, self._speakers.scope(principal, session))
             seen = access.visible(caller)
         found = self._recall(self.brain, text, settings.max_recall_items, now=None, before=seen)
         let = [r for r in found if caller is None or not access.is_blocked(caller, r.row)]
@@ -173,8 +161,8 @@ class Service:
         """
         given = dict(arguments)
         if self._real:
-            scope = self._scope(principal, session)
-            given |= {"_zc_scope_trusted": True, "_zc_scope": _told_scope(scope)}
+            scope = self._speakers.scope(principal, session)
+            given |= {"_zc_scope_trusted": True, "_zc_scope": told_scope(scope)}
         done = self._tools(principal, session, sources).call(name, given)
         self._audited(name, given, principal, done)
         return done
@@ -258,9 +246,8 @@ class Service:
             return self.brain.rows(order="m.rowid")
         if not self._real:
             return self._told(viewer, "", ()).visible()
-        chats = [s for s, there in self._parts.items() if viewer in there] or [""]
         seen: dict[int, Row] = {}
-        for scope in dict.fromkeys(self._scope(viewer, session) for session in chats):
+        for scope in self._speakers.scopes(viewer):
             caller = access.caller_of(self.brain, scope)
             clause = access.visible(caller)
             rows = self.brain.rows(clause.sql, clause.given, order="m.rowid")
@@ -276,7 +263,7 @@ class Service:
         """The whole state as JSON values."""
         saved: dict[str, JSON] = {
             "brain": self.brain.save(),
-            "parts": {s: list(there) for s, there in sorted(self._parts.items())},
+            "parts": self._speakers.save(),
             "tidied": None if self._tidied is None else self._tidied.isoformat(),
             "copies": self.copies.save(),
         }
@@ -291,13 +278,13 @@ class Service:
             StateError: it is none.
         """
         with reading("it is not a memory of PRX"):
-            parts = {s: dict.fromkeys(map(_text, there)) for s, there in saved["parts"].items()}
+            speakers = Speakers.loaded(saved["parts"])
             tidied = saved["tidied"] and datetime.fromisoformat(saved["tidied"])
             trail, brain, copies = saved.get("audit"), saved["brain"], read_copies(saved["copies"])
         audit = None if trail is None else AuditTrail.load(trail)
         self.brain.load(brain)
         self.copies.take(copies)
-        self._parts, self._tidied = parts, tidied
+        self._speakers, self._tidied = speakers, tidied
         if self.audit is not None and audit is not None:
             self.audit = audit
 
@@ -351,15 +338,6 @@ class Service:
             export(self.brain, self.workspace, now)
             self.copies.snapshot(self.brain.rows("m.category = 'core'"))
 
-    def _scope(self, principal: str, session: str) -> access.Scope:
-        group = len(self._parts.get(session, {})) > 1
-        return access.Scope(
-            channel=CHANNEL,
-            chat_type="group" if group else "dm",
-            chat_id=session if group else principal,
-            sender=principal,
-        )
-
     def _meant(self, text: str, own: Sequence[Row]) -> frozenset[str]:
         from memsim.memory.erasure import meant
 
@@ -378,18 +356,3 @@ class Service:
             key=str(key),
             category=str(category),
         )
-
-
-def _told_scope(scope: access.Scope) -> dict[str, str]:
-    return {
-        "channel": scope.channel,
-        "chat_type": scope.chat_type,
-        "chat_id": scope.chat_id,
-        "sender": scope.sender,
-    }
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("not a text")
-    return value

@@ -84,13 +84,12 @@ class ToldTools(Tools):
         self, query: str, limit: int, least: float, now: datetime | None, within: Clause = EVERY
     ) -> list[Recalled]:
         """What speaks to a query and may be shown: ranked among all, and then filtered."""
-        before = self._brain.present & within
         found = self._recall(
             self._brain,
             query,
             limit,
             now=now,
-            before=before & self._access() if self._fixed else before,
+            before=within & self._access() if self._fixed else within,
             after=EVERY if self._fixed else self._access(),
         )
         return [r for r in found if r.score >= least]

@@ -58,7 +58,7 @@ class Meanings:
             self._placed.add(number)
 
     def nearest(self, query: str, limit: int, at: str | None, clause: Clause) -> list[Ranked]:
-        """Rows whose vectors are closest to the query's, by cosine above 0.
+        """Rows whose vectors are closest to the query's, by cosine above 0; none put away.
 
         Args:
             query: is kept as texts of rows are, where it is noted at all.
@@ -147,7 +147,10 @@ class Meanings:
             from memsim.memory.stores.ranking import EXACT
 
             self._index = MemoryStore(exact=EXACT)
-            query = "SELECT rowid, embedding FROM memories WHERE embedding IS NOT NULL ORDER BY 1"
+            query = (
+                "SELECT rowid, embedding FROM memories"
+                " WHERE embedding IS NOT NULL AND archived = 0 ORDER BY 1"
+            )
             self._placed = set()
             for number, vector in self._run(query).fetchall():
                 self._index.add([number], _decoded(vector)[None, :])
