@@ -32,6 +32,7 @@ class View:
     project: Project
     terminal: Terminal
     detailed: bool
+    everything: bool
 
     def table(self, columns: Sequence[Column], rows: Sequence[_Row]) -> Iterator[TextLine]:
         """Rows under heads, or the word none."""
@@ -56,14 +57,21 @@ Examples:
     required=False,
     type=click.Choice(["scenarios", "strategies", "metrics", "runs", "datasets"]),
 )
-@click.option("-v", "--verbose", is_flag=True, help="Parameters of the strategies as well.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Parameters as well, and the tests of reproduced systems."
+)
 def command(kind: str | None, verbose: bool) -> None:
     """List scenarios, strategies, metrics, runs or datasets.
 
     Without a word: scenarios, strategies and datasets. No strategy file is executed.
     """
     terminal = Terminal.of_process()
-    view = View(project=find_project(), terminal=terminal, detailed=verbose or kind is not None)
+    view = View(
+        project=find_project(),
+        terminal=terminal,
+        detailed=verbose or kind is not None,
+        everything=verbose,
+    )
     for place, name in enumerate([kind] if kind else _USUAL):
         if place:
             terminal.say()
@@ -135,6 +143,8 @@ def _strategies(view: View) -> Iterator[TextLine]:
         yield line
         if view.detailed:
             yield from _parameters(found)
+        if view.everything:
+            yield from _fidelity(found)
     yield from _told([found.problem for found in everything if found.problem])
 
 
@@ -148,6 +158,15 @@ def _parameters(found: Found) -> Iterator[TextLine]:
     wide = max(map(len, given), default=0)
     for text, param in zip(given, found.params, strict=True):
         yield TextLine(text=f"      {text:<{wide}}  {param.doc or param.annotation}", tone="dim")
+
+
+def _fidelity(found: Found) -> Iterator[TextLine]:
+    if not found.fidelity:
+        return
+    tests = f"tests/fidelity/test_{found.name}.py"
+    yield TextLine(text=f"      {len(found.fidelity)} statements, each held by a test of {tests}:")
+    for statement, test in found.fidelity:
+        yield TextLine(text=f"        {statement} -> {test}", tone="dim")
 
 
 def _metrics(view: View) -> Iterator[TextLine]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ARGUMENT = re.compile(r"^\s*(\w+)(?:\s*\([^)]*\))?:\s*(.*)$")
+_ROW = re.compile(r"^\*\s+(.+?)\s*->\s*(test_\w+)$")
 _SECTION = re.compile(
     r"^\s*(Args|Arguments|Parameters|Attributes|Raises|Returns|Example|Examples):\s*$"
 )
@@ -49,6 +50,7 @@ class Found:
         doc: the first line of its docstring.
         control: what it marks, when its class says so with a plain text; empty otherwise.
         shadows: the origin of another of that name that it takes the place of; empty for none.
+        fidelity: statements of the system that it reproduces, each with the test that holds it.
         entry: an installed one's entry point, `module:Class`.
         problem: why the file or entry point offers nothing; empty when it does.
     """
@@ -62,6 +64,7 @@ class Found:
     control: str = ""
     shadows: str = ""
     params: tuple[Param, ...] = ()
+    fidelity: tuple[tuple[str, str], ...] = ()
     entry: str = ""
     problem: str = ""
 
@@ -93,6 +96,7 @@ def strategies_in(path: Path, *, origin: Origin = "path", shown: str = "") -> tu
             origin=origin,
             control=_control(node, classes),
             params=_params(node, classes, aliases),
+            fidelity=tuple(_fidelity(ast.get_docstring(node) or "")),
         )
         for node in classes.values()
         if not node.name.startswith("_") and _is_strategy(node, classes) and not _abstract(node)
@@ -225,6 +229,20 @@ def _argument_docs(node: ast.ClassDef | ast.FunctionDef) -> dict[str, str]:
         elif inside and name and line.strip():
             docs[name] += f" {line.strip()}"
     return docs
+
+
+def _fidelity(document: str) -> Iterator[tuple[str, str]]:
+    told = ""
+    for line in (*document.splitlines(), ""):
+        text = line.strip()
+        if told and (not text or text.startswith("* ")):
+            if row := _ROW.match(told):
+                yield row[1], row[2]
+            told = ""
+        if text.startswith("* "):
+            told = text
+        elif told:
+            told += f" {text}"
 
 
 def _indent(line: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from click.testing import Result
 
 Call = Callable[..., Result]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_scenarios_strategies_and_datasets_are_listed(project: Path, call: Call) -> None:
@@ -33,6 +35,27 @@ def test_parameters_have_defaults_and_a_word_of_their_own(project: Path, call: C
     result = call("list", "strategies")
 
     assert "      messages=12  how many of the newest are kept whatever they say." in result.stdout
+
+
+SYSTEMS = ("aegis", "agenticx", "agentscope", "cogtrix", "prx")
+
+
+def test_what_is_tested_of_published_systems_is_told_on_request(project: Path, call: Call) -> None:
+    """Every row of each table, with a test that there is; and none of it unasked."""
+    told = call("list", "strategies", "-v").stdout.splitlines()
+
+    for name in SYSTEMS:
+        tests = (ROOT / f"tests/fidelity/test_{name}.py").read_text(encoding="utf-8")
+        known = set(re.findall(r"^def (test_\w+)", tests, re.MULTILINE))
+        head = f"statements, each held by a test of tests/fidelity/test_{name}.py:"
+        start = next(at for at, line in enumerate(told) if line.endswith(head)) + 1
+        count = int(told[start - 1].split()[0])
+        rows = [line.partition(" -> ") for line in told[start : start + count]]
+        source = (ROOT / f"strategies/{name}.py").read_text(encoding="utf-8")
+        assert len(re.findall(r"^ +\* ", source, re.MULTILINE)) == count
+        assert all(statement.strip() and test in known for statement, _, test in rows)
+        assert " -> " not in told[start + count]
+    assert "statements" not in call("list", "strategies").stdout
 
 
 def test_no_strategy_is_executed(project: Path, call: Call) -> None:
