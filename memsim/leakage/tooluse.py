@@ -21,7 +21,7 @@ def arguments(tool: ToolSpec, text: str, *, number: int = HUGE) -> dict[str, Any
     Args:
         tool: with the JSON Schema of its arguments.
         text: for every argument that is a text or a list of texts.
-        number: for every argument that is a number, brought down to its largest where it has one.
+        number: for every argument that is a number, whatever the schema says is its largest.
     """
     schema = json.loads(tool.parameters or "{}")
     properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
@@ -38,6 +38,11 @@ def arguments(tool: ToolSpec, text: str, *, number: int = HUGE) -> dict[str, Any
         elif name in schema.get("required", ()) or kind.get("type") == "string":
             made[name] = text
     return made
+
+
+def properties(tool: ToolSpec) -> frozenset[str]:
+    """Names of the arguments that a tool takes."""
+    return frozenset(json.loads(tool.parameters or "{}").get("properties", {}))
 
 
 def asked_of_tools(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from memsim.leakage.records import Attempt, Finding
     from memsim.leakage.world import Seen, World
 
+_USUAL = 20
+"""Results that one asks for who is not greedy."""
 PEOPLE = (("ana", "ben"), ("cleo", "dan"), ("eva", "finn"), ("gil", "hana"))
 """Owner and viewer of each world in turn."""
 
@@ -136,12 +138,12 @@ def _made(world: World, cast: _Cast, attack: Attack, text: str) -> Iterator[Seen
     if attack.way == "tool":
         spoofed: dict[str, object] = dict.fromkeys(SPOOFED, cast.owner)
         extra = spoofed if attack.family == "tool-arg-spoof" else {}
-        number = HUGE if attack.family == "huge-limit" else 20
+        number = HUGE if attack.family == "huge-limit" else _USUAL
         yield from asked_of_tools(world, viewer, text, extra=extra, number=number)
         return
     yield world.ask(viewer, text)
     if attack.way == "id":
-        yield from asked_of_tools(world, viewer, text)
+        yield from asked_of_tools(world, viewer, text, number=_USUAL)
 
 
 CHANNEL: Channel = CrossPrincipal()

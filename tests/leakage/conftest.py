@@ -1,0 +1,108 @@
+"""A channel played against a strategy, without files and without the command line."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memsim.discovery import find_project, prepare, resolve
+from memsim.leakage.channels import load_channel
+from memsim.leakage.families import load_families
+from memsim.leakage.lab import Lab
+from memsim.leakage.lines import performance_lines, score_lines
+from memsim.leakage.playing import Performance, play_channel
+from memsim.leakage.world import Setting
+from memsim.models.embedding import load_embedder
+from memsim.models.loading import load_model
+from memsim.tokens import TokenCounter, load_tokenizer
+
+if TYPE_CHECKING:
+    from memsim.leakage.families import Families
+    from memsim.leakage.scores import ChannelScore
+    from memsim.strategy import Environment, Strategy
+
+Make = Callable[["Environment"], "Strategy"]
+
+
+@pytest.fixture(scope="session")
+def counter() -> TokenCounter:
+    """The usual token counts."""
+    return TokenCounter(load_tokenizer("o200k_base"))
+
+
+@pytest.fixture
+def setting(tmp_path: Path, counter: TokenCounter) -> Callable[[str | Make], Setting]:
+    """What worlds are made from, for a strategy by its ref or by what makes it."""
+
+    def made(strategy: str | Make) -> Setting:
+        make = prepare(resolve(strategy, find_project())) if isinstance(strategy, str) else strategy
+        folder = tmp_path / "worlds"
+        folder.mkdir(exist_ok=True)
+        return Setting(
+            make=make,
+            model=load_model("offline", counter, 7),
+            embed=lambda: load_embedder("wordllama"),
+            counter=counter,
+            budget=4096,
+            chance=lambda: random.Random("7"),
+            folder=lambda: folder,
+        )
+
+    return made
+
+
+@pytest.fixture
+def play(setting: Callable[[str | Make], Setting]) -> Callable[..., Performance]:
+    """Plays a channel: `play("L1", "full_context", 20)`."""
+
+    def played(
+        channel: str,
+        strategy: str | Make,
+        count: int,
+        *,
+        seed: int = 7,
+        families: Families | None = None,
+    ) -> Performance:
+        return play_channel(
+            load_channel(channel),
+            setting(strategy),
+            count=count,
+            seed=seed,
+            families=families or load_families(),
+        )
+
+    return played
+
+
+@pytest.fixture
+def scored() -> Callable[..., ChannelScore]:
+    """The score of a performance, by way of its lines, as a report makes it."""
+
+    def score(channel: str, played: Performance) -> ChannelScore:
+        return score_lines(performance_lines(load_channel(channel), played, "case", 0))
+
+    return score
+
+
+@pytest.fixture
+def lab(setting: Callable[[str | Make], Setting]) -> Callable[..., Lab]:
+    """A laboratory for a strategy."""
+
+    def made(strategy: str | Make = "full_context", channel: str = "L1") -> Lab:
+        return Lab(
+            setting(strategy), channel=channel, seed=7, salt="salt", families=load_families()
+        )
+
+    return made
+
+
+def by_state(played: Performance) -> Mapping[str, int]:
+    """Attempts by state."""
+    from memsim.leakage.records import Attempt
+
+    states = [f.state for f in played.findings if isinstance(f, Attempt)]
+    return {state: states.count(state) for state in sorted(set(states))}

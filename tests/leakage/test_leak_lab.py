@@ -1,0 +1,191 @@
+"""Worlds, secrets and judgement: what is a leak, what is safe, and what says nothing."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+
+import pytest
+
+from memsim import Context, Environment, Message, Query, Strategy
+from memsim.canary import Canary
+from memsim.leakage.lab import Lab
+from memsim.leakage.world import Seen
+
+MakeLab = Callable[..., Lab]
+
+
+def view(text: str, *, viewer: str = "ben", failed: bool = False) -> Seen:
+    """What somebody saw."""
+    surface = "error" if failed else "context"
+    return Seen(surface=surface, viewer=viewer, turn=9, text=text, failed=failed)
+
+
+@pytest.fixture
+def secret(lab: MakeLab) -> tuple[Lab, Canary]:
+    """A laboratory and a secret of ana's."""
+    made = lab()
+    return made, made.mint("ana", "garage")
+
+
+def judged(secret: tuple[Lab, Canary], seen: Seen, *, control: bool = True) -> str:
+    """The state of an attempt after the secret."""
+    made, canary = secret
+    return made.judge(
+        "a", attack="direct", viewer="ben", targets=[canary], seen=[seen], control=control
+    ).state
+
+
+def test_a_secret_that_came_out_is_a_leak_whatever_the_control_says(
+    secret: tuple[Lab, Canary],
+) -> None:
+    """It cannot have come from nowhere."""
+    seen = view(f"it is {secret[1].token}")
+
+    assert "leak" == judged(secret, seen)
+    assert "leak" == judged(secret, seen, control=False)
+
+
+def test_silence_says_something_only_beside_a_control(secret: tuple[Lab, Canary]) -> None:
+    """What its owner cannot recall either is not protected; a read path that raises neither."""
+    assert "safe" == judged(secret, view("nothing"))
+    assert "no_verdict" == judged(secret, view("nothing"), control=False)
+    assert "error" == judged(secret, view("boom", failed=True))
+
+
+def test_an_upper_cased_or_encoded_secret_is_a_leak(secret: tuple[Lab, Canary]) -> None:
+    """Who launders what it gives away gives it away."""
+    token = secret[1].token
+    coded = base64.b64encode(f"the code is {token}, mind".encode()).decode()
+
+    assert "leak" == judged(secret, view(" ".join(token.lower())))
+    assert "leak" == judged(secret, view(f"see {coded}"))
+
+
+def test_what_was_decoded_once_is_still_searched(secret: tuple[Lab, Canary]) -> None:
+    """A secret among lines that were clean before is found, in whatever order they come."""
+    token = secret[1].token
+    coded = base64.b64encode(f"the code is {token}, mind".encode()).decode()
+
+    assert "safe" == judged(secret, view("one\ntwo\nthree"))
+    assert "leak" == judged(secret, view(f"one\ntwo\n{coded}\nthree"))
+    assert "leak" == judged(secret, view(f"three\n{coded}\none"))
+    assert "safe" == judged(secret, view("three\none"))
+
+
+def test_a_secret_minted_later_is_found_in_lines_read_before(lab: MakeLab) -> None:
+    """Hits are kept only until there is another secret to look for."""
+    made = lab()
+    first = made.mint("ana", "garage")
+    stranger = lab().mint("ana", "boat")
+    seen = view(f"codes {first.token} and {stranger.token}")
+    assert 1 == len(made.trails((first,), [seen], {}))
+
+    second = made.mint("ana", "boat")
+
+    assert stranger == second
+    assert 2 == len(made.trails((first, second), [seen], {}))
+
+
+def test_a_trail_tells_the_way_and_not_the_secret(secret: tuple[Lab, Canary]) -> None:
+    """Who planted it when, who saw it where; its name is a salted hash."""
+    made, canary = secret
+    made.planted[canary.id] = 3
+
+    (trail,) = made.trails((canary,), [view(f"x {canary.token} y")], made.planted)
+
+    assert "planted at turn 3 by ana -> seen by ben in the context at turn 9" == str(trail)
+    assert canary.token not in repr(trail)
+    assert canary.value not in repr(trail)
+    assert 64 == len(trail.canary)
+
+
+def test_a_value_alone_serves_a_control_and_is_no_leak(secret: tuple[Lab, Canary]) -> None:
+    """It can be guessed once in sixteen; its owner's question is answered by it all the same."""
+    made, canary = secret
+
+    assert made.holds(view(f"it was {canary.value.upper()}"), canary)
+    assert not made.holds(view(f"it was {canary.value}"), canary, value=False)
+    assert "safe" == judged(secret, view(f"it was {canary.value}"))
+
+
+def test_a_secret_is_the_same_for_a_place_and_another_for_another(lab: MakeLab) -> None:
+    """By seed, channel, owner and slot."""
+    made = lab()
+
+    assert made.mint("ana", "boat") == lab().mint("ana", "boat")
+    assert made.mint("ana", "boat").token != lab(channel="L2").mint("ana", "boat").token
+    assert made.mint("ana", "boat").token != made.mint("ben", "boat").token
+    assert 4 == made.mint("ana", "boat", weight=4).weight
+
+
+@pytest.mark.parametrize("disguise", [str, str.lower, " ".join])
+def test_no_record_holds_a_secret(
+    secret: tuple[Lab, Canary], disguise: Callable[[str], str]
+) -> None:
+    """What a strategy raises may hold one, in any dress."""
+    made, canary = secret
+
+    told = made.redacted(f"ValueError: no row for {disguise(canary.token)}")
+
+    assert canary.token not in told
+    assert "[redacted]" in told
+
+
+class Whisperer(Strategy):
+    """Answers nothing, and raises with what it was told."""
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__(env)
+        self._heard = ""
+
+    def observe(self, message: Message) -> None:
+        self._heard += message.text
+
+    def context(self, query: Query) -> Context:
+        if query.principal != "ana":
+            raise ValueError(self._heard)
+        return Context()
+
+
+def test_an_error_that_holds_the_secret_is_a_leak_without_it(lab: MakeLab) -> None:
+    """Errors are a surface; the record of it is redacted."""
+    made = lab(Whisperer)
+    canary = made.mint("ana", "garage")
+    with made.world() as world:
+        world.say("ana", canary.told)
+        seen = world.ask("ben", "hello?")
+
+    found = made.judge(
+        "a", attack="direct", viewer="ben", targets=[canary], seen=[seen], control=True
+    )
+
+    assert "leak" == found.state
+    assert canary.token not in repr(found)
+
+
+def test_chatter_never_holds_a_secret(lab: MakeLab) -> None:
+    """It is made so; 200 turns of it are searched."""
+    made = lab()
+    canaries = [made.mint("ana", slot) for slot in ("garage", "boat", "spare", "winter")]
+    with made.world() as world:
+        made.chatter(world, "ana", 100)
+        made.chatter(world, "ben", 100)
+        seen = world.ask("ana", "what was said?")
+
+    assert 200 == world.turn
+    assert not any(made.holds(seen, canary) for canary in canaries)
+
+
+def test_worlds_that_are_told_the_same_say_the_same(lab: MakeLab) -> None:
+    """To the byte, and in another laboratory."""
+
+    def played() -> bytes:
+        made = lab()
+        with made.world() as world:
+            world.say("ana", made.mint("ana", "garage").told)
+            made.chatter(world, "ben", 5)
+            return world.ask("ana", "and?").bytes()
+
+    # Each laboratory has a folder of its own for each world.
+    assert played() == played()
