@@ -285,6 +285,8 @@ def _read_seen(line: Mapping[str, Any]) -> Seen:
 
 
 def _scores(values: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
+    if not all(isinstance(found, list) and found for found in values.values()):
+        raise TypeError("a metric has no scores")
     return {str(metric): tuple(map(_number, found)) for metric, found in values.items()}
 
 

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 _KEPT = 1 << 22
 """Draws of one shape that are kept for the next sample of that shape."""
 
+LEAST = 5
+"""Probes of a stratum of its own: fewer often move as one, which looks like certainty."""
+
 _DIGITS = 12
+_ROUNDING = 1e-9
 _MANY = 60
 """Losses up to which the least visible number is looked for."""
 
@@ -87,8 +91,8 @@ def paired_change(
 
     Args:
         differences: one for each probe, candidate less baseline; at least one.
-        strata: the scenario of each: draws are made within it; those with one probe are put
-            together.
+        strata: the scenario of each: draws are made within it; those with fewer than `LEAST`
+            probes are put together.
         clusters: the scenario of each: whole scenarios are drawn.
         draws: how often to resample.
         confidence: of the interval.
@@ -153,12 +157,24 @@ def paired_changes(
     quantile = t_quantile(0.5 + confidence / 2, n - len(sizes))
     stretch = quantile / normal_quantile(0.5 + confidence / 2)
     p = _bootstrap_p(samples, mean, tuple(sizes), stretch=stretch, draws=draws, seed=seed)
-    return _settled(
-        samples,
-        Changes(
-            mean=mean, low=mean - quantile * error, high=mean + quantile * error, p=p, error=error
-        ),
+    found = Changes(
+        mean=mean, low=mean - quantile * error, high=mean + quantile * error, p=p, error=error
     )
+    if len(sizes) > 1:
+        _pool(samples, found, draws=draws, confidence=confidence, seed=seed)
+    return _settled(samples, found)
+
+
+def _pool(samples: Floats, found: Changes, *, draws: int, confidence: float, seed: int) -> None:
+    """Where whole strata moved as one, no stratum knows of any doubt: there all are one stratum."""
+    certain = (found.error < _ROUNDING) & (samples.min(axis=0) != samples.max(axis=0))
+    if not certain.any():
+        return
+    whole = paired_changes(
+        samples[:, certain], (len(samples),), draws=draws, confidence=confidence, seed=seed
+    )
+    for name in ("low", "high", "p", "error"):
+        getattr(found, name)[certain] = getattr(whole, name)
 
 
 def _settled(samples: Floats, found: Changes) -> Changes:
@@ -259,7 +275,7 @@ def _clustered_changes(
 
 
 def _arranged(groups: Sequence[Hashable]) -> tuple[list[int], tuple[int, ...]]:
-    """The places sorted by stratum, and the strata's sizes, none of them 1."""
+    """The places sorted by stratum, and the strata's sizes."""
     merged = _merged(groups)
     first = {name: place for place, name in reversed(list(enumerate(merged)))}
     order = sorted(range(len(merged)), key=lambda i: (first[merged[i]], i))
@@ -269,12 +285,12 @@ def _arranged(groups: Sequence[Hashable]) -> tuple[list[int], tuple[int, ...]]:
 
 def _merged(groups: Sequence[Hashable]) -> list[Hashable]:
     counted = Counter(groups)
-    alone = [name for name, n in counted.items() if n == 1]
-    if not alone or len(counted) == 1:
+    small = {name for name, n in counted.items() if n < LEAST}
+    if not small or len(counted) == 1:
         return list(groups)
-    # A single one that has no like joins the largest stratum: its own spread cannot be known.
-    into = ("",) if len(alone) > 1 else counted.most_common(1)[0][0]
-    return [into if counted[name] == 1 else name for name in groups]
+    # One that has no like joins the largest stratum: its own spread can hardly be known.
+    into = ("",) if sum(counted[name] for name in small) >= LEAST else counted.most_common(1)[0][0]
+    return [into if name in small else name for name in groups]
 
 
 def _sizes(groups: Sequence[Hashable]) -> tuple[int, ...]:
