@@ -45,6 +45,7 @@ class Question:
     Attributes:
         kind: what would answer it.
         weights: its content stems, each with how much it says, 0 to 1.
+        full: those of them that say something of their own.
         stands_for: other stems that may stand for one of them.
         known: every stem that can match.
         names: stems of the names in it, in order.
@@ -63,6 +64,7 @@ class Question:
 
     kind: forms.Kind
     weights: dict[str, float]
+    full: frozenset[str]
     stands_for: dict[str, str]
     known: frozenset[str]
     names: tuple[str, ...]
@@ -82,11 +84,6 @@ class Question:
         """Which of its stems a text holds, itself or by a word that stands for it."""
         held = self.known.intersection(map(stem, words(text)))
         return frozenset(self.stands_for.get(root, root) for root in held)
-
-    @property
-    def full(self) -> frozenset[str]:
-        """Its stems that say something of their own."""
-        return frozenset(root for root, weight in self.weights.items() if weight >= 1)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -109,6 +106,7 @@ def parse(text: str) -> Question:
     return Question(
         kind=kind,
         weights=weights,
+        full=frozenset(root for root, weight in weights.items() if weight >= 1),
         stands_for=stands_for,
         known=frozenset(weights) | frozenset(stands_for),
         names=names,

@@ -48,6 +48,16 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of a text, folded, in order; identifiers such as `a-17` stay whole."""
+    return [*_words(text)] if len(text) <= SENTENCE_LIMIT else _found(text)
+
+
+@lru_cache(maxsize=1 << 12)
+def _words(text: str) -> tuple[str, ...]:
+    # A sentence is looked at for what it corrects, for whom it names, for what it counts.
+    return tuple(_found(text))
+
+
+def _found(text: str) -> list[str]:
     folded = fold(text)
     if _JOINT.search(folded):
         folded, codes = _take_codes(folded)

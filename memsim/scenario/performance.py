@@ -14,8 +14,10 @@ from memsim.scenario.plan import (
     Gap,
     OpenSession,
     Plan,
+    Repeat,
     Restart,
     Share,
+    UseTools,
 )
 from memsim.scenario.script import (
     Ask,
@@ -51,8 +53,31 @@ class Performance:
     final: tuple[Probe, ...]
 
     def play(self, seed: int) -> Iterator[ScriptEvent]:
-        """The script's events for a seed."""
-        return _Player(self, seed).events()
+        """The script's events for a seed; a short script's are made once for all its cases."""
+        global _LAST  # noqa: PLW0603 - one script at a time, so that a suite keeps no more in mind
+        script, of, events = _LAST
+        if script is self and of == seed:
+            return iter(events)
+        made = _Player(self, seed).events()
+        if not self._short:
+            return made
+        events = tuple(made)
+        _LAST = self, seed, events
+        return iter(events)
+
+    @property
+    def _short(self) -> bool:
+        steps = self.plan.turns
+        return len(steps) <= _SHORT and not any(isinstance(step, _LONG) for step in steps)
+
+
+_SHORT = 100
+"""Steps of a script whose events are all held at once."""
+
+_LONG = (Filler, Repeat, UseTools)
+"""Steps that may generate any number of turns, or of words."""
+
+_LAST: tuple[Performance | None, int, tuple[ScriptEvent, ...]] = (None, 0, ())
 
 
 class _Player:

@@ -50,21 +50,25 @@ _PLAIN = (
     r"|(?P<word>[^\W_]+(?:[-._/:@&'+][^\W_]+)*)"
     r"|(?P<break>[.;!?,:()\[\]\"\n\u2014\u2013]|\s-\s)"
 )
-_TOKEN = re.compile(
-    rf"(?<![\w.-])(?P<iso>(?P<y1>\d{{4}})-(?P<m1>\d\d?)-(?P<d1>\d\d?))(?![\d-])"
-    rf"|(?<![\w/.])(?P<ymd>(?P<y2>\d{{4}})/(?P<m2>\d\d?)/(?P<d2>\d\d?))(?![\w/])"
-    rf"|(?<![\w/.])(?P<slash>(?P<a3>\d\d?)[/.](?P<b3>\d\d?)[/.](?P<y3>\d{{4}}))(?![\w/])"
+# What begins with a digit, and what begins with a month: at any other word neither is tried.
+_NUMERIC = (
+    r"(?=-?\d)(?:"
+    r"(?<![\w.-])(?P<iso>(?P<y1>\d{4})-(?P<m1>\d\d?)-(?P<d1>\d\d?))(?![\d-])"
+    r"|(?<![\w/.])(?P<ymd>(?P<y2>\d{4})/(?P<m2>\d\d?)/(?P<d2>\d\d?))(?![\w/])"
+    r"|(?<![\w/.])(?P<slash>(?P<a3>\d\d?)[/.](?P<b3>\d\d?)[/.](?P<y3>\d{4}))(?![\w/])"
     rf"|(?<![\w.])(?P<dmy>(?P<d4>\d\d?){_TH}\s+(?:of\s+)?(?P<m4>{_MONTH})\b\.?"
     rf"(?:,?\s+(?P<y4>\d{{4}})\b|{_VERB}))"
-    rf"|\b(?P<mdy>(?P<m5>{_MONTH})\b\.?\s+(?:the\s+)?(?P<d5>\d\d?){_TH}\b"
-    rf"(?:,?\s+(?P<y5>\d{{4}})\b)?)(?![:.,]\d)"
-    rf"|\b(?P<my>(?P<m6>{_MONTH})\b\.?,?\s+(?:of\s+)?(?P<y6>\d{{4}})\b)"
     r"|(?<![\w:.])(?P<clock>(?P<hour>\d\d?)(?::(?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b)"
     r"|(?<![\w,.])(?P<grouped>-?\d{1,3}(?:,\d{3})+(?:\.\d+)?)(?![\d,]*\d)"
     r"|(?<![\w-])(?P<below>-\d+(?:\.\d+)?)(?![\w-])"
-    r"|(?P<percent>%)"
-    rf"|{_PLAIN}",
+    r")"
 )
+_MONTHLY = (
+    rf"\b(?P<mdy>(?P<m5>{_MONTH})\b\.?\s+(?:the\s+)?(?P<d5>\d\d?){_TH}\b"
+    rf"(?:,?\s+(?P<y5>\d{{4}})\b)?)(?![:.,]\d)"
+    rf"|\b(?P<my>(?P<m6>{_MONTH})\b\.?,?\s+(?:of\s+)?(?P<y6>\d{{4}})\b)"
+)
+_TOKEN = re.compile(rf"{_NUMERIC}|{_MONTHLY}|(?P<percent>%)|{_PLAIN}")
 _WORDS_ONLY = re.compile(_PLAIN)
 _DIGIT = re.compile(r"\d")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
