@@ -18,7 +18,11 @@ RECALL = Rules(gate=GateSettings(metrics=("recall",)))
 
 
 def column(
-    scores: Sequence[Sequence[float]], *, metric: str = "recall", scenarios: int = 1, **more: float
+    scores: Sequence[Sequence[float]],
+    *,
+    metric: str = "recall",
+    scenarios: int = 1,
+    amounts: Mapping[str, float] | None = None,
 ) -> Column:
     """A probe for each list of scores, over so many scenarios, and amounts of every scenario."""
     names = [f"a.yaml::s{n % scenarios}" for n in range(len(scores))]
@@ -27,7 +31,7 @@ def column(
             (name, f"p{n}"): Seen(scores={metric: tuple(values)})
             for n, (name, values) in enumerate(zip(names, scores, strict=True))
         },
-        amounts={name: {m: (value,) for m, value in more.items()} for name in names},
+        amounts={name: {m: (value,) for m, value in (amounts or {}).items()} for name in names},
         asked=len(scores),
     )
 
@@ -103,8 +107,8 @@ def test_exact_metrics_have_a_tolerance_and_no_doubt(
     """A share of an amount, points of a share; from nothing, anything is too much."""
     rules = Rules(gate=GateSettings(metrics=(metric,)))
     found = compare(
-        sheet({"s": column(KEPT, **{metric: before})}),
-        sheet({"s": column(KEPT, **{metric: after})}),
+        sheet({"s": column(KEPT, amounts={metric: before})}),
+        sheet({"s": column(KEPT, amounts={metric: after})}),
         rules,
     )
 
@@ -160,7 +164,7 @@ def test_moved_probes_are_those_that_most_repeats_moved() -> None:
 def test_noise_is_the_largest_change_between_runs_of_one_kind() -> None:
     """Points of recall, a share of an amount."""
     runs = [
-        sheet({"s": column([[1.0]] * 9 + [[score]], context_peak=peak)})
+        sheet({"s": column([[1.0]] * 9 + [[score]], amounts={"context_peak": peak})})
         for score, peak in ((1.0, 100.0), (0.5, 103.0), (0.8, 98.0))
     ]
 
