@@ -69,15 +69,15 @@ def test_one_pair_says_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("differences", "groups"),
-    [([], {}), ([1.0], {"strata": ["a", "b"]}), ([1.0], {"strata": ["a"], "clusters": ["a"]})],
+    ("differences", "strata", "clusters"),
+    [([], None, None), ([1.0], ["a", "b"], None), ([1.0], ["a"], ["a"])],
 )
 def test_what_cannot_be_drawn_from_is_refused(
-    differences: list[float], groups: dict[str, list[str]]
+    differences: list[float], strata: list[str] | None, clusters: list[str] | None
 ) -> None:
     """Nothing, groups that do not fit, and two ways at once."""
     with pytest.raises(ValueError, match="differences"):
-        paired_change(differences, **groups)
+        paired_change(differences, strata=strata, clusters=clusters)
 
 
 def test_small_scenarios_are_put_together() -> None:
