@@ -194,6 +194,9 @@ class Vector(_Retrieval):
         store = ChromaStore() if self._store == "chroma" else None
         return (VectorIndex(self.env.embed, store),)
 
+    def _needed(self, shown: int) -> int:
+        return min(self._depth, self._k + shown)
+
 
 class Hybrid(_Retrieval):
     """Finds earlier messages by their words and by their meaning, and makes one ranking of both.

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from memsim.memory.retrieval.clusters import Clusters
 from memsim.memory.retrieval.directions import PARTS, centre, halves, rounded
 from memsim.memory.retrieval.nearest import MemoryStore
+from memsim.memory.retrieval.signs import leanings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,6 +83,8 @@ def check(clusters: Clusters, rows: set[int], vectors: Vectors) -> None:
         held += mine
     for kept in (clusters._sizes, clusters._centres, clusters._rows, clusters._codes):
         assert not kept[count:].any()
+    assert np.array_equal(leanings(clusters._centres[:count]), clusters._leanings[:, :count])
+    assert not clusters._leanings[:, count:].any()
     assert sorted(rows) == sorted(held)
     if clusters._upper is not None:
         check(clusters._upper, set(range(count)), clusters._centres)

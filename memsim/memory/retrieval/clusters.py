@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from memsim.memory.retrieval.directions import centre, halves, rounded
-from memsim.memory.retrieval.signs import codes, differing, fewest
+from memsim.memory.retrieval.signs import codes, differing, fewest, leanings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +56,7 @@ class Clusters:
         self._count = 0
         self._sizes: Numbers = np.zeros(0, np.int64)
         self._centres: Vectors = np.zeros((0, 0), np.float32)
+        self._leanings: Codes = np.zeros((0, 0), np.uint64)
         self._rows: Places = np.zeros((0, limit), np.int32)
         self._codes: Codes = np.zeros((0, 0, limit), np.uint64)
         self._list: Places = np.zeros(0, np.int32)
@@ -114,19 +115,25 @@ class Clusters:
                 tie with them.
         """
         chosen = self._chosen(query, probed)
-        held = np.arange(self._limit) < self._sizes[chosen, None]
-        rows = self._rows[chosen]
-        if np.count_nonzero(held) <= wanted:
-            return rows[held].astype(np.int64)
-        counts = differing(self._codes[chosen], codes(query[None, :])[:, 0])
-        counts[~held] = np.iinfo(counts.dtype).max
-        return rows.ravel()[fewest(counts.ravel(), wanted)].astype(np.int64)
+        sizes = self._sizes[chosen]
+        if int(sizes.sum()) <= wanted:
+            return self._rows[chosen][np.arange(self._limit) < sizes[:, None]].astype(np.int64)
+        counts = differing(self._codes[chosen], codes(query[None, :])[:, 0]).ravel()
+        found = fewest(counts, wanted)
+        full = found % self._limit < sizes[found // self._limit]
+        if not full.all():
+            # Where nothing is, it looks like a vector without a number above zero.
+            counts[(np.arange(self._limit) >= sizes[:, None]).ravel()] = np.iinfo(counts.dtype).max
+            found = fewest(counts, wanted)
+        lists, slots = np.divmod(found, self._limit)
+        return self._rows[chosen[lists], slots].astype(np.int64)
 
     def _chosen(self, query: Vectors, probed: int) -> Numbers:
         """The nearest lists, nearest first, until they have so many rows."""
         lists = self._lists(query, -(-probed // self._limit) * ROOM)
-        centres = self._centres[: self._count] if lists is None else self._centres[lists]
-        order = np.argsort(-np.vecdot(centres, rounded(query)), kind="stable")
+        held = self._leanings[:, : self._count] if lists is None else self._leanings[:, lists]
+        counts = differing(held[None], leanings(rounded(query)[None])[:, 0])[0]
+        order = np.argsort(counts, kind="stable")
         if lists is not None:
             order = lists[order]
         enough = np.searchsorted(np.cumsum(self._sizes[order]), probed)
@@ -174,7 +181,8 @@ class Clusters:
                 parts += (part[second], part[first])
                 continue
             place = self._opened(vectors.shape[1]) if place is None else place
-            self._centres[place] = centre(whole[part])
+            self._centres[place] = middle = centre(whole[part])
+            self._leanings[:, place] = leanings(middle[None])[:, 0]
             self._put(place, 0, rows[part], vectors)
             places.append(place)
             place = None
@@ -203,9 +211,11 @@ class Clusters:
         if place != last:
             for held in (self._sizes, self._centres, self._rows, self._codes):
                 held[place] = held[last]
+            self._leanings[:, place] = self._leanings[:, last]
             self._list[self._rows[place, : self._sizes[place]]] = place
         for held in (self._sizes, self._centres, self._rows, self._codes):
             held[last] = 0
+        self._leanings[:, last] = 0
 
     def _opened(self, dimension: int) -> int:
         """The place of a new list."""
@@ -215,6 +225,7 @@ class Clusters:
             self._centres = _grown(self._centres, (room, dimension))
             self._rows = _grown(self._rows, (room, self._limit))
             self._codes = _grown(self._codes, (room, words, self._limit))
+            self._leanings = _grown(self._leanings.T, (room, 2 * words)).T.copy()
         self._count += 1
         return self._count - 1
 

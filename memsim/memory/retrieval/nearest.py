@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 EXACT = 4096
 """Vectors up to which all are compared."""
 
-PROBED = 8192
+PROBED = 6144
 """Vectors whose signs are compared at least, where there are more than `EXACT`."""
 
-COMPARED = 1024
+COMPARED = 256
 """Vectors that are compared at least, of those."""
+
+COMPARED_FOR_EACH = 10
+"""Vectors that are compared at least, for each that is looked for."""
 
 _TOGETHER = 64
 """Vectors that are put into lists together; until then they wait, and are compared always."""
@@ -90,7 +93,7 @@ class MemoryStore:
         """Candidates for the best `k`, with their scores."""
         count = len(self)
         if count > max(self._exact, k):
-            wanted = max(self._compared, k)
+            wanted = max(self._compared, COMPARED_FOR_EACH * k)
             near = self._clusters.near(query, probed=max(self._probed, 2 * k), wanted=wanted)
             rows = np.concatenate((near, self._rows(self._waiting)))
             if len(rows) >= k:

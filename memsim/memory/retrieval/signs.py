@@ -1,4 +1,4 @@
-"""The signs of vectors as bits: few bytes that tell which vectors may be near."""
+"""Vectors as bits: their signs, or how they lean; few bytes that tell which may be near."""
 
 from __future__ import annotations
 
@@ -16,12 +16,30 @@ if TYPE_CHECKING:
     Counts = NDArray[np.uint16]
 
 
+LEANING = np.float32(0.6)
+"""What is clear: so many times the size that the numbers of a unit vector have in the mean."""
+
+
 def codes(vectors: Vectors) -> Codes:
     """The signs of vectors as bits, shape (words of 64 bits, n)."""
-    rows, dimension = vectors.shape
-    signs = np.zeros((rows, -(-dimension // 64) * 64), np.bool_)
-    signs[:, :dimension] = vectors > 0
-    return np.packbits(signs, axis=1).view(np.uint64).T
+    return _packed(vectors > 0)
+
+
+def leanings(vectors: Vectors) -> Codes:
+    """Two bits for each number of unit vectors: clearly above zero, and not clearly below it.
+
+    Returns:
+        Shape (words of 64 bits, n): twice as many words as there are signs, and nearer the truth.
+    """
+    clear = LEANING / np.float32(np.sqrt(max(1, vectors.shape[1])))
+    return np.concatenate((_packed(vectors > clear), _packed(vectors > -clear)))
+
+
+def _packed(bits: NDArray[np.bool_]) -> Codes:
+    rows, width = bits.shape
+    whole = np.zeros((rows, -(-width // 64) * 64), np.bool_)
+    whole[:, :width] = bits
+    return np.packbits(whole, axis=1).view(np.uint64).T
 
 
 def differing(held: Codes, code: Codes) -> Counts:
