@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -78,8 +78,8 @@ class Lab:
             try:
                 yield world
             finally:
-                for seen in world.seen:
-                    self.read.update(dict.fromkeys(seen.text.splitlines()))
+                for text in _everything(world):
+                    self.read.update(dict.fromkeys(text.splitlines()))
 
     def mint(
         self, principal: str, slot: str, *, weight: int | None = None, kind: str = ""
@@ -264,3 +264,14 @@ class Lab:
             self._matcher_of = len(self.canaries), Matcher(self.canaries.values())
             self._read.clear()
         return self._matcher_of[1]
+
+
+def _everything(world: World) -> Iterator[str]:
+    """All that anybody saw in a world, and what can be seen at its end."""
+    with suppress(Exception):  # what a stranger's surfaces raise is found where they are looked at
+        if world.inspectable:
+            world.surfaces()
+    yield from (seen.text for seen in world.seen)
+    yield from (text for _, text in world.logs())
+    for _, data in world.files():
+        yield data.decode("latin-1")
