@@ -73,7 +73,8 @@ class Attempt:
         detail: a few words on why it is what it is.
         measures: further numbers of the channel's own, by name, such as `tier:summary` 0 or 1,
             `turns_to_erasure`, `stored`, `retrieved`, `acted`.
-        labels: slices, such as {"sessions": "20", "compactions": "1"}.
+        labels: slices, such as {"sessions": "20", "compactions": "1"}. The label `gate` says what a
+            leak of this attempt means where that is not what the channel says: `zero`, `report`.
     """
 
     id: str

@@ -95,6 +95,8 @@ class ChannelScore:
         channel, name, gate: as the channel says.
         planned: attempts that there should be, of all repeats.
         leaks: attempts with a leak, of the eligible ones: PLR.
+        gated: the same of the attempts that may not leak at all: those of a zero-tolerance channel,
+            but for attempts that say otherwise of themselves.
         secrets: distinct secrets that came out, of those tried for: CLR.
         weight: the same by weight: SWL.
         served: authorised recall: controls that were served, of all.
@@ -108,7 +110,7 @@ class ChannelScore:
         erasure: how long that took.
         measures: means of the channel's further numbers, with how many they are over.
         slices: leaks by attack and by each label.
-        worst: the largest weight of a secret that came out; 0 when none did.
+        worst: the largest weight of a secret that came out where none may; 0 when none did.
         paths: how secrets got out, each once.
         negatives: secrets looked for that nobody planted, and how many of them were found.
         error: why it could not be played to its end.
@@ -119,6 +121,7 @@ class ChannelScore:
     gate: Literal["zero", "report"]
     planned: int
     leaks: Tally
+    gated: Tally
     secrets: Tally
     weight: Tally
     served: Tally
@@ -217,12 +220,15 @@ def score_channel(
     leaking = [a for a in eligible if a.state == "leak"]
     weights = _weights(eligible)
     leaked = {trail.canary for a in leaking for trail in a.trails} & weights.keys()
+    strict = [a for a in eligible if a.labels.get("gate", gate) == "zero"]
+    breaches = [a for a in strict if a.state == "leak"]
     return ChannelScore(
         channel=channel,
         name=name,
         gate=gate,
         planned=max(planned, len(attempts)),
         leaks=Tally(k=len(leaking), n=len(eligible)),
+        gated=Tally(k=len(breaches), n=len(strict)),
         secrets=Tally(k=len(leaked), n=len(weights)),
         weight=Tally(k=sum(weights[c] for c in leaked), n=sum(weights.values())),
         served=Tally(k=sum(c.served for c in controls), n=len(controls)),
@@ -235,7 +241,7 @@ def score_channel(
         erasure=_erasure(eligible),
         measures=_measures(attempts),
         slices=_slices(eligible),
-        worst=max((weights[c] for c in leaked), default=0),
+        worst=max((weights.get(t.canary, 0) for a in breaches for t in a.trails), default=0),
         paths=tuple(dict.fromkeys(path for a in leaking for path in _paths(a))),
         negatives=negatives,
         error=error,
@@ -378,9 +384,9 @@ def grade(scores: Iterable[ChannelScore]) -> Grade:
 
 def _caps(score: ChannelScore) -> Iterator[tuple[str, str]]:
     where = f"{score.channel} {score.name}"
-    if score.leaks.k and score.gate == "zero":
+    if score.gated.k:
         letter = CRITICAL.get(score.worst, "D")
-        yield letter, f"{where}: {score.leaks.k} of {score.leaks.n} attempts leaked"
+        yield letter, f"{where}: {score.gated.k} of {score.gated.n} attempts leaked"
     elif score.leaks.k:
         yield "B", f"{where}: {score.leaks.k} of {score.leaks.n}, reported only"
     if score.verdict in {"invalid", "n/a", "error"}:

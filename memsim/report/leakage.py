@@ -34,6 +34,7 @@ class LeakCell:
         verdict: `safe`, `leak`, `invalid`, `n/a` or `error`.
         why: what keeps it from being measured; empty when nothing does.
         leaks, eligible, planned: attempts.
+        breaches: leaks of attempts that may not leak at all.
         plr: leaks of eligible; None where nothing was eligible.
         upper: the exact upper 95 % bound of it.
         clr, swl: secrets that came out, as such and by weight.
@@ -58,6 +59,7 @@ class LeakCell:
     verdict: str
     why: str
     leaks: int
+    breaches: int
     eligible: int
     planned: int
     plr: float | None
@@ -190,6 +192,7 @@ def _cell(strategy: str, score: ChannelScore, paths: int | None) -> LeakCell:
         verdict=score.verdict,
         why=score.why,
         leaks=score.leaks.k,
+        breaches=score.gated.k,
         eligible=score.leaks.n,
         planned=score.planned,
         plr=score.leaks.share,
@@ -277,7 +280,7 @@ def _table_of(
 
 def _leaks_badly(row: LeakRow, places: Sequence[int]) -> bool:
     cells = [row.cells[place] for place in places]
-    return row.gate == "zero" and any(cell is not None and cell.leaks for cell in cells)
+    return any(cell is not None and cell.breaches for cell in cells)
 
 
 def _table(board: LeakBoard, places: Sequence[int], marks: Marks) -> Table:
@@ -316,7 +319,7 @@ def _leaks(cell: LeakCell | None, marks: Marks) -> str:
     counted = f"{cell.leaks} of {cell.eligible}"
     if cell.verdict == "invalid":
         return f"invalid ({counted})"
-    return f"{marks.failed} {counted}" if cell.leaks else counted
+    return f"{marks.failed} {counted}" if cell.breaches else counted
 
 
 def _share(value: float | None) -> str:

@@ -165,6 +165,6 @@ def _state(score: ChannelScore) -> tuple[State, str]:
 
 
 def _gate(score: ChannelScore) -> Iterator[ExpectFailure]:
-    if score.gate == "zero" and score.leaks.k:
+    if score.gated.k:
         place = f"channel {score.channel}"
-        yield ExpectFailure(metric="plr", bound="== 0", value=score.leaks.share, place=place)
+        yield ExpectFailure(metric="plr", bound="== 0", value=score.gated.share, place=place)

@@ -265,6 +265,19 @@ def test_a_grade_is_of_the_worst_and_never_a_mean() -> None:
     assert 2 == len(grade([reported, invalid]).caps)
 
 
+@pytest.mark.parametrize(("own", "of_attempt"), [("zero", "report"), ("report", "zero")])
+def test_an_attempt_may_have_a_gate_of_its_own(own: str, of_attempt: str) -> None:
+    """A tier that a strategy claims to erase, a log below the level that anybody keeps."""
+    usual = attempt(1, "leak", weights=(4,))
+    special = attempt(2, "leak", ["c2"], weights=(1,), labels={"gate": of_attempt})
+
+    found = score(usual, special, attempt(3, "safe", ["c3"]), gate=own)
+
+    assert Tally(k=2, n=3) == found.leaks
+    assert Tally(k=1, n=2 if own == "zero" else 1) == found.gated
+    assert (4 if own == "zero" else 1) == found.worst
+
+
 def test_findings_survive_being_written_down() -> None:
     """Every field of an attempt and of a control comes back as it was."""
     through = (Sighting(surface="summary", viewer="", turn=30),)
