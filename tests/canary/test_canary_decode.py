@@ -78,6 +78,7 @@ def test_every_codec_has_a_name_of_its_own() -> None:
         ("escapes", r"\xe2\x80\x8b\ud835\udfd4", "\u200b𝟔"),
         ("escapes", r"\ud835 \U00110000 \u{110000}.", "\ud835  ."),
         ("escapes", r"\400\066", r"\4006"),
+        ("escapes", r"\U0010ffff.", "\U0010ffff."),
         ("quoted-printable", "a=36=50=\n=58=\r\n=e2=80=8B", "a6PX\u200b"),
         ("rot13", "6CKJ 4o5x", "6PXW 4b5k"),
         ("reversed", "WXP6", "6PXW"),
@@ -170,6 +171,28 @@ def test_a_damaged_piece_is_opened_up_to_the_damage() -> None:
 
     assert ("compressed",) in paths(as_text(bytes(piece)))
     assert ("compressed",) in paths(as_text(bytes(piece[:30_000])))
+
+
+def test_a_long_piece_is_opened_wherever_it_begins() -> None:
+    """What it holds is read on to its end, over many times what is fed at once."""
+    noise = random.Random(7).randbytes(60_000).hex().encode()
+    piece = zlib.compress(noise + PLAIN.encode() + noise)
+    (view,) = [
+        view.text
+        for view in views(as_text(bytes(50_000) + piece))
+        if view.via == ("compressed",) and PLAIN in view.text
+    ]
+
+    assert (noise + PLAIN.encode() + noise).decode() == view
+
+
+@pytest.mark.parametrize("most", [100, 60_000, 119_999])
+def test_no_piece_comes_to_more_than_its_bound(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever in the feeding the bound is reached."""
+    monkeypatch.setattr(decode, "PIECE", most)
+    piece = zlib.compress(random.Random(7).randbytes(60_000).hex().encode())
+
+    assert [most] == [len(v.text) for v in views(as_text(piece)) if v.via == ("compressed",)]
 
 
 def test_a_large_piece_is_opened_to_a_megabyte() -> None:
