@@ -42,7 +42,7 @@ def caught() -> dict[str, str]:
     """The tier by which each encoding of the corpus is found, or `missed`."""
     canary = mint(7, "corpus", "ana", "locker")
     matcher = Matcher([canary])
-    tiers = {}
+    tiers: dict[str, str] = {}
     for path in sorted(CORPUS.glob("*.json")):
         for name, texts in json.loads(path.read_text(encoding="utf-8")).items():
             hits = matcher.find_in(texts, decode=True)

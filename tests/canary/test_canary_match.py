@@ -207,7 +207,7 @@ def test_a_token_needs_room_before_its_parts() -> None:
 
 def test_two_canaries_with_one_id_are_refused() -> None:
     """They could not be told apart."""
-    with pytest.raises(ValueError, match="^two canaries have the same id$"):
+    with pytest.raises(ValueError, match=r"^two canaries have the same id$"):
         Matcher([MINE, MINE])
 
 
