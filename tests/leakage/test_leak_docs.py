@@ -1,0 +1,33 @@
+"""`docs/leakage.md` says what is so: every channel, family, number and word."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from memsim.leakage.families import WORDS, headers, load_families
+from memsim.leakage.records import STATES
+from memsim.leakage.scores import LEAKAGE
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "leakage.md").read_text("utf-8")
+
+
+def test_the_table_of_channels_is_that_of_their_files() -> None:
+    """Name, how often it is tried, and what a leak means."""
+    rows = [line.split(" | ") for line in PAGE.splitlines() if re.match(r"\| L\d+ \|", line)]
+
+    expected = [
+        (f"| {h.channel}", h.name, str(h.attempts), f"{h.gate} |") for h in headers().values()
+    ]
+    assert expected == [(row[0], row[1], row[3], row[4]) for row in rows]
+
+
+def test_every_family_metric_state_and_word_is_named() -> None:
+    """Nothing that a user meets goes unexplained."""
+    families = load_families()
+    told = " ".join(PAGE.split())
+
+    assert ", ".join(a.family for a in families.attacks) in told
+    assert ", ".join(p.family for p in families.payloads) in told
+    assert [] == [name for name in (*LEAKAGE, *STATES) if f"`{name}`" not in told]
+    assert [] == [word for word in WORDS if f"`{{{word}}}`" not in told]
