@@ -44,6 +44,9 @@ class Prx(Strategy):
     What users say is stored as it is said, and what speaks to a message is put before it. All else
     is for the agent's five tools. The latest messages of each sender's chat stand there anyway.
 
+    Its index scores every row that has any of the question's words, "the" among them, and files are
+    gone through from end to end: what a turn costs grows with the rows that there are, as in PRX.
+
     Args:
         backend: `sqlite`, a file; `memory`, this process alone; `markdown`, files searched by the
             share of words; `embeddings`, found by meaning alone; `postgres`, a file's tables
@@ -165,6 +168,9 @@ class Prx(Strategy):
     * what is recalled stays young, and is kept from three uses on -> test_real_usefulness
     * custom rows are never pruned -> test_real_hygiene
     * the file backend forgets nothing -> test_real_markdown
+    * files keep what hygiene erased -> test_files_outlive_rows_that_grew_old
+    * a lost database is made again when the memory opens
+      -> test_a_lost_database_is_made_again_where_a_memory_opens
     * a lost database comes back, and cannot be opened unless `fixed`
       -> test_a_lost_database_comes_back_only_repaired
     """

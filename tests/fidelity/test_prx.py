@@ -1093,6 +1093,18 @@ def test_files_are_saved_and_scrubbed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fixed", ["false", "true"])
+def test_files_outlive_rows_that_grew_old(make: Make, fixed: str) -> None:
+    """The day's file is put away with what nobody can have forgotten; repaired, that is gone."""
+    held = make(f"version=0.3.0,fixed={fixed}")
+    held.say("The rockets are in the yard behind the house.")
+    held.later(days=4)
+    texts = [path.read_text("utf-8") for path in sorted((held.folder / "memory").glob("*.md"))]
+
+    assert set() == held.keys()
+    assert [fixed == "false"] == ["yard" in text for text in texts]
+
+
+@pytest.mark.parametrize("fixed", ["false", "true"])
 def test_a_lost_database_is_made_again_where_a_memory_opens(make: Make, fixed: str) -> None:
     """From its files, which 0.3.0 cannot open afterwards."""
     memory = make("version=0.3.0").folder / "MEMORY.md"

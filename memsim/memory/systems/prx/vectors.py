@@ -13,6 +13,7 @@ from memsim.memory.systems.prx.ranking import Ranked, f32
 from memsim.memory.systems.prx.rows import EVERY, Clause, Row
 
 if TYPE_CHECKING:
+    from memsim.memory.retrieval.forms import Numbers, Scores
     from memsim.memory.retrieval.nearest import MemoryStore
     from memsim.models import Embedder, Vectors
 
@@ -72,12 +73,14 @@ class Meanings:
         index = self._searchable()
         if not len(index):
             return []
-        numbers, scores = index.search(vector, limit if clause == EVERY else len(index))
-        meant = None if clause == EVERY else self._meant(clause)
+        found = (
+            index.search(vector, limit) if clause == EVERY else self._among(clause, vector, limit)
+        )
+        numbers, scores = (column.tolist() for column in found)
         ranked = sorted(
             (-f32(min(1.0, score)), number)
-            for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
-            if score > 0 and (meant is None or number in meant)
+            for number, score in zip(numbers, scores, strict=True)
+            if score > 0
         )
         return [(number, -score) for score, number in ranked[:limit]]
 
@@ -137,9 +140,17 @@ class Meanings:
         vector: bytes = self._embed().embed([text])[0].astype("<f4").tobytes()
         return vector
 
-    def _meant(self, clause: Clause) -> frozenset[int]:
+    def _among(self, clause: Clause, vector: Vectors, limit: int) -> tuple[Numbers, Scores]:
+        """The closest of those rows alone that are meant."""
+        import numpy as np
+
+        from memsim.memory.retrieval.nearest import closest
+
         query = f"SELECT m.rowid FROM memories m WHERE {clause.sql}"
-        return frozenset(n for (n,) in self._run(query, clause.given))
+        meant = np.array([n for (n,) in self._run(query, clause.given)], np.int64)
+        numbers, vectors = self._searchable().all()
+        (rows,) = np.isin(numbers, meant).nonzero()
+        return closest(vector, numbers[rows], vectors[rows], limit)
 
     def _searchable(self) -> MemoryStore:
         if self._index is None:
