@@ -139,6 +139,7 @@ class _Performance:
 
     def perform(self) -> int:
         from memsim.gate import judge
+        from memsim.gate.keeping import keep_comparison
         from memsim.runs import load_run, open_run
 
         settings = self._plan.settings
@@ -160,10 +161,11 @@ class _Performance:
             comparison = against.compare(writer.folder, settings)
             alone = judge(results, max_errors=settings.max_errors)
             verdict = against.rule(alone, comparison)
+            keep_comparison(writer.folder, comparison)
             if not writer.finished:
                 writer.finish(verdict.exit_code, verdict.sentence, against=against.name)
         run = load_run(writer.folder, self._project.base / settings.reports)
-        summary = replace(self._summary(run), verdict=verdict, comparison=comparison)
+        summary = replace(self._summary(run), verdict=verdict)
         self._keep_report(run, summary)
         self._show(run, summary)
         return summary.verdict.exit_code

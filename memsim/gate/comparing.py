@@ -59,8 +59,10 @@ def check_metrics(metrics: Sequence[str], *, same_machine: bool = False) -> None
     """Refuse metrics that cannot be compared.
 
     Raises:
-        ConfigError: one is unknown, or is seconds or dollars and the two are not of one job.
+        ConfigError: there is none, one is unknown, or is seconds or dollars and the two are not of one job.
     """
+    if not metrics:
+        raise ConfigError("gate.metrics names no metric to compare")
     for metric in metrics:
         if metric != SECONDS and metric not in METRICS:
             hint = nearest(metric, [*METRICS, SECONDS])
@@ -104,7 +106,9 @@ def compare(base: Sheet, now: Sheet, rules: Rules) -> Comparison:
     why = ", ".join(f"{s.kind} {s.base or 'none'} then, {s.now or 'none'} now" for s in other)
     pairs = pair_cells(base, now)
     bench = _Bench(base=base, now=now, rules=rules, shared=shared, stale=why)
-    cells = [bench.found(pair, metric) for pair in pairs for metric in rules.gate.metrics]
+    cells = [
+        bench.found(pair, metric) for pair in pairs for metric in dict.fromkeys(rules.gate.metrics)
+    ]
     return Comparison(
         base=base.name,
         now=now.name,

@@ -136,6 +136,11 @@ class Comparison:
         return {word: counted[word] for word in WORDS if counted[word]}
 
     @property
+    def empty(self) -> bool:
+        """Whether nothing could be compared, as only one of the two has each strategy."""
+        return all(cell.word in {"new", "gone"} for cell in self.cells)
+
+    @property
     def sentence(self) -> str:
         """Such as `against main: 1 worse, 5 same`."""
         said = ", ".join(f"{count} {word}" for word, count in self.counts.items())

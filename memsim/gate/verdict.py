@@ -74,7 +74,7 @@ def rule(
     Args:
         verdict: of the run alone.
         comparison: with its baseline; None without one.
-        strict: what is unsure or stale fails.
+        strict: what is unsure or stale fails, and so does having nothing to compare.
         required: the baseline that there had to be, where there is none.
     """
     if comparison is None:
@@ -87,7 +87,7 @@ def rule(
     if counts.get("unmeasured"):
         code = ExitCode.UNMEASURABLE
     bad = counts.get("worse") or (strict and any(counts.get(word) for word in STRICT))
-    if bad or (strict and comparison.stale):
+    if bad or (strict and (comparison.stale or comparison.empty)):
         code = ExitCode.FAILED
     sentence = f"{verdict.sentence}; {comparison.sentence}"
     return replace(verdict, exit_code=_worst(verdict, code), sentence=sentence)

@@ -18,8 +18,6 @@ TONES: dict[Word, Tone] = {
     "unmeasured": "bad",
     "stale": "bad",
     "better": "good",
-    "new": "dim",
-    "gone": "dim",
 }
 NAMED = 5
 """Probes of a strategy that are named; the others are counted."""
@@ -37,11 +35,11 @@ def comparison_lines(
         run: what `memsim explain` should call the run.
     """
     table = comparison_table(comparison, marks)
-    rows = [[cells[i] for _, cells in table] for i in range(len(comparison.cells))]
-    tones = [TONES.get(cell.word, "plain") for cell in comparison.cells]
+    tones = [TONES.get(cell.word, "plain") for cell in _shared(comparison)]
+    rows = [[cells[i] for _, cells in table] for i in range(len(tones))]
     laid = lay_out([c for c, _ in table], list(zip(rows, tones, strict=True)), width, indent="")
-    lines = [TextLine(text=title(comparison, marks), tone="head"), TextLine(text=""), *laid.lines]
-    lines.append(TextLine(text=""))
+    lines = [TextLine(text=title(comparison, marks), tone="head"), TextLine(text="")]
+    lines += [*laid.lines, TextLine(text="")] if rows else []
     notes = [*whys(comparison), *stale_notes(comparison.stale), *sizes(comparison)]
     lines += [TextLine(text=f"  {note}", tone="dim") for note in notes]
     for lost in (True, False):
@@ -68,8 +66,8 @@ def title(comparison: Comparison, marks: Marks) -> str:
 
 
 def comparison_table(comparison: Comparison, marks: Marks) -> Table:
-    """The columns of a comparison with their cells."""
-    cells = comparison.cells
+    """The columns of a comparison with their cells, of strategies that both have."""
+    cells = _shared(comparison)
     share = f"{comparison.confidence:.0%}"
     return [
         (Column(head="strategy", right=False, clip=True), [c.variant for c in cells]),
@@ -84,6 +82,10 @@ def comparison_table(comparison: Comparison, marks: Marks) -> Table:
         (Column(head="kept", rank=1), [str(c.kept) if c.layer else "" for c in cells]),
         (Column(head="", right=False), [_said(c) for c in cells]),
     ]
+
+
+def _shared(comparison: Comparison) -> list[Found]:
+    return [cell for cell in comparison.cells if cell.word not in {"new", "gone"}]
 
 
 def _said(cell: Found) -> str:
@@ -167,10 +169,12 @@ def sizes(comparison: Comparison) -> Iterator[str]:
         if known:
             drops = _range(min(known), max(known))
             yield f"the smallest drop in {metric} that would be seen 4 times in 5: {drops}"
-    for word, names in (("new", comparison.new), ("gone", comparison.gone)):
-        if names:
-            more = f", +{len(names) - NAMED}" if len(names) > NAMED else ""
-            yield f"{word} scenarios: {', '.join(names[:NAMED])}{more}"
+    for word, scenarios in (("new", comparison.new), ("gone", comparison.gone)):
+        strategies = dict.fromkeys(c.variant for c in comparison.cells if c.word == word)
+        for kind, names in (("strategies", list(strategies)), ("scenarios", list(scenarios))):
+            if names:
+                more = f", +{len(names) - NAMED}" if len(names) > NAMED else ""
+                yield f"{word} {kind}: {', '.join(names[:NAMED])}{more}"
 
 
 def _range(low: float, high: float) -> str:
@@ -209,8 +213,9 @@ def comparison_markdown(comparison: Comparison) -> Iterator[str]:
     from memsim.report.markdown import escape, table_rows
 
     yield from ("", f"## Compared: {title(comparison, UNICODE)}", "")
-    yield from table_rows(comparison_table(comparison, UNICODE))
-    yield ""
+    if _shared(comparison):
+        yield from table_rows(comparison_table(comparison, UNICODE))
+        yield ""
     notes = [*whys(comparison), *stale_notes(comparison.stale), *sizes(comparison)]
     yield from (f"- {escape(note)}" for note in notes)
     for lost in (True, False):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.errors import ExitCode
 from memsim.gate import Verdict, fails, judge, lacks
+from memsim.gate.keeping import kept_comparison
 from memsim.report.answers import Answer, answer_of, answers_of
 from memsim.report.boards import boards_of
 from memsim.report.numbers import plural
@@ -64,6 +65,7 @@ def summarise(
         pending=max(0, len(planned) - len(run.cases)) if isinstance(planned, Mapping) else 0,
         seconds=seconds,
         leakage=_leakage(run, examples),
+        comparison=kept_comparison(run.folder),
     )
 
 

@@ -10,6 +10,7 @@
         ├── probes.jsonl        one line per probe and case
         ├── cases.jsonl         one line per case, and where its records end in the two above
         ├── ahead.jsonl         while it runs: costly cases whose turn has not come
+        ├── comparison.json         what the gate found against a baseline, if there was one
         └── report.md
 
 `cases.jsonl` is the log of what is complete: a case's records are written and flushed before its

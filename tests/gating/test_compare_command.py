@@ -219,6 +219,10 @@ def test_strategies_and_scenarios_without_counterpart_are_new_and_gone(
         "sliding_window recall": "gone",
         "sliding_window context_peak": "gone",
     }
+    shown = call("compare").stdout
+    assert "gone strategies: sliding_window:messages=24@4k" in shown
+    assert "new scenarios: scenarios/moved.yaml::lockers" in shown
+    assert call("compare", "--strict").exit_code == 1
     assert ["scenarios/moved.yaml::lockers"] == told["new"]
     assert ["scenarios/lockers.yaml::lockers"] == told["gone"]
 
@@ -322,6 +326,16 @@ def test_what_is_neither_run_nor_baseline_is_exit_four(
     assert result.exit_code == 4
     assert said in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_no_metric_at_all_is_exit_four(saved: Path, call: Call, gate: Callable[..., None]) -> None:
+    """A gate that looks at nothing would always be green."""
+    gate("metrics = []")
+
+    result = call("compare")
+
+    assert result.exit_code == 4
+    assert result.stderr == "memsim: gate.metrics names no metric to compare\n"
 
 
 def test_a_metric_that_is_none_is_exit_four(

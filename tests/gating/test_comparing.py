@@ -198,6 +198,8 @@ def test_only_the_offline_model_always_answers_the_same(model: str, chance: bool
         (ExitCode.UNMEASURABLE, ("worse",), False, ExitCode.FAILED),
         (ExitCode.UNMEASURABLE, ("same",), False, ExitCode.UNMEASURABLE),
         (ExitCode.FAILED, ("unmeasured",), False, ExitCode.FAILED),
+        (ExitCode.PASSED, ("new", "gone"), False, ExitCode.PASSED),
+        (ExitCode.PASSED, ("new", "gone"), True, ExitCode.FAILED),
         (ExitCode.NOTHING, (), False, ExitCode.NOTHING),
     ],
 )

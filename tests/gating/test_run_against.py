@@ -42,10 +42,22 @@ def test_a_run_is_shown_again_with_its_verdict(saved: Path, call: Call) -> None:
     run(call, 12)
     saved.unlink()
 
-    result = call("report", "-q")
+    result = call("report")
 
     assert result.exit_code == 1
-    assert result.stdout.startswith("1 passed; against main: 1 worse, 1 better")
+    assert result.stdout.splitlines()[-1].startswith("1 passed; against main: 1 worse, 1 better")
+    assert "newly lost" in result.stdout
+
+
+def test_a_damaged_comparison_is_exit_four(saved: Path, call: Call) -> None:
+    """One line that names the file."""
+    run(call, 12)
+    (load_run("latest", Path("reports")).folder / "comparison.json").write_text("{", "utf-8")
+
+    result = call("report")
+
+    assert result.exit_code == 4
+    assert result.stderr.endswith("comparison.json: is damaged\n")
 
 
 def test_the_same_again_passes_strictly(saved: Path, call: Call) -> None:
