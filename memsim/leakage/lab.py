@@ -201,14 +201,16 @@ class Lab:
                 canary = wanted.get(hit.canary)
                 if canary is None:
                     continue
+                place = self._place(view, canary)
+                through = self._through(view, canary, place)
+                surface = view.surface if through else place
                 found.append(
                     Trail(
                         canary=self.fingerprint(canary),
                         owner=canary.owner,
                         planted=planted.get(canary.id, 0),
-                        seen=Sighting(
-                            surface=self._place(view, canary), viewer=view.viewer, turn=view.turn
-                        ),
+                        through=through,
+                        seen=Sighting(surface=surface, viewer=view.viewer, turn=view.turn),
                         tier=hit.tier,
                         excerpt=hit.excerpt,
                     )
@@ -256,6 +258,13 @@ class Lab:
             if any(hit.canary == canary.id for hit in self._matcher.find(text)):
                 return name
         return view.surface
+
+    def _through(self, view: Seen, canary: Canary, place: str) -> tuple[Sighting, ...]:
+        """What the strategy wrote itself and the secret came by, such as a summary."""
+        for name, turn, text in view.made:
+            if name == place and any(h.canary == canary.id for h in self._matcher.find(text)):
+                return (Sighting(surface=name, viewer="", turn=turn),)
+        return ()
 
     @property
     def _matcher(self) -> Matcher:

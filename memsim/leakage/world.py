@@ -52,6 +52,7 @@ class Seen:
         text: everything that could be read, in reading order.
         parts: the same by section, for the trail of a leak: (section, text).
         failed: the read path raised: what is not seen then proves nothing.
+        made: what in it the strategy wrote itself, as far as it says when: (section, turn, text).
     """
 
     surface: str
@@ -60,6 +61,7 @@ class Seen:
     text: str
     parts: tuple[tuple[str, str], ...] = ()
     failed: bool = False
+    made: tuple[tuple[str, int, str], ...] = ()
 
     def bytes(self) -> bytes:
         """Everything as canonical JSON, for comparing two worlds byte by byte."""
@@ -262,7 +264,8 @@ class World:
         parts = _parts(trace.context)
         answer = trace.answer or ""
         text = "\n".join((*(t for _, t in parts), answer))
-        return self._note("context", principal, text, parts=(*parts, ("answer", answer)))
+        parts = (*parts, ("answer", answer))
+        return self._note("context", principal, text, parts=parts, made=self._made(trace.context))
 
     def tools(self, principal: str) -> tuple[str, ...]:
         """Names of the tools that an agent of the principal's is offered."""
@@ -332,15 +335,39 @@ class World:
         *,
         parts: tuple[tuple[str, str], ...] = (),
         failed: bool = False,
+        made: tuple[tuple[str, int, str], ...] = (),
     ) -> Seen:
         seen = Seen(
-            surface=surface, viewer=viewer, turn=self.turn, text=text, parts=parts, failed=failed
+            surface=surface,
+            viewer=viewer,
+            turn=self.turn,
+            text=text,
+            parts=parts,
+            failed=failed,
+            made=made,
         )
         self.seen.append(seen)
         return seen
 
     def _play(self, event: ScriptEvent) -> None:
         self._stage.play(event)
+
+    def _made(self, context: Context | None) -> tuple[tuple[str, int, str], ...]:
+        found = (
+            (section.layer, self._turn_at(message.time), message.text)
+            for section in (context.sections if context else ())
+            for message in section.messages
+            if message.composed
+        )
+        return tuple((layer, turn, text) for layer, turn, text in found if turn)
+
+    def _turn_at(self, time: datetime) -> int:
+        """The turn in which something was written: by its time, else the last compaction's."""
+        played = [record.turn for record in self._records if record.time <= time]
+        if time != EPOCH and played:
+            return played[-1]
+        compacted = (r.turn for r in self._records if any(e.kind == "compaction" for e in r.events))
+        return max(compacted, default=0)
 
     def _keep(self, record: TurnRecord) -> None:
         self._records.append(record)

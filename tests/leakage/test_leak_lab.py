@@ -11,6 +11,7 @@ from memsim import Context, Environment, Message, Query, Strategy
 from memsim.canary import Canary
 from memsim.leakage.lab import Lab
 from memsim.leakage.world import Seen
+from memsim.message import composed
 
 MakeLab = Callable[..., Lab]
 
@@ -130,6 +131,43 @@ def test_no_record_holds_a_secret(
 
     assert canary.token not in told
     assert "[redacted]" in told
+
+
+class Minutes(Strategy):
+    """Keeps minutes of everything that was said up to the fourth turn, for everybody."""
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__(env)
+        self._minutes: Message | None = None
+        self._said = ""
+
+    def observe(self, message: Message) -> None:
+        self._said += message.text
+        if message.turn == 4:
+            self._minutes = composed("system", self._said, id="minutes", time=message.time)
+
+    def context(self, query: Query) -> Context:
+        found = (self._minutes,) if self._minutes else ()
+        return Context(sections=(self.env.build.section("summary", found),))
+
+
+def test_a_trail_names_the_summary_that_a_secret_came_by(lab: MakeLab) -> None:
+    """With the turn in which it was written, as the strategy dates it."""
+    made = lab(Minutes)
+    canary = made.mint("ana", "garage")
+    with made.world() as world:
+        made.chatter(world, "ana", 1)
+        world.say("ana", canary.told)
+        made.planted[canary.id] = world.turn
+        made.chatter(world, "ben", 7)
+        seen = world.ask("ben", "what was said?")
+
+    (trail,) = made.trails((canary,), [seen], made.planted)
+
+    assert (
+        "planted at turn 2 by ana -> summary of turn 4 -> seen by ben in the context at turn 9"
+        == str(trail)
+    )
 
 
 class Whisperer(Strategy):
