@@ -35,6 +35,7 @@ class BehavingModel:
 
     Attributes:
         asked: every request so far.
+        written: how many of them were for a summary or for facts.
     """
 
     def __init__(self, behaviour: Behaviour, counter: TokenCounter, clock: Clock) -> None:
@@ -42,6 +43,7 @@ class BehavingModel:
         self._offline = OfflineModel(counter)
         self._clock = clock
         self.asked: list[Request] = []
+        self.written = 0
 
     @property
     def name(self) -> str:
@@ -55,11 +57,12 @@ class BehavingModel:
             ModelError: its behaviour is to raise.
         """
         self.asked.append(request)
+        self.written += request.task in _WRITING
         if self._behaviour == "good" or request.task not in _WRITING:
             return self._offline.complete(request)
-        return self._written(request)
+        return self._text(request)
 
-    def _written(self, request: Request) -> Reply:
+    def _text(self, request: Request) -> Reply:
         if self._behaviour == "raising":
             raise ModelError("no answer")
         if self._behaviour == "slow":

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,9 +19,12 @@ from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
 from memsim.testing.behaviours import BehavingModel
 from memsim.testing.cases import Case, Elapse, Forgotten, Granted, Happening, Turn
 from memsim.testing.claims import Claims
+from memsim.testing.folders import throwaway
 from memsim.tokens import CharsOverFour, TokenCounter
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     from memsim.message import Message
     from memsim.models import Embedder
 
@@ -139,7 +140,7 @@ class World:
         self.model = BehavingModel(case.behaviour, self.counter, self.clock)
         self.transcript = Transcript()
         self._events: list[Event] = []
-        self._folder: Path | None = None
+        self._folder: TemporaryDirectory[str] | None = None
         self._looking = looking and "surfaces" in subject.claims.has
         self.memory = self._made()
 
@@ -148,7 +149,7 @@ class World:
         with self._watched():
             self.memory.close()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.cleanup()
             self._folder = None
 
     @property
@@ -208,7 +209,7 @@ class World:
         return self.subject.claims.control == "evidence"
 
     def _one(self, event: Happening) -> None:
-        writing = self._writing()
+        writing = self.model.written
         if isinstance(event, Turn):
             self._turn(event)
         elif isinstance(event, Elapse):
@@ -231,7 +232,7 @@ class World:
                 event=event,
                 said=len(self.transcript.said),
                 events=tuple(self._events),
-                requests=self._writing() - writing,
+                requests=self.model.written - writing,
                 held=self.held() if self._looking else None,
             )
         )
@@ -278,9 +279,6 @@ class World:
         self.transcript.sights.append(sight)
         return sight
 
-    def _writing(self) -> int:
-        return sum(1 for r in self.model.asked if r.task in {"summarise", "extract"})
-
     def _made(self) -> Strategy:
         env = Environment(
             clock=self.clock,
@@ -296,8 +294,8 @@ class World:
 
     def _private(self) -> Path:
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="memsim-check-"))
-        return self._folder
+            self._folder = throwaway()
+        return Path(self._folder.name)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

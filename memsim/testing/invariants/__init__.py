@@ -6,7 +6,23 @@ it looked at, and raises `Violation` where the invariant does not hold.
 
 from __future__ import annotations
 
-from memsim.testing.invariants import budget, structure
+from memsim.testing.invariants import (
+    acl,
+    budget,
+    budget_parts,
+    coverage,
+    coverage_parts,
+    hygiene,
+    ledger,
+    offload,
+    persistence,
+    persistence_parts,
+    pins,
+    run,
+    structure,
+    structure_parts,
+    text,
+)
 from memsim.testing.registry import COUNT, Invariant, NotApplicable, Violation, invariant, known
 
 __all__ = [
@@ -14,8 +30,21 @@ __all__ = [
     "Invariant",
     "NotApplicable",
     "Violation",
+    "acl",
     "budget",
+    "budget_parts",
+    "coverage",
+    "coverage_parts",
+    "hygiene",
     "invariant",
     "known",
+    "ledger",
+    "offload",
+    "persistence",
+    "persistence_parts",
+    "pins",
+    "run",
     "structure",
+    "structure_parts",
+    "text",
 ]

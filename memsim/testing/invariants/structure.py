@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from memsim.memory.compaction.fences import escaped
 from memsim.memory.compaction.speaking import AUTHORITY
 from memsim.message import Message
 from memsim.testing.registry import Violation, holds
@@ -221,31 +222,29 @@ def authority_non_elevation(trial: Trial) -> int:
     needs=("context",),
 )
 def current_input(trial: Trial) -> int:
-    """When a context is sent, the message it is to answer is in it, byte for byte.
+    """The message that is to be answered reaches the model byte for byte.
 
-    A message that alone takes more than half the budget is excused. Fails, for example, where
-    recalled notes fill the budget before the user's own message gets its place.
+    The question is put to the model beside the context, so it may be left out there; what stands
+    there in its place may not be a part of it. Fails, for example, where a long question is cut to
+    its first 500 characters to make room for what was recalled.
     """
-    if trial.subject.claims.control == "evidence":
-        return 0
     seen = 0
-    count = trial.main.build.tokens
     for sight in trial.transcript.shown:
-        if not sight.delivered:
-            continue
         own = [
             m
             for m in trial.transcript.said[: sight.said]
-            if m.role == "user" and m.principal == sight.query.principal
+            if m.role == "user" and m.turn == sight.query.turn
         ]
-        turn = [m for m in trial.transcript.said[: sight.said] if m.turn == sight.query.turn]
-        # What stands behind it may be the group of a call, which can be cut from no side.
-        behind = turn[turn.index(own[-1]) :] if own and own[-1] in turn else []
-        if not behind or count(behind) > sight.query.budget // 2:
+        if not sight.delivered or not own:
             continue
-        seen += 1
-        if own[-1] not in sight.messages:
-            raise Violation(f"{at(sight)}: {own[-1].id}, which is to be answered, is not there")
+        there = [m for m in sight.messages if m.id == own[-1].id]
+        instead = [m for m in sight.messages if own[-1].id in {*m.quotes, *m.excerpts}]
+        seen += len(there) + len(instead)
+        if any(m != own[-1] for m in there):
+            raise Violation(f"{at(sight)}: {own[-1].id}, which is to be answered, was altered")
+        for message in instead:
+            if not there and own[-1].id in message.excerpts:
+                raise Violation(f"{at(sight)}: of {own[-1].id}, only a part is there")
     return seen
 
 
@@ -270,8 +269,7 @@ def retained_tail(trial: Trial) -> int:
         said = [
             m
             for m in trial.transcript.said[: sight.said]
-            if m.id not in trial.transcript.forgotten
-            and (not scoped or m.principal == sight.query.principal)
+            if not scoped or m.principal == sight.query.principal
         ]
         start = len(said) - min(tail, len(said))
         # A group of a call and all up to its last result is kept or dropped as one.
@@ -280,13 +278,14 @@ def retained_tail(trial: Trial) -> int:
                 start = answer + 1
         # An orphan, and a call that is long given up, may be sent to no provider.
         whole = said[start:]
-        latest = [m for m in whole if not m.calls and not m.results]
+        gone = trial.transcript.forgotten
+        latest = [m for m in whole if not m.calls and not m.results and m.id not in gone]
         if not latest or count(whole) > sight.query.budget // 2:
             continue
         seen += 1
-        gone = [m.id for m in latest if m not in sight.messages]
-        if gone:
-            raise Violation(f"{at(sight)}: of the latest {tail} messages, {gone} are not there")
+        lost = [m.id for m in latest if m not in sight.messages]
+        if lost:
+            raise Violation(f"{at(sight)}: of the latest {tail} messages, {lost} are not there")
     return seen
 
 
@@ -344,6 +343,10 @@ def no_mutation(trial: Trial) -> int:
                 continue
             for source in message.quotes:
                 seen += 1
-                if source in said and said[source].text not in message.text:
+                if source not in said:
+                    continue
+                text = said[source].text
+                # A delimiter in what is quoted is taken apart, which is no alteration.
+                if text not in message.text and escaped(text) not in message.text:
                     raise Violation(f"{at(sight)}: {message.id} quotes {source} otherwise")
     return seen
