@@ -159,7 +159,7 @@ def _record(value: object, parts: tuple[tuple[str, object], ...]) -> dict[str, o
     for name, default in parts:
         part = getattr(value, name)
         if part is not default and part != default:
-            said[name] = _said(part)
+            said[name] = part if type(part) is str else _said(part)
     return said
 
 
