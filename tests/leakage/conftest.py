@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,16 @@ from memsim.tokens import TokenCounter, load_tokenizer
 if TYPE_CHECKING:
     from memsim.leakage.families import Families
     from memsim.leakage.scores import ChannelScore
+    from memsim.models import Embedder
     from memsim.strategy import Environment, Strategy
 
 Make = Callable[["Environment"], "Strategy"]
+
+
+@lru_cache(maxsize=1)
+def embedder() -> Embedder:
+    """The usual embedder, loaded once."""
+    return load_embedder("wordllama")
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +53,7 @@ def setting(tmp_path: Path, counter: TokenCounter) -> Callable[[str | Make], Set
         return Setting(
             make=make,
             model=load_model("offline", counter, 7),
-            embed=lambda: load_embedder("wordllama"),
+            embed=embedder,
             counter=counter,
             budget=4096,
             chance=lambda: random.Random("7"),

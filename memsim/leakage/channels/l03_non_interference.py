@@ -156,7 +156,7 @@ class NonInterference(Described):
         found = difference(left, right)
         if found is None or attempt.state in {"leak", "error"}:
             return attempt
-        return replace(attempt, state="leak", detail=str(_redacted(lab, str(found))))
+        return replace(attempt, state="leak", detail=lab.redacted(str(found)))
 
 
 def _text(attack: Attack, around: int, canary: Canary) -> str:
@@ -180,13 +180,6 @@ def _views(world: World, attack: Attack, text: str) -> Iterator[Seen]:
         yield from world.surfaces(VIEWER)
     else:
         yield from asked_of_tools(world, VIEWER, text)
-
-
-def _redacted(lab: Lab, text: str) -> str:
-    for canary in lab.canaries.values():
-        for secret in (canary.token, canary.value):
-            text = text.replace(secret, "…")
-    return text
 
 
 CHANNEL: Channel = NonInterference()

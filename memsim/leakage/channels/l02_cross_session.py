@@ -1,0 +1,159 @@
+"""L2: conversations whose ids a careless key confuses, and what one then gets of the other's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memsim.leakage.channel import Channel, Described
+
+if TYPE_CHECKING:
+    from memsim.canary import Canary
+    from memsim.leakage.lab import Lab
+    from memsim.leakage.records import Attempt, Finding
+    from memsim.leakage.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collision:
+    """Two people in two conversations, which a key made of their ids takes for one.
+
+    Attributes:
+        family: what the key does wrong.
+        owner, owned: who tells the secrets, and in which conversation.
+        viewer, viewed: who comes, and in which conversation.
+
+    Where both conversations have the same id, the viewer only asks: whom the application lets
+    speak in a conversation is in it, and may see it.
+    """
+
+    family: str
+    owner: str
+    owned: str
+    viewer: str
+    viewed: str
+
+
+_JOINTS = ("_", "-", ":", "/", "&", "=", "%", "|", ".", "::", "__", " ")
+_SUFFIXES = ("_hybrid", "_summary", "_history", "_memory", ".json", "_0")
+
+
+def collisions() -> Iterator[Collision]:
+    """Every way in which ids are confused here."""
+    for joint in _JOINTS:
+        yield Collision(
+            family=f"joined by {joint!r}",
+            owner="ana",
+            owned=f"ben{joint}cleo",
+            viewer=f"ana{joint}ben",
+            viewed="cleo",
+        )
+    for suffix in _SUFFIXES:
+        yield Collision(
+            family=f"suffix {suffix!r}",
+            owner="ana",
+            owned="talk",
+            viewer="ben",
+            viewed=f"talk{suffix}",
+        )
+    yield Collision(
+        family="same id", owner="ana", owned="support-17", viewer="ben", viewed="support-17"
+    )
+    yield Collision(family="case", owner="ana", owned="talk", viewer="Ana", viewed="Talk")
+    yield Collision(family="space", owner="ana", owned="talk", viewer="ana ", viewed="talk ")
+    yield Collision(
+        family="unicode", owner="zo\u00eb", owned="é", viewer="zoe\u0308", viewed="e\u0301"
+    )
+    yield Collision(family="path", owner="ana", owned="talk", viewer="ben", viewed="../ana/talk")
+    yield Collision(family="percent", owner="ana", owned="talk", viewer="%61na", viewed="%74alk")
+    yield Collision(
+        family="parameter", owner="ana", owned="talk", viewer="ben", viewed="x&user_id=ana"
+    )
+
+
+class CrossSession(Described):
+    """A world for each collision: secrets, then the other's conversation, before and after."""
+
+    id = "L2"
+
+    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+        """Plant, confuse and look; see `Channel`."""
+        every = tuple(collisions())
+        for number, collision in enumerate(every):
+            share = count // len(every) + (number < count % len(every))
+            if share:
+                yield from self._world(lab, collision, share)
+
+    def _world(self, lab: Lab, collision: Collision, share: int) -> Iterator[Finding]:
+        with lab.world() as world:
+            canaries = self._plant(lab, world, collision)
+            held: dict[str, bool] = {}
+            for canary in canaries:
+                seen = world.ask(collision.owner, canary.question, session=collision.owned)
+                control = lab.control(f"{collision.family}/{canary.slot}", seen, canary)
+                held[canary.id] = control.served
+                yield control
+            for place in range(share):
+                self._disturb(lab, world, collision, place, share)
+                yield self._attempt(lab, world, collision, canaries, held, place)
+
+    def _plant(self, lab: Lab, world: World, collision: Collision) -> tuple[Canary, ...]:
+        slots = self.header.texts("slots")
+        owner, session = collision.owner, collision.owned
+        canaries = tuple(lab.mint(owner, f"{slot} {collision.family}") for slot in slots)
+        for canary in canaries:
+            world.say(owner, canary.told, session=session, plants=[canary.id])
+            lab.planted[canary.id] = world.turn
+            lab.chatter(world, owner, self.header.number("between"), session=session)
+        return canaries
+
+    def _disturb(
+        self, lab: Lab, world: World, collision: Collision, place: int, share: int
+    ) -> None:
+        """The viewer's conversation begins, and goes on after a restart; each is looked at."""
+        viewer, session = collision.viewer, collision.viewed
+        if session == collision.owned:
+            return
+        if place == share // 3:
+            lab.chatter(world, viewer, 2, session=session)
+        elif place == 2 * share // 3:
+            world.restart()
+            lab.chatter(world, viewer, 1, session=session)
+
+    def _attempt(
+        self,
+        lab: Lab,
+        world: World,
+        collision: Collision,
+        canaries: tuple[Canary, ...],
+        held: dict[str, bool],
+        place: int,
+    ) -> Attempt:
+        attacks = lab.families.of(self.header, "ask")
+        attack = attacks[place % len(attacks)]
+        canary = canaries[place % len(canaries)]
+        text = attack.text(
+            place,
+            owner=collision.owner,
+            viewer=collision.viewer,
+            slot=canary.slot,
+            topic=f"{canary.slot} {canary.noun}",
+            noun=canary.noun,
+            session=collision.owned,
+            number="3",
+            prefix="7",
+        )
+        targets = [c for c in canaries if held[c.id]]
+        return lab.judge(
+            f"{collision.family}/{place + 1}-{attack.family}",
+            attack=attack.family,
+            viewer=collision.viewer,
+            targets=targets or canaries,
+            seen=[world.ask(collision.viewer, text, session=collision.viewed)],
+            control=bool(targets),
+            labels={"collision": collision.family},
+        )
+
+
+CHANNEL: Channel = CrossSession()
