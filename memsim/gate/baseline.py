@@ -33,8 +33,16 @@ from typing import Any, NoReturn
 
 from memsim.config import show_budget
 from memsim.errors import BaselineError, nearest
-from memsim.gate.sheet import SECONDS, Cell, Column, Seen, Sheet, Unit, scenario_of
-from memsim.scoring.metrics import METRICS
+from memsim.gate.sheet import (
+    Cell,
+    Column,
+    Seen,
+    Sheet,
+    Unit,
+    is_timed,
+    metric_of,
+    scenario_of,
+)
 
 FORMAT = 1
 SUFFIX = ".json"
@@ -177,7 +185,7 @@ def _probe_lines(sheet: Sheet) -> Iterator[Mapping[str, object]]:
 
 
 def _belongs(metric: str) -> bool:
-    return metric != SECONDS and metric in METRICS and METRICS[metric].unit != "dollars"
+    return metric_of(metric) is not None and not is_timed(metric)
 
 
 def _case(scenario: str, strategy: str, budget: int) -> str:

@@ -21,7 +21,18 @@ from memsim.config import GateSettings, show_budget
 from memsim.errors import ConfigError, nearest
 from memsim.gate.findings import Comparison, Found, Moved, Word
 from memsim.gate.pairing import Pair, common_scenarios, pair_cells, stale_parts
-from memsim.gate.sheet import SECONDS, Cell, Column, Seen, Sheet, Unit, lower_is_better
+from memsim.gate.sheet import (
+    SECONDS,
+    Cell,
+    Column,
+    Seen,
+    Sheet,
+    Unit,
+    is_share,
+    is_timed,
+    lower_is_better,
+    metric_of,
+)
 from memsim.scoring.metrics import ANSWERS, METRICS, RANKED
 from memsim.stats import holm, paired_change, visible_drop
 
@@ -59,15 +70,16 @@ def check_metrics(metrics: Sequence[str], *, same_machine: bool = False) -> None
     """Refuse metrics that cannot be compared.
 
     Raises:
-        ConfigError: there is none, one is unknown, or is seconds or dollars and the two are not of one job.
+        ConfigError: there is none, or one is unknown, or is seconds or dollars where the two are
+            not of one job.
     """
     if not metrics:
         raise ConfigError("gate.metrics names no metric to compare")
     for metric in metrics:
-        if metric != SECONDS and metric not in METRICS:
+        if metric_of(metric) is None:
             hint = nearest(metric, [*METRICS, SECONDS])
             raise ConfigError(f"gate.metrics: there is no metric {metric!r}", hint=hint)
-        if _timed(metric) and not same_machine:
+        if is_timed(metric) and not same_machine:
             message = (
                 f"gate.metrics: {metric} is compared only between two runs of the same job:"
                 " memsim compare --same-machine"
@@ -106,9 +118,8 @@ def compare(base: Sheet, now: Sheet, rules: Rules) -> Comparison:
     why = ", ".join(f"{s.kind} {s.base or 'none'} then, {s.now or 'none'} now" for s in other)
     pairs = pair_cells(base, now)
     bench = _Bench(base=base, now=now, rules=rules, shared=shared, stale=why)
-    cells = [
-        bench.found(pair, metric) for pair in pairs for metric in dict.fromkeys(rules.gate.metrics)
-    ]
+    metrics = tuple(dict.fromkeys(rules.gate.metrics))
+    cells = [bench.found(pair, metric) for pair in pairs for metric in metrics]
     return Comparison(
         base=base.name,
         now=now.name,
@@ -275,7 +286,7 @@ class _Bench:
             return replace(blank, word="unmeasured", why=f"{metric} was not measured in both")
         whole = max if metric.endswith("_peak") else _mean
         base, now = whole([b for b, _ in values.values()]), whole([n for _, n in values.values()])
-        change = now - base if _is_share(metric) else _relative(base, now)
+        change = now - base if is_share(metric) else _relative(base, now)
         if metric == SECONDS and abs(now - base) < SECONDS_LEAST:
             change = 0.0
         sign = -1 if lower_is_better(metric) else 1
@@ -303,14 +314,6 @@ def _relative(base: float, now: float) -> float:
         return 0.0
     # From nothing, any amount is all there is.
     return (now - base) / abs(base) if base else math.copysign(1.0, now - base)
-
-
-def _is_share(metric: str) -> bool:
-    return metric != SECONDS and METRICS[metric].unit == "share"
-
-
-def _timed(metric: str) -> bool:
-    return metric == SECONDS or METRICS[metric].unit == "dollars"
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -369,7 +372,7 @@ def noise_between(runs: Sequence[Sheet]) -> dict[str, dict[str, float]]:
         difference of shares, or a share of the first one's amount.
     """
     first, *others = runs
-    metrics = tuple(m for m in METRICS if m not in RANKED and not _timed(m))
+    metrics = tuple(m for m in METRICS if m not in RANKED and not is_timed(m))
     gate = GateSettings(metrics=metrics, min_probes=1, max_errors=1 << 30)
     floor: dict[str, dict[str, float]] = {}
     for other in others:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import BaselineError
-from memsim.scoring.metrics import METRICS
+from memsim.scoring.metrics import METRICS, Metric
 from memsim.scoring.outcomes import UNMEASURED
+from memsim.suite.scenarios import LEAKAGE
 
 if TYPE_CHECKING:
     from memsim.runs import Run
@@ -166,7 +167,8 @@ def _columns(cases: Sequence[CaseResult], lines: Iterable[Mapping[str, Any]]) ->
     cell_of = {case.id: (case.strategy, case.budget) for case in cases}
     seen: dict[Cell, dict[Unit, list[Mapping[str, Any]]]] = {}
     for line in lines:
-        if (cell := cell_of.get(line["case"])) is not None:
+        # What an attack tried is no probe: its case's amounts tell what leaked.
+        if "scores" in line and (cell := cell_of.get(line["case"])) is not None:
             unit = scenario_of(line["case"]), str(line["probe"])
             seen.setdefault(cell, {}).setdefault(unit, []).append(line)
     return {
@@ -192,8 +194,13 @@ def _column(
         },
         asked=sum(c.counts.get("probes", 0) for c in cases),
         errors=sum(max(c.counts.get("errors", 0), int(c.state != "scored")) for c in cases),
-        dataset=cases[0].dataset if cases else "",
+        dataset=_dataset(cases),
     )
+
+
+def _dataset(cases: Sequence[CaseResult]) -> str:
+    names = {case.dataset for case in cases if case.dataset != LEAKAGE}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _seen(lines: Sequence[Mapping[str, Any]]) -> Seen:
@@ -224,6 +231,34 @@ def scenario_of(case: str) -> str:
     return f"{path}::{rest.partition('[')[0]}"
 
 
-def lower_is_better(metric: str) -> bool:
+_SECONDS = Metric(about="what a case took", better="lower", unit="count")
+
+
+def metric_of(name: str) -> Metric | None:
+    """What a metric is: of memory, of leakage, or the time that a case took; None of none."""
+    if name == SECONDS:
+        return _SECONDS
+    if name in METRICS:
+        return METRICS[name]
+    # Only who names one of these pays for reading what an attack is.
+    from memsim.leakage.scores import LEAKAGE as OF_CHANNELS
+
+    return OF_CHANNELS.get(name)
+
+
+def lower_is_better(name: str) -> bool:
     """Whether less of a metric is more."""
-    return metric == SECONDS or METRICS[metric].better == "lower"
+    found = metric_of(name)
+    return found is not None and found.better == "lower"
+
+
+def is_share(name: str) -> bool:
+    """Whether a metric goes from 0 to 1, and its changes are points."""
+    found = metric_of(name)
+    return found is not None and found.unit == "share"
+
+
+def is_timed(name: str) -> bool:
+    """Whether a metric is of a machine or a price list, and comparable only within one job."""
+    found = metric_of(name)
+    return name == SECONDS or (found is not None and found.unit == "dollars")

@@ -7,11 +7,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from memsim.gate.findings import Comparison, Found, Moved, Stale, Word
+from memsim.gate.sheet import is_share
 from memsim.report import numbers
 from memsim.report.layout import Column, TextLine, Tone, lay_out
 from memsim.report.marks import UNICODE, Marks
 from memsim.report.matrix import Table
-from memsim.scoring.metrics import METRICS
 
 TONES: dict[Word, Tone] = {
     "worse": "bad",
@@ -97,7 +97,7 @@ def value(metric: str, amount: float | None) -> str:
     """A metric's value as a table has it."""
     if amount is None:
         return ""
-    if metric in METRICS and METRICS[metric].unit == "share":
+    if is_share(metric):
         return numbers.share(amount)
     return f"{amount:,.0f}" if float(amount).is_integer() else f"{amount:,.2f}"
 
@@ -106,9 +106,7 @@ def change(cell: Found, marks: Marks) -> str:
     """A change with its sign: points of a share, or per cent of an amount."""
     if cell.change is None:
         return ""
-    if cell.layer == "exact" and not (
-        cell.metric in METRICS and METRICS[cell.metric].unit == "share"
-    ):
+    if not is_share(cell.metric):
         return _signed(f"{abs(cell.change):.1%}", cell.change, marks)
     return _points(cell.change, marks)
 
