@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -25,7 +26,7 @@ from memsim.memory.state import reading
 from memsim.memory.systems.aegis.opening import Kept, open_kept
 from memsim.memory.systems.aegis.pipeline import Origin, Pipeline, Recalled, Rules
 from memsim.memory.systems.aegis.talk import Talk
-from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking
+from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking, TooLargeError
 
 Switch = Literal["on", "off"]
 
@@ -185,6 +186,7 @@ class Aegis(Strategy):
         self._session = ""
         self._visible: frozenset[str] = frozenset()
         self._users_said: dict[str, int] = {}
+        self._said: dict[str, str] = {}
 
     def observe(self, message: Message) -> None:
         talk = self._talks.get(message.session)
@@ -205,9 +207,10 @@ class Aegis(Strategy):
             self._pipeline.injected(talk, skill, message)
             self._visible |= {f"skill:{message.id}"}
         self._turn.append(message)
+        self._said[message.id] = message.principal
 
     def context(self, query: Query) -> Context:
-        talk = self._talks.get(query.session)
+        talk = self._talk(query)
         recalled = self._pipeline.recall(talk, query.text, query.principal)
         build = self.env.build
         system = build.section("system", talk.systems if talk else ())
@@ -250,14 +253,16 @@ class Aegis(Strategy):
             for m in (*talk.pending, *talk.window)
             if m.principal == request.principal and not m.composed
         }
-        own |= {i: "" for o in self._owned(request.principal) for i in o.all if i not in own}
+        mine = (i for i, who in self._said.items() if who == request.principal)
+        own |= {i: "" for i in mine if i not in own}
         gone = set(meant(request.text, request.sources, own))
         for talk in self._talks.values():
             if talk.remove(gone):
                 entities = [dict(entity) for _, entity in talk.entities.values()]
                 self._pipeline.working.delete(talk.id)
                 if entities:
-                    self._pipeline.working.set(talk.id, {"entities": entities})
+                    with suppress(TooLargeError):
+                        self._pipeline.working.set(talk.id, {"entities": entities})
         origins = self._pipeline.origins
         ids = [i for i, origin in origins.items() if gone.intersection(origin.all)]
         self._pipeline.episodes.remove(ids)
@@ -300,6 +305,7 @@ class Aegis(Strategy):
             "session": self._session,
             "visible": [*sorted(self._visible)],
             "users": dict(self._users_said),
+            "said": [[i, who] for i, who in self._said.items()],
         }
 
     def load(self, state: State) -> None:
@@ -314,10 +320,13 @@ class Aegis(Strategy):
                 i: Origin(sources=tuple(sources), all=tuple(every), user=user)
                 for i, sources, every, user in saved["origins"]
             }
-            self._visible = frozenset(saved["visible"])
-            self._users_said = dict(saved["users"])
-            self._session = "" + saved["session"]
+            visible = frozenset(saved["visible"])
+            users = {s: 0 + count for s, count in saved["users"].items()}
+            session = "" + saved["session"]
+            said = {"" + i: "" + who for i, who in saved["said"]}
             self._kept.load(saved["kept"])
+        self._visible, self._users_said, self._session = visible, users, session
+        self._said = said
         self._talks, self._latest, self._pipeline.origins = talks, latest, origins
         self._turn = []
 
@@ -333,8 +342,12 @@ class Aegis(Strategy):
                 self._pipeline.conclude(talk)
 
     def _recalled(self, query: Query) -> Recalled:
+        return self._pipeline.recall(self._talk(query), query.text, query.principal)
+
+    def _talk(self, query: Query) -> Talk | None:
         talk = self._talks.get(query.session)
-        return self._pipeline.recall(talk, query.text, query.principal)
+        closed = self._pipeline.rules.fixed and talk and query.principal not in talk.speakers
+        return None if closed else talk
 
     def _memory(
         self, recalled: Recalled, talk: Talk | None, query: Query, budget: int
@@ -368,9 +381,6 @@ class Aegis(Strategy):
             derived_from=tuple(dict.fromkeys(made)),
             time=query.time,
         )
-
-    def _owned(self, principal: str) -> Iterator[Origin]:
-        return (o for o in self._pipeline.origins.values() if o.user == principal)
 
     def _talk_surfaces(self, talk: Talk, shown: Sequence[Message]) -> Iterator[Surface]:
         for message in shown:

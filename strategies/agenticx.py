@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from contextlib import ExitStack
+from typing import Any, Literal
 
 from memsim import (
     Context,
@@ -22,8 +23,12 @@ from memsim import (
     composed,
     said,
 )
+from memsim.memory.compaction.summary import originals
+from memsim.memory.crediting import credited_once
 from memsim.memory.erasure import meant
+from memsim.memory.fitting import fitted
 from memsim.memory.scope import Scoped
+from memsim.memory.state import reading
 from memsim.memory.systems.agenticx.agenttools import call, specs
 from memsim.memory.systems.agenticx.compactor import Compacted, asking
 from memsim.memory.systems.agenticx.content import sanitised
@@ -203,14 +208,17 @@ class Agenticx(Strategy):
         window = compacted.messages[len(summary) :]
         recalled, ranking = self._recalled(studio, query)
         build = self.env.build
-        return build.context(
+        latest = build.section("window", window)
+        recalled = credited_once(recalled, latest)
+        context = build.context(
             build.section("core", self._core()),
             recalled,
-            self._scratchpad(studio, query),
+            credited_once(credited_once(self._scratchpad(studio, query), latest), recalled),
             build.section("summary", summary),
-            build.section("window", window),
+            latest,
             ranking=ranking,
         )
+        return fitted(build, context, query.budget) if self._profile.fixed else context
 
     def delivered(self, context: Context) -> None:
         principal, session = self._latest
@@ -278,8 +286,8 @@ class Agenticx(Strategy):
         studio = self._studios.seen_by(query.principal)
         compacted = self._compacted(query.principal, query.session)
         for message in compacted.messages:
-            if message.id == source or source in message.derived_from:
-                place = "summary" if message.id != source and not message.results else "window"
+            if source in originals(message):
+                place = "summary" if message.composed and message.role == "system" else "window"
                 return Location(tier=place)
         if studio.written(source):
             return Location(tier="store", detail="in the workspace, not among what was recalled")
@@ -295,12 +303,19 @@ class Agenticx(Strategy):
         }
 
     def load(self, state: State) -> None:
+        saved: dict[str, Any] = dict(state)
+        before = self._studios.save()
+        with reading("it is not AgenticX's memory"):
+            principal, session = saved["latest"]
+            latest = ("" + principal, "" + session)
+            self._studios.load(saved["studios"])
+        with ExitStack() as undone:
+            undone.callback(self._studios.load, before)
+            self._facts.load(saved.get("facts"))
+            undone.pop_all()
         self._revision += 1
-        self._studios.load(state.get("studios"))
-        self._facts.load(state.get("facts"))
-        latest = state.get("latest")
-        if isinstance(latest, list) and len(latest) == 2:
-            self._latest = (str(latest[0]), str(latest[1]))
+        self._latest = latest
+        self._turn = []
 
     def close(self) -> None:
         for studio in self._studios:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from itertools import takewhile
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import quote
 
 from memsim import (
@@ -25,7 +26,10 @@ from memsim import (
     composed,
 )
 from memsim.memory.compaction.summary import originals
+from memsim.memory.crediting import credited_once
 from memsim.memory.erasure import meant
+from memsim.memory.fitting import fitted
+from memsim.memory.state import reading
 from memsim.memory.systems.agentscope import tools
 from memsim.memory.systems.agentscope.agents import Agent, Agents, Draft, ShortTerm
 from memsim.memory.systems.agentscope.config import AutoContextConfig
@@ -232,11 +236,18 @@ class Agentscope(Strategy):
         first = tuple(takewhile(lambda m: m.composed, messages))
         summary = self.env.build.section("summary", first)
         room = query.budget - recalled.tokens - told.tokens - summary.tokens
-        window = messages.section(room, last=len(messages) - len(first))
+        if self._fixed:
+            room = max(room, query.budget // 2)
+        latest = len(messages) - len(first)
+        window = messages.section(room if latest else 0, last=latest)
+        recalled = credited_once(recalled, window)
+        build = self.env.build
         # The package puts what it retrieved after the user's message, the document before it all.
         if self._packaged:
-            return self.env.build.context(told, summary, window, recalled)
-        return self.env.build.context(told, recalled, summary, window)
+            context = build.context(told, summary, window, recalled)
+        else:
+            context = build.context(told, recalled, summary, window)
+        return fitted(build, context, query.budget) if self._fixed else context
 
     def delivered(self, context: Context) -> None:
         agent = self.agents.of(*self._at)
@@ -395,9 +406,15 @@ class Agentscope(Strategy):
         }
 
     def load(self, state: State) -> None:
+        saved: dict[str, Any] = dict(state)
+        before = self.agents.save()
+        with reading("it is not AgentScope's memory"):
+            principal, session = saved["at"]
+            at, injections = ("" + principal, "" + session), 0 + saved["injections"]
+            self.agents.load(saved["agents"])
+        with ExitStack() as undone:
+            undone.callback(self.agents.load, before)
+            self.long_term.load(saved.get("long_term"))
+            undone.pop_all()
         self._revision += 1
-        self.agents.load(state.get("agents"))
-        self.long_term.load(state.get("long_term"))
-        injections, at = state.get("injections"), state.get("at")
-        self._injections = injections if isinstance(injections, int) else 0
-        self._at = (str(at[0]), str(at[1])) if isinstance(at, list) else ("", "")
+        self._at, self._injections = at, injections

@@ -20,6 +20,7 @@ from memsim import (
 )
 from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.erasure import meant
+from memsim.memory.fitting import fitted
 from memsim.memory.scope import Scoped
 from memsim.memory.systems.cogtrix.session import Session
 from memsim.memory.systems.cogtrix.settings import Settings
@@ -216,7 +217,8 @@ class Cogtrix(Strategy):
         session = self._sessions.seen_by(query.principal)
         build = self.env.build
         sections = session.sections(query.text, query.budget, query.time)
-        return build.context(*(build.section(layer, found) for layer, found in sections))
+        context = build.context(*(build.section(layer, found) for layer, found in sections))
+        return fitted(build, context, query.budget) if self._settings.fixed else context
 
     def end_turn(self) -> None:
         for session in self._sessions:
@@ -269,7 +271,7 @@ class Cogtrix(Strategy):
         for session in before:
             session.close()
         for session in self._sessions:
-            session.resume(self.env.clock.now())
+            session.resume(self.env.clock.now(), self.env.budget)
 
     def close(self) -> None:
         for session in self._sessions:

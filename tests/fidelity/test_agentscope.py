@@ -481,7 +481,7 @@ def test_memories_stand_in_their_block() -> None:
     assert message.text.endswith(
         "\n<long_term_memory>\nMy parrot is called Kiwi.\n</long_term_memory>"
     )
-    assert ("m1",) == message.quotes
+    assert ("m1",) == message.derived_from
 
 
 def test_recording_by_tool() -> None:
@@ -818,7 +818,7 @@ def test_memories_are_recorded_again() -> None:
     assert 3 == len(list(documented_one.strategy.long_term))
     again = [m for m in package.strategy.long_term if "<long_term_memory>" in m.text]
     assert 1 == len(again)
-    assert ("m1",) == again[0].quotes
+    assert ("m1",) == again[0].sources
     held = package.agent().memory.get_messages()
     assert any(m.composed and "<long_term_memory>" in m.text for m in held)
     assert "recalled" == package.context("parrot").sections[-1].layer

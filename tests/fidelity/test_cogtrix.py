@@ -1072,9 +1072,9 @@ def test_in_the_source_a_summary_expires() -> None:
     talk.session.end_turn(talk.now, WIDE)
     assert (12, 1) == (talk.session.state.covered, talk.session.state.summary.compactions)
     late = sourced(mode="reasoning").turns(21, "The depot number {} is in Oslo.")
-    late.session.resume(late.now + timedelta(hours=23))
+    late.session.resume(late.now + timedelta(hours=23), 4096)
     assert late.session.state.summary.lines
-    late.session.resume(late.now + timedelta(hours=25))
+    late.session.resume(late.now + timedelta(hours=25), 4096)
     assert not late.session.state.summary.lines
     assert 0 == late.session.state.covered
     assert 0 < len(late.session.facts) <= 15
@@ -1082,7 +1082,7 @@ def test_in_the_source_a_summary_expires() -> None:
     late.count += 60 * 24 * 9
     assert "summary" not in late.sent()
     kept = built(mode="reasoning").turns(21)
-    kept.session.resume(kept.now + 30 * DAY)
+    kept.session.resume(kept.now + 30 * DAY, 4096)
     assert kept.session.state.summary.lines
 
 

@@ -53,8 +53,78 @@ LAYERED = (
 )
 OPEN = "layered:store=memory,window=3,k=4,acl=off"
 CHROMA = "vector:store=chroma,k=3,window=2"
-EVERY = (*SHARED, *SCOPED, *LAYERED, OPEN, "no_memory", CHROMA)
+_SMALL = "memory=autocontext,msg_threshold=6,last_keep=3,large_payload_threshold=60"
+_SOON = "threshold_messages=8,retain_recent_messages=4,cues=zh+en"
+AGENTICX = (
+    f"agenticx:{_SOON}",
+    f"agenticx:{_SOON},version=0.6,scope=principal",
+    f"agenticx:{_SOON},behaviour=source,longterm=mem0",
+)
+AGENTSCOPE = (
+    "agentscope",
+    f"agentscope:{_SMALL}",
+    f"agentscope:{_SMALL},longterm=store,mode=both,scope=session",
+    f"agentscope:{_SMALL},version=1.0.12,longterm=mem0,min_compression_token_threshold=5",
+    "agentscope:memory=autocontext,version=1.0.21,max_token=60,keep_recent=2,longterm=reme",
+    "agentscope:window=truncation,msg_threshold=5,last_keep=2,scope=shared",
+)
+PRX = ("prx:backend=memory", "prx:backend=memory,acl=on", "prx:backend=memory,version=0.3.0")
+COGTRIX = (
+    "cogtrix:window=4",
+    "cogtrix:window=4,mode=code,tiers=true",
+    "cogtrix:window=4,mode=reasoning,scope=principal",
+)
+AEGIS = ("aegis", "aegis:index=exact,every=2,notes=on,limit=500", "aegis:users=on,lists=2,top=1")
+DOCUMENTED = (*AGENTICX, *AGENTSCOPE, *PRX, *COGTRIX, *AEGIS)
+"""The published systems, in their main modes, as they were published."""
+
+FIXED = tuple(f"{ref}{',' if ':' in ref else ':'}fixed=true" for ref in DOCUMENTED)
+"""The same, repaired."""
+
+EVERY = (*SHARED, *SCOPED, *LAYERED, OPEN, "no_memory", CHROMA, *DOCUMENTED, *FIXED)
 """Every built-in strategy, and those of its parameters that change how it works."""
+
+_SYSTEMS = (*DOCUMENTED, *FIXED)
+BY_SESSION = frozenset(
+    (
+        *LAYERED,
+        OPEN,
+        *(ref for ref in _SYSTEMS if ref[:5] in {"aegis", "agent"} and "agentscope" not in ref),
+        *(ref for ref in _SYSTEMS if "scope=session" in ref),
+    )
+)
+"""Those that show a conversation by itself, whoever else spoke elsewhere."""
+
+BY_PRINCIPAL = frozenset(
+    (
+        *(ref for ref in EVERY if "scope=principal" in ref),
+        *(ref for ref in _SYSTEMS if ref.startswith(("prx", "agentscope")) and "scope=" not in ref),
+    )
+)
+"""Those that show each principal what was said by and to them."""
+
+Property = Literal["budget", "pairs", "latest", "erasure"]
+BY_DESIGN: dict[tuple[str, Property], str] = {
+    ("agenticx", "budget"): "it counts messages and characters; nothing knows what may be sent",
+    ("agenticx", "pairs"): "its tail is cut by number, so that it may begin with a result",
+    ("agenticx", "erasure"): "its files and its chat history are only ever added to",
+    ("agentscope", "budget"): "what is remembered and the summary stand there whatever they take",
+    ("agentscope", "latest"): "its Python package compresses everything where little is recent",
+    ("agentscope", "erasure"): "deleteMessage takes from the list, not from what was made of it",
+    ("prx", "erasure"): "what it forgets stays in the chat",
+    ("cogtrix", "budget"): "it takes four characters for a token, whatever they are",
+    ("cogtrix", "pairs"): "its window is so many messages, wherever that begins",
+    ("cogtrix", "latest"): "an answer goes with its question once that is dropped",
+    ("aegis", "erasure"): "nothing takes an episode back",
+}
+"""What a published design breaks, and why; with `fixed=true` each of them holds."""
+
+
+def holding(what: Property, refs: Sequence[str] = EVERY) -> list[str]:
+    """Those of which a property is promised: all but what breaks it by design."""
+    broken = {system for system, which in BY_DESIGN if which == what}
+    return [r for r in refs if "fixed=true" in r or r.partition(":")[0] not in broken]
+
 
 TRACKING = tuple(ref for ref in EVERY if ref.partition(":")[0] in {"bm25", "vector", "hybrid"})
 """Those that rank."""

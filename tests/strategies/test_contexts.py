@@ -11,17 +11,20 @@ from hypothesis import strategies as st
 
 from memsim.context import Context
 from memsim.errors import BudgetUnsatisfiable
+from memsim.memory.systems.cogtrix.trimming import budget_of
 from memsim.message import Message
 from memsim.scenario.script import Turn
 from memsim.strategy import Strategy
 from tests.strategies.conversations import (
+    BY_PRINCIPAL,
+    BY_SESSION,
     EVERY,
-    LAYERED,
     PRINCIPALS,
     QUESTIONS,
     ask,
     conversations,
     evidence_of,
+    holding,
     messages_of,
     play,
     probes,
@@ -86,7 +89,7 @@ def test_two_instances_give_the_same_bytes(ref: str, turns: Turns) -> None:
     assert repr(expected) == repr(everything_asked(strategy(ref), turns))
 
 
-@each
+@pytest.mark.parametrize("ref", holding("budget"))
 @pytest.mark.parametrize("tokenizer", ["chars/4", "o200k_base"])
 @settings(max_examples=5)
 @given(turns=conversations(), budget=st.integers(256, 8192), tighter=st.integers(0, 400))
@@ -146,7 +149,7 @@ def test_tool_calls_stay_with_their_results(ref: str, turns: Turns) -> None:
         assert torn(sent) <= pending
 
 
-@pytest.mark.parametrize("ref", [ref for ref in EVERY if ref != "no_memory"])
+@pytest.mark.parametrize("ref", [ref for ref in holding("pairs") if ref != "no_memory"])
 @few
 @given(turns=conversations())
 def test_no_result_is_kept_without_its_call(ref: str, turns: Turns) -> None:
@@ -154,9 +157,12 @@ def test_no_result_is_kept_without_its_call(ref: str, turns: Turns) -> None:
     said = messages_of(turns)
 
     for context in everything_asked(strategy(ref), turns):
-        whole = {m.id for s in context.sections for m in s.messages if not m.composed}
+        sent = (m for s in context.sections for m in s.messages)
+        whole = {m.id for m in sent if not m.composed or m.calls or m.results}
         latest = max((place for place, m in enumerate(said) if m.id in whole), default=0)
         for call, answer in answered(said):
+            if ref in BY_SESSION and said[call].session != said[answer].session:
+                continue  # which are two conversations
             assert said[answer].id not in whole or said[call].id in whole
             assert said[call].id not in whole or said[answer].id in whole or answer > latest
 
@@ -168,7 +174,7 @@ def answered(said: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
             yield max(at for at in range(answer) if result in said[at].calls), answer
 
 
-WINDOWED = [ref for ref in EVERY if ref not in {"oracle", "no_memory"}]
+WINDOWED = [ref for ref in holding("latest") if ref not in {"oracle", "no_memory"}]
 
 
 @pytest.mark.parametrize("ref", WINDOWED)
@@ -180,13 +186,19 @@ def test_what_was_said_last_is_always_there(ref: str, turns: Turns, budget: int)
 
     play(memory, turns)
 
-    there = {turn.principal for turn in turns if turn.session == turns[-1].session}
+    session = turns[-1].session
+    there = {turn.principal for turn in turns if turn.session == session}
     for who in PRINCIPALS:
-        if ref in LAYERED and who not in there:
+        if ref in BY_SESSION and who not in there:
             continue  # whoever takes no part in a conversation does not see its latest
-        own = [m for m in messages_of(turns) if "scope" not in ref or m.principal == who]
+        mine = ref in BY_PRINCIPAL
+        own = [m for m in messages_of(turns) if not mine or m.principal == who]
+        if own and ref in BY_SESSION and own[-1].session != session:
+            continue  # what was said elsewhere is not shown here
         room = min(budget, 300) if "tokens=" in ref else budget
+        room = budget_of(budget) if "cogtrix" in ref else room
         if own and not own[-1].results and memory.env.build.tokens(own[-1:]) <= room // 2:
             query = ask(memory, who=who, turn=turns[-1].number)
-            context = memory.context(replace(query, session=turns[-1].session))
-            assert own[-1].id in context.verbatim
+            context = memory.context(replace(query, session=session))
+            changed = own[-1].calls or "large_payload" in ref  # sanitised, or offloaded
+            assert own[-1].id in (shown(context) if changed else context.verbatim)

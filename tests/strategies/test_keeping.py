@@ -13,7 +13,9 @@ from memsim.errors import StateError
 from memsim.scenario.script import Turn
 from memsim.strategy import Forget, State
 from tests.strategies.conversations import (
+    BY_PRINCIPAL,
     EVERY,
+    FIXED,
     PRINCIPALS,
     SCOPED,
     TRACKING,
@@ -21,6 +23,7 @@ from tests.strategies.conversations import (
     conversations,
     evidence_of,
     held,
+    holding,
     messages_of,
     play,
     probes,
@@ -34,6 +37,7 @@ from tests.strategies.conversations import (
 Turns = tuple[Turn, ...]
 each = pytest.mark.parametrize("ref", EVERY)
 few = settings(max_examples=8)
+APART = [ref for ref in FIXED if ref in BY_PRINCIPAL and "prx" not in ref]
 KEEPS_ALL = [
     ref
     for ref in EVERY
@@ -145,7 +149,7 @@ def test_a_foreign_state_is_refused(ref: str, state: State) -> None:
     assert expected == (saved(memory), repr(probes(memory, turns)))
 
 
-@each
+@pytest.mark.parametrize("ref", holding("erasure"))
 @few
 @given(turns=conversations(2), named=st.sets(st.integers(1, 40), min_size=1, max_size=6))
 def test_forgetting_takes_ones_own_away_from_everywhere(
@@ -185,7 +189,7 @@ def test_forgetting_leaves_what_is_anothers(ref: str, turns: Turns, named: set[i
     assert others <= held(memory)
 
 
-@each
+@pytest.mark.parametrize("ref", holding("erasure"))
 def test_words_alone_say_what_to_forget(ref: str) -> None:
     """A request without ids removes the message that speaks of it, and no other's."""
     memory = strategy(ref)
@@ -218,7 +222,7 @@ def test_a_scoped_memory_does_not_hear_the_others(ref: str, turns: Turns) -> Non
         assert held(alone, "ana") == held(together, "ana")
 
 
-@pytest.mark.parametrize("ref", [*SCOPED, "no_memory"])
+@pytest.mark.parametrize("ref", [*SCOPED, *APART, "no_memory"])
 @few
 @given(turns=conversations(2))
 def test_a_scoped_memory_shows_each_their_own_alone(ref: str, turns: Turns) -> None:
@@ -233,7 +237,7 @@ def test_a_scoped_memory_shows_each_their_own_alone(ref: str, turns: Turns) -> N
             assert {who} >= {owner[i] for i in (*shown(context), *context.ranking)}
 
 
-@pytest.mark.parametrize("ref", SCOPED)
+@pytest.mark.parametrize("ref", [*SCOPED, *APART])
 @few
 @given(turns=conversations(2))
 def test_a_scoped_memory_locates_nothing_of_another(ref: str, turns: Turns) -> None:

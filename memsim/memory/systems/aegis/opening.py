@@ -50,10 +50,18 @@ class Kept:
         """Take over a saved state in place of the present one.
 
         Raises:
-            StateError: it is none.
+            StateError: it is none; nothing has changed.
         """
         if not isinstance(state, dict) or set(state) != {"hashes", "episodes", "seed"}:
             raise StateError("the saved state cannot be read back: it is not AEGIS's memory")
+        before = self.save()
+        try:
+            self._take(state)
+        except StateError:
+            self._take(before)
+            raise
+
+    def _take(self, state: Any) -> None:  # noqa: ANN401 - as `load`
         if isinstance(self.hashes, InProcessHashes):
             self.hashes.load(state["hashes"])
         else:

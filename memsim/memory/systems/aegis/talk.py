@@ -48,6 +48,7 @@ class Talk:
     def __init__(self, id: str, principal: str, counter: TokenCounter, tokens: int) -> None:  # noqa: A002 - its own name
         self.id = id
         self.principal = principal
+        self.speakers = {principal}
         self.systems: list[Message] = []
         self.window = Window(counter, tokens=tokens)
         self.pending: list[Message] = []
@@ -68,6 +69,7 @@ class Talk:
         Returns:
             The skills of which content was put in just now.
         """
+        self.speakers.add(message.principal)
         if message.role == "system":
             self.systems.append(message)
             return []
@@ -85,6 +87,7 @@ class Talk:
         """Take messages out, with what was injected from them; ids of those that were there."""
         held = {m.id for m in (*self.window, *self.pending, *self.systems)}
         held |= {i for m in self.window for i in m.verbatim}
+        held |= {source for source, _ in self.entities.values()}
         gone = tuple(i for i in dict.fromkeys(ids) if i in held)
         shown = {m.id for m in self.window if {m.id, *m.verbatim} & set(gone)}
         self.window.remove(shown)
@@ -101,11 +104,15 @@ class Talk:
         return {
             "id": self.id,
             "principal": self.principal,
+            "speakers": [*sorted(self.speakers)],
             "systems": pack(self.systems),
             "window": self.window.save(),
             "pending": pack(self.pending),
             "places": dict(self.places),
-            "entities": [[name, *held] for name, held in self.entities.items()],
+            "entities": [
+                [name, source, [[key, value] for key, value in entity.items()]]
+                for name, (source, entity) in self.entities.items()
+            ],
             "asked": [[*self._asked.skills], [*sorted(self._asked.admitted)]],
         }
 
@@ -118,6 +125,7 @@ class Talk:
         """
         with reading("a conversation is damaged"):
             talk = cls("" + saved["id"], "" + saved["principal"], counter, tokens)
+            talk.speakers = {"" + who for who in saved["speakers"]}
             talk.systems = unpack(saved["systems"])
             talk.window.load(saved["window"])
             talk.pending = unpack(saved["pending"])

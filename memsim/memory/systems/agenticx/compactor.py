@@ -234,7 +234,8 @@ def snippets(taken: History, before: Lines = ()) -> Told:
     """The beginnings of the latest of the messages, where there is no summary."""
     latest = taken[-LAST:]
     text = JOINER.join(line_of(m)[:EACH] for m in latest)[:TOTAL]
-    lines = [(told, (m.id,)) for m in latest if (told := content_of(m).strip()) and not m.composed]
+    own = (m for m in latest if m.id in m.verbatim)
+    lines = [(told, (m.id,)) for m in own if (told := content_of(m).strip())]
     kept = [(told, sources) for told, sources in before if told.strip()]
     return Told(text, tuple(n for n in (*kept, *lines) if n[0][:BEGINNING] in text))
 

@@ -66,7 +66,7 @@ def sanitised(history: Sequence[Message], *, drop_empty: bool) -> tuple[Message,
 
 def _answering(rows: Sequence[Message], calls: frozenset[str]) -> list[Message]:
     told = (
-        _with(m, [b for b in m.blocks if not isinstance(b, ToolResult) or b.id in calls])
+        _partial(m, [b for b in m.blocks if not isinstance(b, ToolResult) or b.id in calls])
         for m in rows
     )
     return [m for m in told if m.results]
@@ -74,11 +74,14 @@ def _answering(rows: Sequence[Message], calls: frozenset[str]) -> list[Message]:
 
 def _calling(message: Message, answered: frozenset[str]) -> Message:
     blocks = [b for b in message.blocks if not isinstance(b, ToolUse) or b.id in answered]
-    return _with(message, blocks or [Text("")])
+    return _partial(message, blocks or [Text("")])
 
 
-def _with(message: Message, blocks: list[Block]) -> Message:
-    return message if len(blocks) == len(message.blocks) else replace(message, blocks=tuple(blocks))
+def _partial(message: Message, blocks: list[Block]) -> Message:
+    if len(blocks) == len(message.blocks):
+        return message
+    made = tuple(dict.fromkeys((*message.verbatim, *message.derived_from)))
+    return replace(message, blocks=tuple(blocks), composed=True, quotes=(), derived_from=made)
 
 
 def _call(use: ToolUse) -> str:

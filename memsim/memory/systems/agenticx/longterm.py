@@ -72,7 +72,10 @@ class LongTerm:
 
     def save(self) -> JSON:
         """The statements as JSON values."""
-        return {line: list(sources) for line, sources in self._sources.items()}
+        return {
+            "lines": list(self._sources),
+            "sources": [list(sources) for sources in self._sources.values()],
+        }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over saved statements.
@@ -81,8 +84,9 @@ class LongTerm:
             StateError: they are none.
         """
         with reading("its long-term memory is damaged"):
-            for line, sources in saved.items():
-                self._keep("" + line, tuple(sources))
+            lines = _listed(saved["lines"])
+            for line, sources in zip(lines, saved["sources"], strict=True):
+                self._keep("" + line, tuple("" + source for source in _listed(sources)))
 
     def _keep(self, line: str, sources: tuple[str, ...]) -> None:
         known = self._sources.get(line)
@@ -99,3 +103,9 @@ class LongTerm:
             for line in self._sources:
                 self._index.add(line, line)
         return self._index
+
+
+def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - from a file
+    if not isinstance(value, list):
+        raise TypeError("not a list")
+    return value

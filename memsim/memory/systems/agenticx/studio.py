@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memsim.memory.compaction.condense import BEGINNING
+from memsim.memory.compaction.summary import originals
 from memsim.memory.state import JSON, reading
 from memsim.memory.systems.agenticx.content import content_of
 from memsim.memory.systems.agenticx.facts import MIN_CHAT_TURNS, Cues, Fact, extracted
@@ -195,9 +196,8 @@ class Studio:
             yield "index", self.behind(piece.text), piece.text
         for session in self.sessions.values():
             for message in session.agent:
-                tier = "summary" if message.composed and not message.results else "window"
-                sources = message.derived_from if message.composed else (message.id,)
-                yield tier, sources, message.text
+                tier = "summary" if message.composed and message.role == "system" else "window"
+                yield tier, originals(message), message.text
             for key, value in session.scratchpad.values.items():
                 yield "scratchpad", self.behind(str(value)), f"{key}: {value}"
             for message in session.chat:
@@ -209,7 +209,10 @@ class Studio:
             "pages": self.pages.save(),
             "index": self.index.save(),
             "sessions": {name: s.save() for name, s in self.sessions.items()},
-            "origins": {line: dict(behind) for line, behind in self._origins.items()},
+            "origins": [
+                [line, [[source, whole] for source, whole in behind.items()]]
+                for line, behind in self._origins.items()
+            ],
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
@@ -223,7 +226,7 @@ class Studio:
             self.index.load(saved["index"])
             for name, session in saved["sessions"].items():
                 self.session(name).load(session)
-            self._origins = {line: dict(behind) for line, behind in saved["origins"].items()}
+            self._origins = {line: dict(behind) for line, behind in saved["origins"]}
 
     def _credit(self, line: str, shown: str, found: Credit) -> None:
         behind = self._origins.get(line.strip())

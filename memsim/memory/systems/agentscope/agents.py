@@ -145,11 +145,15 @@ class Agent:
             StateError: it is no such state.
         """
         with reading("an agent is damaged"):
-            self.names.update(saved["names"])
-            self.calls.update(saved["calls"])
+            self.names.update(_texts(saved["names"]))
+            self.calls.update(_texts(saved["calls"]))
             self.memory.load(saved["memory"])
-            self.owners = dict(saved["owners"])
+            self.owners = _texts(saved["owners"])
             self.fresh = unpack(saved["fresh"])
+
+
+def _texts(saved: Any) -> dict[str, str]:  # noqa: ANN401 - from a file
+    return {"" + key: "" + value for key, value in saved.items()}
 
 
 class Agents:

@@ -170,12 +170,16 @@ class LongTermMemory:
         Raises:
             StateError: they are none.
         """
+        loaded: list[Memory] = []
         with reading("a long-term memory is damaged"):
-            self._clear()
-            self._made = 0 + saved["made"]
+            made = 0 + saved["made"]
             for row in saved["memories"]:
                 lists = {key: tuple(row[key]) for key in ("quotes", "sources", "perhaps")}
-                self._put(Memory(id=row["id"], text=row["text"], user=row["user"], **lists))
+                loaded.append(Memory(id=row["id"], text=row["text"], user=row["user"], **lists))
+        self._clear()
+        self._made = made
+        for memory in loaded:
+            self._put(memory)
 
     def _put(self, memory: Memory) -> None:
         from memsim.memory.retrieval.bm25 import Bm25

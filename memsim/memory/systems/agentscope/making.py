@@ -82,6 +82,7 @@ def short_term(
             trigger_threshold=threshold,
             keep_recent=choice.keep_recent,
             summary_template="{task_overview}",
+            few=not choice.fixed,
         )
         used = config if compresses else None
         return PythonAgentMemory(counter, names, used, choice.summary)

@@ -47,6 +47,7 @@ class CompressionConfig:
         compression_prompt: what the model is told at the end.
         summary_template: the summary, with the names in `FIELDS`.
         sys_prompt: the agent's, which counts.
+        few: compress all of them where there are fewer than that.
 
     Raises:
         ValueError: a number is below 1.
@@ -57,6 +58,7 @@ class CompressionConfig:
     compression_prompt: str = HINT
     summary_template: str = TEMPLATE
     sys_prompt: str = ""
+    few: bool = True
 
     def __post_init__(self) -> None:
         for name in ("trigger_threshold", "keep_recent"):
@@ -220,7 +222,9 @@ def compress_if_needed(
     Returns:
         Ids of the messages that were marked.
     """
-    older = to_compress(memory.get_memory(exclude_mark=COMPRESSED), config.keep_recent)
+    older = to_compress(
+        memory.get_memory(exclude_mark=COMPRESSED), config.keep_recent, few=config.few
+    )
     if not older:
         return ()
     prompt = formatted(older, config.sys_prompt, memory.names)
@@ -240,8 +244,8 @@ def compress_if_needed(
     return tuple(m.id for m in older if not m.composed)
 
 
-def to_compress(messages: list[Message], keep_recent: int) -> list[Message]:
-    """The messages before the latest so many; all of them where there are fewer."""
+def to_compress(messages: list[Message], keep_recent: int, *, few: bool = True) -> list[Message]:
+    """The messages before the latest so many; where there are fewer, all or none."""
     waiting: set[str] = set()
     count = 0
     for place in range(len(messages) - 1, -1, -1):
@@ -250,7 +254,7 @@ def to_compress(messages: list[Message], keep_recent: int) -> list[Message]:
         count += not waiting
         if count >= keep_recent and not waiting:
             return messages[:place]
-    return list(messages)
+    return list(messages) if few else []
 
 
 def formatted(messages: Iterable[Message], sys_prompt: str, names: Mapping[str, str]) -> list[Row]:

@@ -31,7 +31,7 @@ from memsim.memory.systems.cogtrix.settings import (
 from memsim.memory.systems.cogtrix.stamps import read, shown, stored
 from memsim.memory.systems.cogtrix.tracked import Tracked
 from memsim.memory.systems.cogtrix.trimming import SINGLE, content, estimate, trim
-from memsim.message import composed
+from memsim.message import composed, paired
 
 if TYPE_CHECKING:
     from memsim.context import SectionName
@@ -164,12 +164,19 @@ class Session:
         if self._since >= UNCOVERED_TOKENS[self.mode]:
             self._expire(now)
 
-    def resume(self, now: datetime) -> None:
-        """The session is taken up again; in the source an old summary is dropped then."""
+    def resume(self, now: datetime, window: int) -> None:
+        """The session is taken up again; in the source an old summary is dropped then.
+
+        Args:
+            now: the instant.
+            window: tokens of the model's window.
+        """
         age = now - self.state.summary.time
         old = age > timedelta(hours=MAX_AGE_HOURS)
         if self._settings.source and self.mode == "reasoning" and self.state.summary.lines and old:
             self._expire(now)
+        if self._settings.tiers:
+            self._roll(window)
 
     def _expire(self, now: datetime) -> None:
         summary = self.state.summary
@@ -201,7 +208,7 @@ class Session:
         trimmed = trim(
             [head, *before, *said],
             window,
-            final=len(self._current()),
+            final=max(len(self._current()), int(self._settings.fixed)),
             firm={prefix.ID} if self._settings.fixed else (),
         )
         left = list(trimmed.messages)
@@ -213,7 +220,8 @@ class Session:
                     continue
                 for layer, part in prefix.by_layer(found, now):
                     yield layer, [part]
-        yield "window", [m for m in left if m.role != "system" and m.id != prefix.ID]
+        sent = [m for m in left if m.role != "system" and m.id != prefix.ID]
+        yield "window", list(paired(tuple(sent))) if self._settings.fixed else sent
 
     def _current(self) -> list[Message]:
         """The current input, and what was done for it so far."""
@@ -224,7 +232,10 @@ class Session:
         if not (self._settings.tiers and self.tiers.useful):
             if self._settings.source and self.mode == "conversation":
                 return self._fitting(window)
-            return self._shown[max(0, len(self._shown) - self.window) :]
+            start = max(0, len(self._shown) - self.window)
+            while self._settings.fixed and start and self._shown[start].results:
+                start -= 1
+            return self._shown[start:]
         summary = self.state.summary
         latest = self.messages[self.tiers.boundary :]
         before = tiers.assembled(self.tiers, summary.text, summary.sources)
