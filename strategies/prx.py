@@ -47,6 +47,9 @@ class Prx(Strategy):
     Its index scores every row that has any of the question's words, "the" among them, and files are
     gone through from end to end: what a turn costs grows with the rows that there are, as in PRX.
 
+    `memsim.memory.systems.prx.handing.hand_over` writes its rows into a folder that `memsim memory`
+    looks into.
+
     Args:
         backend: `sqlite`, a file; `memory`, this process alone; `markdown`, files searched by the
             share of words; `embeddings`, found by meaning alone; `postgres`, a file's tables

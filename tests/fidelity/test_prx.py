@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from memsim.cli.program import program
 from memsim.clock import Clock
 from memsim.discovery.loading import prepare
-from memsim.errors import RefError, StoreError
+from memsim.errors import ModelError, RefError, StoreError
 from memsim.memory.stores.opening import addresses, name_of
 from memsim.memory.stores.postgres import PostgresStore
 from memsim.memory.systems.prx import upkeep
@@ -68,7 +68,7 @@ LEAST = "min_relevance_score=0,recall_relevance_threshold=0"
 
 
 class Asked:
-    """A model that always says the same, and keeps what it was asked."""
+    """A model that always says the same, or fails, and keeps what it was asked."""
 
     name = "asked"
 
@@ -77,8 +77,10 @@ class Asked:
         self.requests: list[Request] = []
 
     def complete(self, request: Request) -> Reply:
-        """That text."""
+        """That text, where there is one."""
         self.requests.append(request)
+        if not self._text:
+            raise ModelError("the model is not there")
         return Reply(text=self._text)
 
 
@@ -880,13 +882,18 @@ def test_real_chats_are_summed_up(tmp_path: Path) -> None:
     assert ["compaction"] == [e.kind for e in events]
 
 
-@pytest.mark.parametrize("ref", ["version=0.3.0,compaction=off", "version=document"])
-def test_chats_are_trimmed_otherwise(make: Make, ref: str) -> None:
-    """Without a summary the oldest of 50 messages make room; the document has none."""
-    held = make(f"backend=memory,auto_save=off,{ref}")
+@pytest.mark.parametrize(
+    ("ref", "calls"),
+    [("version=0.3.0,compaction=off", 0), ("version=document", 0), ("version=0.3.0", 10)],
+)
+def test_chats_are_trimmed_otherwise(tmp_path: Path, ref: str, calls: int) -> None:
+    """The oldest of 50 make room where there is no summary, or the model fails each time."""
+    failing = Asked("")
+    held = Held(f"prx:backend=memory,auto_save=off,{ref}", tmp_path, [], failing)
     names = [held.say(f"The rocket number {n} is in the yard.") for n in range(60)]
 
     assert [(name,) for name in names[-50:]] == [s.sources for s in held.memory.surfaces()]
+    assert calls == len(failing.requests)
 
 
 def test_a_summary_goes_with_what_it_was_made_of(tmp_path: Path) -> None:
