@@ -11,14 +11,15 @@
     "commit": "...", "created": "...", "instruments": {...}, "memsim": 1, "name": "main",
     "noise": {...},
     "probes": [
-    {"case": "a.yaml::a[bm25@4k]", "probe": "order_id", "scores": {"recall": [1.0], ...}},
+    {"case": "a.yaml::a[bm25@4k]", "probe": "order_id", "scores": {"recall": [1], ...}},
     ...
     ],
     "repeat": 1, "run": "...", "scenarios": {...}, "seed": 7, "strategies": {...}
     }
 
-Keys are sorted, a probe takes a line, and every repeat's score is kept. What a machine's speed or a
-price list decides is not: seconds and dollars are never compared with a file.
+Keys are sorted, a probe takes a line, and every repeat's score of what was answered is kept; what
+is compared exactly is kept by case. What a machine's speed or a price list decides is not: seconds
+and dollars are never compared with a file.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from typing import Any, NoReturn
 from memsim.config import show_budget
 from memsim.errors import BaselineError, nearest
 from memsim.gate.sheet import (
+    PAIRED,
     Cell,
     Column,
     Seen,
@@ -174,14 +176,10 @@ def _case_lines(sheet: Sheet) -> Iterator[Mapping[str, object]]:
 def _probe_lines(sheet: Sheet) -> Iterator[Mapping[str, object]]:
     for (strategy, budget), column in sheet.columns.items():
         for (scenario, probe), seen in column.probes.items():
-            yield {
-                "case": _case(scenario, strategy, budget),
-                "probe": probe,
-                "gone": seen.gone,
-                "reason": seen.reason,
-                "said": seen.said,
-                "scores": {m: list(map(_short, v)) for m, v in seen.scores.items()},
-            }
+            scores = {m: list(map(_short, v)) for m, v in seen.scores.items() if m in PAIRED}
+            told = {"gone": seen.gone, "reason": seen.reason, "said": seen.said}
+            line = {"case": _case(scenario, strategy, budget), "probe": probe, "scores": scores}
+            yield line | {key: value for key, value in told.items() if value not in (None, "")}
 
 
 def _belongs(metric: str) -> bool:
@@ -193,7 +191,8 @@ def _case(scenario: str, strategy: str, budget: int) -> str:
 
 
 def _short(value: float) -> float:
-    return round(float(value), _DIGITS)
+    short = round(float(value), _DIGITS)
+    return int(short) if short.is_integer() else short
 
 
 # -- reading
@@ -283,10 +282,10 @@ def _read_columns(found: Mapping[str, Any]) -> dict[Cell, Column]:
 
 
 def _read_seen(line: Mapping[str, Any]) -> Seen:
-    said, gone = line["said"], line["gone"]
+    said, gone = line.get("said"), line.get("gone")
     return Seen(
         scores=_scores(line["scores"]),
-        reason=str(line["reason"]),
+        reason=str(line.get("reason", "")),
         said=None if said is None else int(said),
         gone=None if gone is None else int(gone),
     )

@@ -22,6 +22,7 @@ from memsim.errors import ConfigError, nearest
 from memsim.gate.findings import Comparison, Found, Moved, Word
 from memsim.gate.pairing import Pair, common_scenarios, pair_cells, stale_parts
 from memsim.gate.sheet import (
+    PAIRED,
     SECONDS,
     Cell,
     Column,
@@ -33,11 +34,8 @@ from memsim.gate.sheet import (
     lower_is_better,
     metric_of,
 )
-from memsim.scoring.metrics import ANSWERS, METRICS, RANKED
+from memsim.scoring.metrics import METRICS, RANKED
 from memsim.stats import holm, paired_change, visible_drop
-
-PAIRED = frozenset(ANSWERS) - {"answer_in_context"}
-"""Metrics of what was answered: compared by a test."""
 
 GENERALISE_FROM = 10
 """Scenarios from which on whole ones can be resampled."""

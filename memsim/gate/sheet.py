@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import BaselineError
-from memsim.scoring.metrics import METRICS, Metric
+from memsim.scoring.metrics import ANSWERS, METRICS, Metric
 from memsim.scoring.outcomes import UNMEASURED
 from memsim.suite.scenarios import LEAKAGE
 
@@ -24,6 +24,9 @@ Unit = tuple[str, str]
 
 SECONDS = "seconds"
 """What a case took; no metric of memory, and comparable only on one machine."""
+
+PAIRED = frozenset(ANSWERS) - {"answer_in_context"}
+"""Metrics of what was answered: compared by a test, probe by probe."""
 
 CHANCE_REPEATS = 3
 """Repeats below which a model that answers by chance says too little to compare with."""
