@@ -1,0 +1,145 @@
+"""Does a turn with a published system cost more as the conversation grows?
+
+Replays one generated conversation through each of the five systems, in their modes, and compares
+the turns around the 1,000th, the 5,000th and the 20,000th in the same process: the median over
+blocks of 100 turns, in processor time, and as ratios to the first. Where the original's own design
+reads more and more, the row says so; every other row should stay within 1.3 times. It ends with 1
+where one does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from memsim import ScenarioBuilder
+from memsim.discovery.loading import prepare
+from memsim.models.embedding import load_embedder
+from memsim.models.loading import load_model
+from memsim.replay import replay
+from memsim.tokens import TokenCounter, load_tokenizer
+from memsim.trace import TurnRecord
+
+BLOCK = 100
+"""Turns that are timed together."""
+
+SYSTEMS = (
+    "agenticx",
+    "agenticx:version=0.6",
+    "agentscope",
+    "agentscope:memory=autocontext",
+    "agentscope:memory=autocontext,version=1.0.12",
+    "prx:backend=memory",
+    "prx:backend=memory,acl=on",
+    "cogtrix",
+    "cogtrix:mode=code",
+    "cogtrix:mode=reasoning",
+    "aegis",
+)
+BY_DESIGN = {
+    "agenticx": "every recall compares the query with all chunks, and each day adds some",
+    "agenticx:version=0.6": "every recall compares the query with all chunks",
+    "agentscope": "InMemoryMemory grows without limit",
+    "prx:backend=memory": "every message is an entry, and a search scores all that share words",
+    "prx:backend=memory,acl=on": "as without access control",
+    "cogtrix": "every exchange that left the window is compared with the question",
+    "cogtrix:mode=code": "every exchange that left the window is compared with the question",
+    "cogtrix:mode=reasoning": "every exchange that left the window is compared with the question",
+}
+"""What the original itself does that grows."""
+
+ALLOWED = 1.3
+MARKS = (1_000, 5_000, 20_000)
+QUICK = (500, 1_000, 2_000)
+
+
+@dataclass(slots=True)
+class Meter:
+    """Notes the processor time at which each block of turns was over."""
+
+    ends: list[float] = field(default_factory=list)
+    turns: int = 0
+
+    def note(self, _record: TurnRecord) -> None:
+        """A turn is over."""
+        self.turns += 1
+        if self.turns % BLOCK == 0:
+            self.ends.append(time.process_time())
+
+    def per_turn(self, first: int, last: int) -> float:
+        """Median microseconds per turn over the blocks between two turns."""
+        ends = self.ends[first // BLOCK - 1 : last // BLOCK]
+        return statistics.median(b - a for a, b in pairwise(ends)) / BLOCK * 1e6
+
+
+def measure(system: str, turns: int) -> Meter:
+    """Play a generated conversation of so many turns through a system."""
+    counter = TokenCounter(load_tokenizer())
+    script = ScenarioBuilder("growth").user("My order is A-17.", facts={"order": "A-17"})
+    script = script.filler(turns - 1)
+    scenario = script.probe("order", ask="What is my order?", expect="A-17").build()
+    gc.collect()
+    gc.freeze()
+    meter = Meter()
+    with TemporaryDirectory() as folder:
+        trace = replay(
+            scenario,
+            prepare(system),
+            model=load_model("offline", counter.tokenizer, 7),
+            embed=partial(load_embedder, "wordllama"),
+            counter=counter,
+            budget=4096,
+            seed=7,
+            folder=partial(Path, folder),
+            keep=meter.note,
+        )
+    if trace.error:
+        sys.exit(f"{system}: {trace.error}")
+    return meter
+
+
+def report(system: str, marks: tuple[int, ...]) -> bool:
+    """Measure one system in this process and print its row; whether it is as it should be."""
+    meter = measure(system, marks[-1])
+    times = [meter.per_turn(mark - mark // 4, mark) for mark in marks]
+    grown = times[-1] / times[0]
+    reason = BY_DESIGN.get(system, "")
+    kept = grown <= ALLOWED or bool(reason)
+    told = f"by design: {reason}" if reason and grown > ALLOWED else ""
+    figures = "".join(f"{time:>10.0f}" for time in times)
+    ratios = "".join(f"{time / times[0]:>8.2f}" for time in times[1:])
+    print(f"{system:<46}{figures}{ratios}  {told if kept else 'MISSED'}", flush=True)
+    return kept
+
+
+def main() -> int:
+    """Measure each system in a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="2,000 turns")
+    parser.add_argument("--only", choices=SYSTEMS, help="one system, in this process")
+    parser.add_argument("--turns", type=int, default=MARKS[-1], help="at the end")
+    given = parser.parse_args()
+    marks = QUICK if given.quick else (*MARKS[:-1], max(given.turns, 2 * MARKS[-2]))
+    if given.only:
+        return int(not report(given.only, marks))
+    print("microseconds per turn, and how many times those of the first, budget 4k")
+    print(f"{'':<46}" + "".join(f"{mark:>10,}" for mark in marks))
+    missed = 0
+    for system in SYSTEMS:
+        command = [sys.executable, __file__, "--only", system]
+        command += ["--quick"] if given.quick else ["--turns", str(given.turns)]
+        missed += subprocess.run(command, check=False).returncode
+    return int(bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
