@@ -45,6 +45,7 @@ ANY_TEXT = st.text(st.characters())  # lone surrogates among them
         ("РХКМ рхкмвнтгш", "PXKMPXKMBHTRW"),
         ("ΡΧΚΜ ρχκνω", "PXKMPXKVW"),
         ("б З Ч", "634"),
+        ("ϲϹ", "CC"),
         ("ᏢᏃᎳ ꓑꓪꓫ ᴘᴡʀꜱ", "PZWPWXPWRS"),
         ("ß ﬁ ſ ı", "SSFISI"),
         ("漢字 한글 🙂", ""),
