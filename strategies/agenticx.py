@@ -90,11 +90,13 @@ class Agenticx(Strategy):
         * a dated block goes to memory/<today>.md -> test_a_dated_block_is_appended
         * no append beyond 8000 characters -> test_a_full_day_takes_nothing
         * MEMORY.md under 4000 characters gets up to four facts -> test_memory_md_gets_four
+        * where there is no MEMORY.md, none is made -> test_memory_md_must_be_there
         * session_facts are concatenated with newlines -> test_session_facts_are_concatenated
         * a day above 2000 characters loses repeated bullets ->
           test_a_long_day_loses_repeated_bullets
         * bullets are the same by 80 characters, case-folded, the first stays ->
           test_bullets_are_the_same_by_eighty_characters
+        * headings stay where a day loses bullets -> test_headings_of_a_day_stay
         * other languages yield few facts until extended -> test_other_languages_yield_nothing
         * recall takes the last five user messages -> test_recall_takes_five_user_messages
         * 200 characters of each, 500 of the query -> test_the_query_is_cut

@@ -91,6 +91,7 @@ class Agentscope(Strategy):
     * retrieve_from_memory takes keywords -> test_retrieving_by_tool
     * a session's file holds components, by name, and a timestamp
       -> test_session_files_are_as_documented
+    * a component is named by its class -> test_a_component_is_named_by_its_class
     * sessions are loaded if they exist -> test_a_session_is_loaded_again
     * defect: results of tools count no tokens; fixed counts them
       -> test_results_count_only_when_fixed
@@ -211,6 +212,7 @@ class Agentscope(Strategy):
         self._reloads = memory == "autocontext" and version != "1.0.21"
         self._instructs = self._reloads and version == "1.0.12"
         self._files = sessions
+        self._component = "AutoContextMemory" if self._reloads else "InMemoryMemory"
         self._kind = longterm
         self.long_term = LongTermMemory(longterm, retrieve)
         self.agents = Agents(scope, self._made, fixed=fixed)
@@ -324,7 +326,8 @@ class Agentscope(Strategy):
                 self.env.log(Event(kind="stored", sources=ids, detail=f"{new} memories"))
 
     def _write(self, agent: Agent) -> None:
-        session = session_of(agent.key, agent.memory.get_messages(), self.env.clock.now())
+        messages, now = agent.memory.get_messages(), self.env.clock.now()
+        session = session_of(agent.key, messages, now, self._component)
         name = quote(agent.key, safe="") or "default"
         (self.env.folder() / f"{name}.json").write_text(written(session), "utf-8")
 

@@ -13,6 +13,7 @@ from memsim.context import Context
 from memsim.errors import MemsimError, ModelError
 from memsim.memory.systems.agenticx.compactor import ContextCompactor
 from memsim.memory.systems.agenticx.content import content_of
+from memsim.memory.systems.agenticx.pages import Pages
 from memsim.memory.systems.agenticx.recall import HEADING, SOURCE_HEADING, Reading, query_of
 from memsim.memory.systems.agenticx.scratchpad import HINTS, PENDING, Scratchpad
 from memsim.memory.systems.agenticx.studio import Studio
@@ -318,6 +319,23 @@ def test_memory_md_gets_four() -> None:
     chat.turns(2)
     chat.turn(CUED)
     assert [DAILY] == list(chat.files)
+
+
+def test_memory_md_must_be_there() -> None:
+    """It is only ever added to: the hook makes the day's file, and no other."""
+    pages = Pages()
+    assert ("memory/2026-01-05.md",) == pages.keep(["- one"], "2026-01-05")
+    assert ["memory/2026-01-05.md"] == list(pages.texts)
+
+
+def test_headings_of_a_day_stay() -> None:
+    """Repeated as they are, while the bullets below them go."""
+    block = "## Session Facts (2026-01-05)\n- " + "x" * 900 + "\n\n"
+    pages = Pages({"memory/2026-01-05.md": block * 3})
+    pages.compact_daily("2026-01-05")
+    left = pages.texts["memory/2026-01-05.md"].splitlines()
+    assert 3 == left.count("## Session Facts (2026-01-05)")
+    assert 1 == sum(line.startswith("- x") for line in left)
 
 
 def test_session_facts_are_concatenated() -> None:

@@ -548,6 +548,19 @@ def test_session_files_are_as_documented(tmp_path: Path) -> None:
         session.read("{}")
 
 
+def test_a_component_is_named_by_its_class(tmp_path: Path) -> None:
+    """What compresses itself is another component, and the agent says which it has."""
+    for parameters, name in (
+        ("sessions=on", "InMemoryMemory"),
+        ("sessions=on,memory=autocontext", "AutoContextMemory"),
+    ):
+        Played(parameters, tmp_path).turn("Ship it.")
+        held = session.read((tmp_path / "ana.json").read_text("utf-8"))
+        assert [name, "ReActAgent"] == list(held.components)
+        assert name == held.components["ReActAgent"]["memory"]
+        assert "Ship it." == held.messages(name)[0].text
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
