@@ -49,6 +49,8 @@ HOOK = (
 class Agentscope(Strategy):
     """AgentScope's memory as published: short-term by agent, long-term by user.
 
+    `inmemory` grows without limit, as the document says; what is over the budget is not shown.
+
     Fidelity:
 
     * short-term memory is an agent's, and its session is named by the user

@@ -33,7 +33,8 @@ class Cogtrix(Strategy):
     The budget is taken for the model's window, of which a quarter stays free for the reply; tokens
     are estimated at four characters each, as the original does, so that text in scripts with more
     tokens than that may go over a budget. All principals share one session unless told otherwise,
-    and what they said is told apart by role alone.
+    and what they said is told apart by role alone. As in the original, a question is compared with
+    all exchanges that left the window, so that a turn costs more as a session grows.
 
     The document's statements, and the test that holds each:
 
