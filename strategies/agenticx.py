@@ -42,8 +42,8 @@ class Agenticx(Strategy):
     """AgenticX: Markdown notes found by cue words and recalled by a hybrid, long threads compacted.
 
     Its document is the default. Everybody shares one workspace, it cannot erase what it was told,
-    and its cue words are Chinese. As in the original, a question is compared with every chunk of the
-    workspace, so that a turn costs more as that grows.
+    and its cue words are Chinese. As in the original, a question is compared with every chunk of
+    the workspace, so that a turn costs more as that grows.
 
     Args:
         version: `0.3`, which the document describes, or `0.6`.
