@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -130,7 +131,9 @@ def chosen(k: str) -> tuple[Invariant, ...]:
         ConfigError: it is no expression.
         NothingCollected: it means none.
     """
-    wanted = parse_expression(k.casefold())
+    # A number is meant as a whole: I6 is not the beginning of I60.
+    exact = re.sub(r"\bi(\d{1,2})\b", lambda m: f"i{int(m[1]):02}.", k.casefold())
+    wanted = parse_expression(exact)
     found = tuple(i for i in known() if wanted(i.words))
     if not found:
         raise NothingCollected(f"no invariant matches {k!r}")
@@ -141,7 +144,7 @@ def check(
     strategy: StrategyRef | str,
     *,
     k: str = "",
-    profile: str = "commit",
+    profile: str | Profile = "commit",
     seed: int = 7,
 ) -> Checked:
     """Check one strategy here and now; nothing is written.
@@ -150,7 +153,7 @@ def check(
         strategy: such as `sliding_window:messages=5` or `my.py@Mine`, or `memory` for the parts of
             `memsim.memory`.
         k: which invariants, as pytest's `-k` reads it.
-        profile: `commit`, `ci` or `nightly`.
+        profile: `commit`, `ci` or `nightly`, or one of your own.
         seed: of the cases.
 
     Raises:
@@ -158,8 +161,8 @@ def check(
         NothingCollected: the expression means no invariant.
     """
     names = tuple(i.name for i in chosen(k))
-    plan = Plan(subject=str(strategy), names=names, profile=PROFILES[profile], seed=seed)
-    return perform(plan)
+    effort = PROFILES[profile] if isinstance(profile, str) else profile
+    return perform(Plan(subject=str(strategy), names=names, profile=effort, seed=seed))
 
 
 def assert_holds(checked: Checked) -> None:
@@ -363,9 +366,6 @@ def _elsewhere(invariant: Invariant, subject: str) -> Result:
     else:
         why = f"it is about a part of memsim.memory ({invariant.on}): see the column {PARTS}"
     return Result(invariant=invariant.name, subject=subject, verdict="not applicable", why=why)
-
-
-Progress = Callable[[Checked], None]
 
 
 def failed(reports: Iterable[Checked]) -> bool:

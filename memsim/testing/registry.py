@@ -75,7 +75,7 @@ class Invariant:
     @property
     def words(self) -> str:
         """What `-k` looks into."""
-        return f"i{self.number} {self.name} {self.tag} {self.on}"
+        return f"i{self.number:02}. {self.name} {self.tag} {self.on}"
 
 
 _KNOWN: dict[str, Invariant] = {}

@@ -124,6 +124,7 @@ class World:
         subject: what is checked.
         case: whose circumstances hold.
         looking: look at the surfaces whenever something is over.
+        embed: gives the embedder, where it is not the usual one.
 
     Attributes:
         memory: the strategy.
@@ -131,8 +132,16 @@ class World:
         transcript: what was seen.
     """
 
-    def __init__(self, subject: Subject, case: Case, *, looking: bool = False) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        case: Case,
+        *,
+        looking: bool = False,
+        embed: Callable[[], Embedder] = embedder,
+    ) -> None:
         self.subject = subject
+        self._embed = embed
         self.case = case
         self.counter = TokenCounter(CharsOverFour())
         self.build = ContextBuilder(self.counter)
@@ -284,7 +293,7 @@ class World:
             clock=self.clock,
             model=self.model,
             counter=self.counter,
-            embed=embedder,
+            embed=self._embed,
             folder=self._private,
             budget=self.case.budget,
             random=random.Random(SEED),
@@ -347,9 +356,12 @@ class Trial:
         self._open.append(made)
         return made
 
-    def played(self, case: Case | None = None) -> World:
+    def played(
+        self, case: Case | None = None, *, embed: Callable[[], Embedder] = embedder
+    ) -> World:
         """A world of its own, after a case."""
-        made = self.world(case)
+        made = World(self.subject, self.case if case is None else case, embed=embed)
+        self._open.append(made)
         made.play(made.case.events)
         return made
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from memsim.errors import MemsimError
 from memsim.message import Message, Text, ToolResult
 from memsim.strategy import Forget, Grant
 from memsim.testing.cases import Case, Elapse, Forgotten, Granted, Happening, Turn
 from memsim.testing.registry import Violation, holds
-from memsim.testing.worlds import Sight, Trial, World
+from memsim.testing.worlds import Sight, Trial, World, embedder
+
+if TYPE_CHECKING:
+    from memsim.models import Embedder, Vectors
 
 STRANGER = "nob"
 _CODE = re.compile(r"K-\d{4}")
+_NAME = re.compile(r"\b(?:ana|ben|eva)\b")
 
 
 def observer(case: Case) -> str | None:
@@ -283,7 +288,7 @@ def symmetry(trial: Trial) -> int:
     if len(names) < 2 or trial.main.over:
         return 0
     renamed = mapped(trial.case, lambda event: _renamed(event, names))
-    world = trial.played(renamed)
+    world = trial.played(renamed, embed=lambda: _Blind(embedder(), names))
     expected = [_shape(s) for s in trial.transcript.sights if s.delivered]
     actual = [_shape(s) for s in world.transcript.sights if s.delivered]
     if expected != actual:
@@ -292,8 +297,35 @@ def symmetry(trial: Trial) -> int:
     return len(expected)
 
 
+class _Blind:
+    """An embedder to which a name is as good as the one it stands for."""
+
+    def __init__(self, real: Embedder, names: dict[str, str]) -> None:
+        self._real = real
+        self._names = {new: old for old, new in names.items()}
+        self.name, self.dimension = real.name, real.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of the texts with the names that they had before."""
+        return self._real.embed([_NAME.sub(lambda m: self._of(m[0]), t) for t in texts])
+
+    def _of(self, name: str) -> str:
+        return self._names.get(name, name)
+
+
 def _shape(sight: Sight) -> object:
     return (sorted(sight.context.verbatim), sorted(sight.context.derived), bool(sight.refused))
+
+
+def _called(message: Message, names: dict[str, str]) -> Message:
+    # Who is spoken of has another name, too.
+    blocks = tuple(
+        block
+        if not isinstance(block, Text | ToolResult)
+        else replace(block, text=_NAME.sub(lambda m: names.get(m[0], m[0]), block.text))
+        for block in message.blocks
+    )
+    return replace(message, blocks=blocks)
 
 
 def _renamed(event: Happening, names: dict[str, str]) -> Happening:
@@ -301,7 +333,7 @@ def _renamed(event: Happening, names: dict[str, str]) -> Happening:
         who = names.get(event.who, event.who)
         session = event.session.replace(event.who, who)
         told = tuple(
-            tuple(replace(m, principal=who, session=session) for m in messages)
+            tuple(_called(replace(m, principal=who, session=session), names) for m in messages)
             for messages in (event.heard, event.reply)
         )
         return replace(event, who=who, session=session, heard=told[0], reply=told[1])

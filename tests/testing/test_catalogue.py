@@ -1,0 +1,50 @@
+"""The catalogue: sixty numbers, each promise told in a line, in symbols and by an example."""
+
+from __future__ import annotations
+
+import pytest
+
+from memsim.errors import ConfigError, NothingCollected
+from memsim.testing.checking import chosen
+from memsim.testing.invariants import COUNT, Invariant, known
+
+ELSEWHERE = {56, 57, 59}
+"""Resuming, workers and fillers are whole runs: they are measured where runs are."""
+
+each = pytest.mark.parametrize("promise", known(), ids=lambda promise: promise.name)
+
+
+def test_every_number_is_there() -> None:
+    """What is not measured here is known by its number."""
+    assert {*range(1, COUNT + 1)} - ELSEWHERE == {promise.number for promise in known()}
+
+
+@each
+def test_a_promise_is_told_three_times(promise: Invariant) -> None:
+    """In one sentence, in symbols, and by how it may fail."""
+    assert promise.statement.endswith(".")
+    assert "\n" not in promise.statement
+    assert promise.formal
+    assert promise.example.startswith("Fails")
+
+
+@pytest.mark.parametrize(
+    ("expression", "names"),
+    [
+        ("pair_closure", {"pair_closure"}),
+        ("i35 or i36", {"exactly_once", "agreement"}),
+        ("pins and strategy and not delimiter and not i12", {"summary_containment"}),
+        ("Offload", {"references_resolve", "offload_round_trip"}),
+    ],
+)
+def test_an_expression_chooses_by_number_name_and_family(expression: str, names: set[str]) -> None:
+    """As pytest's own does, whatever the case of its letters."""
+    assert names == {promise.name for promise in chosen(expression)}
+
+
+def test_an_expression_that_means_nothing_is_told() -> None:
+    """Nothing measured is never green."""
+    with pytest.raises(NothingCollected):
+        chosen("no_such_promise")
+    with pytest.raises(ConfigError):
+        chosen("pins and")

@@ -1,0 +1,98 @@
+"""`memsim check`: exit codes, what it prints, and what it keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BENT = Path(__file__).parent / "bent.py"
+
+
+def memsim(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """What the command does in a folder of its own."""
+    return run(tmp_path, "-m", "memsim", "check", *arguments)
+
+
+def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """What Python does in that folder."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "PATH": os.environ.get("PATH", "")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_what_holds_passes_and_tells_how_hard_it_was_tried(tmp_path: Path) -> None:
+    """The number of cases stands where a sign would say less."""
+    done = memsim(tmp_path, "sliding_window", "-k", "order and strategy", "-v")
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "I4 order" in done.stdout
+    assert "1 subject, 50 cases each, profile commit, seed 7: 1 hold, 0 broken" in done.stdout
+    assert "at least 20%: a tool pair straddles the cut" in done.stdout
+
+
+def test_what_is_broken_fails_and_leaves_a_program(tmp_path: Path) -> None:
+    """The program fails by itself, and what it shows is tried first the next time."""
+    ref = f"{BENT}@Backwards"
+    first = memsim(tmp_path, ref, "-k", "order and strategy", "--format", "json")
+    [subject] = json.loads(first.stdout)["subjects"]
+    [found] = subject["results"]
+    again = memsim(tmp_path, ref, "-k", "order and strategy", "--format", "json")
+    program = run(tmp_path, found["counterexample"])
+
+    assert (1, 1) == (first.returncode, again.returncode)
+    assert ("violated", False) == (found["verdict"], found["replayed"])
+    assert json.loads(again.stdout)["subjects"][0]["results"][0]["replayed"]
+    assert program.returncode == 1
+    assert "Violation" in program.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["no_such_strategy"], 4, "no_such_strategy"),
+        (["sliding_window:messages=0"], 4, "at least 1"),
+        (["sliding_window", "-k", "pins and"], 4, "-k"),
+        (["sliding_window", "-k", "nonsense"], 5, "no invariant matches"),
+        (["sliding_window", "--seed", "x"], 4, "seed"),
+        (["sliding_window", "--profile", "fast"], 4, "profile"),
+    ],
+)
+def test_wrong_input_is_one_line(
+    tmp_path: Path, arguments: list[str], code: int, said: str
+) -> None:
+    """And no traceback."""
+    done = memsim(tmp_path, *arguments)
+
+    assert code == done.returncode
+    assert said in done.stderr
+    assert 1 == len(done.stderr.splitlines())
+
+
+def test_processes_change_nothing(tmp_path: Path) -> None:
+    """One or two, the same is printed."""
+    wanted = ("sliding_window", "bm25", "-k", "order and strategy", "--format", "json")
+    one, two = memsim(tmp_path, *wanted, "-j", "1"), memsim(tmp_path, *wanted, "-j", "2")
+
+    assert one.stdout == two.stdout
+    assert 0 == one.returncode
+
+
+def test_help_loads_no_hypothesis(tmp_path: Path) -> None:
+    """It is there for those who check, and costs nobody else a moment."""
+    source = (
+        "import sys\nfrom memsim.cli import main\nsys.argv = ['memsim', 'check', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n    assert 'hypothesis' not in sys.modules\n"
+    )
+
+    assert 0 == run(tmp_path, "-c", source).returncode

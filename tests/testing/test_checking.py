@@ -1,0 +1,118 @@
+"""Checking: what is wrong is found by its own invariant, and nothing unmeasured is green."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memsim.strategy import Strategy
+from memsim.testing import PROFILES, Case, Checked, Violation, assert_holds, check, verify
+from memsim.testing.checking import Plan, Result, failed, perform
+from memsim.testing.coverage import Covered
+from memsim.testing.invariants import invariant
+from memsim.testing.saved import Counterexamples
+from tests.testing.bent import BENT
+
+QUICK = replace(PROFILES["commit"], examples=20)
+FILE = Path(__file__).parent / "bent.py"
+
+
+def of(kind: Callable[..., Strategy]) -> str:
+    """The ref of a class of that file."""
+    return f"{FILE}@{kind.__name__}"
+
+
+def result(checked: Checked, name: str) -> Result:
+    """What came of one invariant."""
+    return next(r for r in checked.results if r.invariant == name)
+
+
+@pytest.mark.parametrize("name", BENT)
+def test_what_breaks_an_invariant_is_found_by_it(name: str, tmp_path: Path) -> None:
+    """And the counterexample breaks it again, by itself, from what was kept of it."""
+    ref = of(BENT[name])
+    found = result(check(ref, k=name, profile=QUICK), name)
+
+    assert "violated" == found.verdict
+    assert found.case is not None
+    kept = Counterexamples(tmp_path)
+    assert kept.keep(found) is not None
+    case = kept.of(ref, [name])[name]
+    assert found.case == case
+    with pytest.raises(Violation):
+        verify(name, ref, case)
+
+
+def test_a_plain_window_breaks_nothing_of_this() -> None:
+    """What the bent ones are bent from holds all that can be measured on it."""
+    checked = check(f"{FILE}@Plain", k="structure or budget or text or run", profile=QUICK)
+
+    assert [] == [(r.invariant, r.why) for r in checked.results if r.verdict == "violated"]
+
+
+def test_what_cannot_be_measured_says_why_and_is_not_green() -> None:
+    """A box that tells nothing of itself, a part that is none of a strategy, and no case at all."""
+    checked = check(f"{FILE}@Plain", k="i12 or i35 or i52 or i45 or i6", profile=QUICK)
+    verdicts = {r.invariant: r.verdict for r in checked.results}
+
+    assert "nothing" == verdicts["authority_non_elevation"]
+    others = {v for n, v in verdicts.items() if n != "authority_non_elevation"}
+    assert {"not applicable"} == others
+    assert all(r.why for r in checked.results)
+
+
+def test_what_a_strategy_declares_is_neither_green_nor_red() -> None:
+    """It is measured all the same, and its reason is shown."""
+    checked = check("rolling_summary", k="authority and strategy", profile=QUICK)
+
+    assert "declared" == result(checked, "authority_non_elevation").verdict
+    assert "LangChain" in result(checked, "authority_non_elevation").why
+    assert_holds(replace(checked, coverage=()))
+
+
+def test_too_few_telling_cases_fail_a_check() -> None:
+    """However green the rest is."""
+    thin = Covered(name="pins", floor=0.5, cases=50, seen=3)
+    checked = Checked(subject="mine", coverage=(thin,))
+
+    assert failed([checked])
+    with pytest.raises(Violation, match="3 of 50 cases: pins"):
+        assert_holds(checked)
+    assert not failed([replace(checked, coverage=(replace(thin, seen=25),))])
+
+
+def test_what_was_found_before_is_tried_first() -> None:
+    """So it is found again where generated cases no longer would."""
+    ref = of(BENT["order"])
+    found = result(check(ref, k="order and strategy", profile=QUICK), "order")
+    assert found.case is not None
+    none = replace(PROFILES["commit"], examples=0)
+
+    again = perform(Plan(subject=ref, names=("order",), profile=none, kept={"order": found.case}))
+
+    assert ("violated", True) == (again.results[0].verdict, again.results[0].replayed)
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    """Cases, counts and counterexamples."""
+    ref = of(BENT["pair_closure"])
+
+    assert check(ref, k="structure", profile=QUICK, seed=3) == check(
+        ref, k="structure", profile=QUICK, seed=3
+    )
+
+
+def test_parts_of_the_memory_hold_what_they_promise() -> None:
+    """Steps, ledger, stores and files, quickly."""
+    checked = check("memory", k="ledger or hygiene or offload or persistence", profile=QUICK)
+
+    assert_holds(replace(checked, coverage=()))
+
+
+def test_an_invariant_can_be_called_with_a_case_of_ones_own() -> None:
+    """A function takes a trial; a case without a word has nothing to measure."""
+    assert 0 == verify("order", "sliding_window", Case())
+    assert "strategy" == invariant("order").on
