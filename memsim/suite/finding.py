@@ -19,6 +19,7 @@ from memsim.scenario.files import one_line
 from memsim.suite.garbage import searched_rarely
 from memsim.suite.scenarios import (
     LEAKAGE,
+    OF_LEAKAGE,
     ScenarioRef,
     dataset_names,
     load_path,
@@ -139,8 +140,9 @@ class _Finder:
 
     def _in_dataset(self, name: str) -> Iterator[ScenarioRef]:
         place = self._data_of(name)
+        options = tuple(o for o in self.options if (o[0] in OF_LEAKAGE) == (name == LEAKAGE))
         try:
-            inside = scenarios_in_dataset(name, place, self.options)
+            inside = scenarios_in_dataset(name, place, options)
         except ScenarioError as error:
             raise self._as_shown(error) from None
         for scenario in inside.values():
@@ -148,7 +150,7 @@ class _Finder:
                 source=name,
                 name=one_line(scenario.name),
                 dataset=name,
-                options=self.options,
+                options=options,
                 place=place,
             )
 

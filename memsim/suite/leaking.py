@@ -73,7 +73,7 @@ def leak_scenarios(place: Path, options: Mapping[str, str]) -> Iterator[Scenario
 
 def _share(options: Mapping[str, str]) -> float:
     for name in options:
-        if name not in {SHARE, "mask_bad_gold"}:
+        if name != SHARE:
             raise ConfigError(f"leakage has no option {name!r}; it has {SHARE}")
     text = options.get(SHARE, "1")
     try:

@@ -58,6 +58,8 @@ class ScenarioRef:
 
 LEAKAGE = "leakage"
 """The one dataset that is memsim's own: its channels are made from seeds, not read."""
+OF_LEAKAGE = frozenset({"attempts"})
+"""Its options; the others are for datasets that are read."""
 
 _Stamp = tuple[int, int]
 _READ: dict[Path, tuple[_Stamp, Mapping[str, Scenario]]] = {}

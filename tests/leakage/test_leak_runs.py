@@ -213,6 +213,17 @@ def test_a_share_without_channels_is_refused(call: Call) -> None:
     assert result.exit_code == 4
 
 
+def test_flags_of_other_datasets_do_not_reach_channels(call: Call, project: Path) -> None:
+    """Nor those of channels the others: one run may have both."""
+    (project / "locomo.json").write_text("[]", encoding="utf-8")
+
+    channels = leaked(call, SAFE, more=("--mask-bad-gold",))
+    both = call("run", "locomo", "leakage", "--data", "locomo.json", "-s", SAFE, *FEW)
+
+    assert channels.exit_code == 0
+    assert "option" not in both.stderr
+
+
 def test_bounds_of_channels_and_of_scenarios_do_not_meet(call: Call, project: Path) -> None:
     """A bound on recall is for scenarios, one on authorised recall for channels."""
     (project / "pyproject.toml").write_text(
