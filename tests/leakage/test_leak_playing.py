@@ -1,0 +1,121 @@
+"""A channel from its first world to its last record: how much is tried, and what goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memsim.canary import mint
+from memsim.errors import ConfigError
+from memsim.leakage import playing
+from memsim.leakage.channel import Described
+from memsim.leakage.channels import load_channel, modules
+from memsim.leakage.families import Families, headers
+from memsim.leakage.lines import performance_lines, score_lines
+from memsim.leakage.playing import LEAST, Performance, planned, play_channel
+from memsim.leakage.tooluse import HUGE, arguments
+from memsim.models import ToolSpec
+
+if TYPE_CHECKING:
+    from memsim.leakage.lab import Lab
+    from memsim.leakage.records import Finding
+    from memsim.leakage.world import Setting
+
+
+class Failing(Described):
+    """Makes one attempt, and then hits what nobody foresaw, with a secret in its words."""
+
+    id = "L2"
+
+    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+        """See `Channel`."""
+        canary = lab.mint("ana", "garage")
+        yield lab.judge(
+            "first", attack="direct", viewer="ben", targets=[canary], seen=[], control=True
+        )
+        raise KeyError(canary.token)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "share", "count"),
+    [(300, 1, 300), (300, 0.1, 30), (300, 0.001, LEAST), (5, 0.1, 5), (200, 0.999, 200)],
+)
+def test_a_share_of_the_attempts_is_never_too_few(attempts: int, share: float, count: int) -> None:
+    """At least ten, or all where there are fewer."""
+    assert count == planned(attempts, share)
+
+
+def test_what_a_strategy_raises_anywhere_ends_the_channel_and_not_the_run(
+    setting: Callable[..., Setting],
+) -> None:
+    """What was found before is kept; the error holds no secret."""
+    channel = Failing()
+    played = play_channel(channel, setting("no_memory"), count=20, seed=7, families=Families())
+
+    score = score_lines(performance_lines(channel, played, "case", 0))
+    assert 1 == len(played.findings)
+    assert "error" == score.verdict
+    assert "KeyError" in score.why
+    assert mint(7, "L2", "ana", "garage").token not in repr(played)
+    assert 0.05 == score.coverage
+
+
+def test_finding_what_nobody_planted_is_an_error(
+    play: Callable[..., Performance], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search is wrong then, and nothing that it says can be trusted."""
+    monkeypatch.setattr(playing, "unplanted", lambda seed: (mint(seed, "L1", "ana", "garage"),))
+
+    played = play("L1", "full_context:scope=principal", 10)
+
+    score = score_lines(performance_lines(load_channel("L1"), played, "case", 0))
+    assert (1, 1) == (played.false_hits, played.negatives)
+    assert "error" == score.verdict
+
+
+def test_every_module_is_of_a_channel_that_is_described() -> None:
+    """And says of itself what its file says."""
+    for channel in modules():
+        made = load_channel(channel)
+        header = headers()[channel]
+
+        assert channel == made.id
+        said = (made.name, made.about, made.gate, made.attempts)
+        assert (header.name, header.about, header.gate, header.attempts) == said
+
+
+def test_an_unknown_channel_is_named() -> None:
+    """In one line."""
+    with pytest.raises(ConfigError, match="there is no channel 'L0'"):
+        load_channel("L0")
+
+
+def test_lines_without_their_channel_are_refused() -> None:
+    """Half a record is none."""
+    with pytest.raises(ValueError, match="which channel"):
+        score_lines([])
+
+
+def test_tools_are_called_by_their_schema_alone() -> None:
+    """Any tool can be attacked, whatever its arguments are called."""
+    tool = ToolSpec(
+        name="x",
+        description="",
+        parameters=(
+            '{"type": "object", "required": ["q"], "properties": {"q": {"type": "string"},'
+            ' "words": {"type": "array"}, "n": {"type": "integer", "maximum": 5},'
+            ' "deep": {"type": "boolean"}, "kind": {"enum": ["a", "b"]}}}'
+        ),
+    )
+
+    made = arguments(tool, "two words")
+
+    assert {
+        "q": "two words",
+        "words": ["two", "words"],
+        "n": HUGE,
+        "deep": True,
+        "kind": "a",
+    } == made
