@@ -99,13 +99,17 @@ def test_more_of_what_should_be_little_is_worse() -> None:
         ("evidence_recall", 0.8, 0.78, "same"),
         ("evidence_recall", 0.8, 0.779, "worse"),
         ("answer_in_context", 0.8, 0.9, "better"),
+        ("seconds", 0.01, 0.4, "same"),
+        ("seconds", 10.0, 12.4, "same"),
+        ("seconds", 10.0, 12.6, "worse"),
+        ("cost", 0.1, 0.11, "worse"),
     ],
 )
 def test_exact_metrics_have_a_tolerance_and_no_doubt(
     metric: str, before: float, after: float, word: Word
 ) -> None:
     """A share of an amount, points of a share; from nothing, anything is too much."""
-    rules = Rules(gate=GateSettings(metrics=(metric,)))
+    rules = Rules(gate=GateSettings(metrics=(metric,)), same_machine=True)
     found = compare(
         sheet({"s": column(KEPT, amounts={metric: before})}),
         sheet({"s": column(KEPT, amounts={metric: after})}),
