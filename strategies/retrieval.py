@@ -168,7 +168,7 @@ class Vector(_Retrieval):
         k: earlier messages that are quoted, as far as they fit.
         window: latest messages that are always there.
         depth: messages that are ranked.
-        store: `numpy` is exact up to 8,192 different messages, and the same in every process;
+        store: `numpy` is exact up to 4,096 different messages, and the same in every process;
             `chroma` searches a Chroma collection, whose graph is a little different each time.
         scope: `shared`: one memory for everybody; `principal`: one for each.
 
