@@ -55,7 +55,7 @@ def test_there_are_the_scripts_that_are_documented() -> None:
     """Each file holds the scenario of its own name, and none is missing."""
     assert EXPECTED == tuple(sorted(SCENARIOS))
     assert sorted(f"{name}.yaml" for name in EXPECTED) == sorted(
-        path.name for path in FOLDER.iterdir()
+        path.name for path in FOLDER.glob("*.yaml")
     )
 
 

@@ -78,9 +78,11 @@ def _known() -> Mapping[str, Outline]:
 
 
 def written(files: Iterable[Path]) -> str:
-    """What `known.json` says of files, as it is written."""
+    """What `known.json` says of the scenarios among files, as it is written."""
     rows = []
     for path in files:
+        if not shows_mark(path.read_bytes()):
+            continue
         found = _read(path)
         row = [found.name, found.turns, found.probes, found.about]
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
