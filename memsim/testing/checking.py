@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from memsim.discovery import StrategyRef, load_strategy, prepare, resolve
+from memsim.discovery.refs import snake_case
 from memsim.errors import MemsimError, NothingCollected
 from memsim.suite.select import parse_expression
 from memsim.testing.cases import AnyCase, Case
@@ -205,7 +206,7 @@ def subject_of(ref: str) -> Subject:
     resolved = resolve(ref)
     kind = load_strategy(resolved)
     make = prepare(resolved)
-    claims = claims_of(kind, resolved.name or kind.__name__, dict(resolved.params))
+    claims = claims_of(kind, snake_case(kind.__name__), dict(resolved.params))
     return Subject(ref=ref, make=make, claims=claims)
 
 
