@@ -68,11 +68,14 @@ def outlook(intent: Intent, project: Project) -> Outlook:
     selection = _selection(intent, settings, project)
     refs, settings = _named_cases(selection, intent, settings)
     # A channel brings its own controls: only what is asked for is attacked.
-    controls = any(ref.dataset != "leakage" for ref in selection.scenarios)
-    strategies = resolve_strategies(refs, project, controls=controls)
+    datasets = {ref.dataset for ref in selection.scenarios}
+    strategies = resolve_strategies(refs, project, controls=datasets != {"leakage"})
+    attacked = strategies
+    if "leakage" in datasets and len(datasets) > 1:
+        attacked = resolve_strategies(refs, project, controls=False)
     remarks += _shadowing(strategies, project)
     _check_names(settings)
-    made = plan(settings, selection, strategies, intent.expression)
+    made = plan(settings, selection, strategies, intent.expression, attacked)
     remarks += _probeless(made)
     return Outlook(plan=made, remarks=tuple(remarks))
 

@@ -54,7 +54,7 @@ def table_lines(summary: Summary, terminal: Terminal) -> list[TextLine]:
     if summary.leakage:
         from memsim.report.leakage import leakage_lines
 
-        lines += leakage_lines(summary.leakage, marks, width)
+        lines += leakage_lines(summary.leakage, marks, width, beside=summary.boards)
     if summary.comparison is not None:
         lines += comparison_lines(summary.comparison, marks, width)
     lines += failures.unscored_lines(summary.unscored, marks)

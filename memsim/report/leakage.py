@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memsim.leakage.scores import ChannelScore, Tally
     from memsim.report.marks import Marks
     from memsim.report.matrix import Table
+    from memsim.report.rows import Board
     from memsim.runs import Run
 
 DATASET = "leakage"
@@ -229,8 +230,17 @@ def _pair(tally: Tally) -> tuple[int, int]:
 # -- shown
 
 
-def leakage_lines(boards: Sequence[LeakBoard], marks: Marks, width: int) -> list[TextLine]:
-    """The boards for a terminal."""
+def leakage_lines(
+    boards: Sequence[LeakBoard], marks: Marks, width: int, *, beside: Sequence[Board] = ()
+) -> list[TextLine]:
+    """The boards for a terminal.
+
+    Args:
+        boards: of channels.
+        marks: signs that can be shown.
+        width: cells in a line.
+        beside: what the same strategies recalled in the same run, and at what price.
+    """
     lines: list[TextLine] = []
     for board in boards:
         lines.append(TextLine(text=_title(board, marks.dot), tone="head"))
@@ -239,6 +249,7 @@ def leakage_lines(boards: Sequence[LeakBoard], marks: Marks, width: int) -> list
             lines += [*part, TextLine(text="")]
         notes = [*_legend(board), *_grades(board)]
         lines += [TextLine(text=f"  {note}") for note in notes]
+        lines += _block("what keeping it costs and gives", _beside(board, beside))
         lines += _block("residue, and other numbers of a channel", _extras(board))
         lines += _block("how it got out", _ways(board))
         lines.append(TextLine(text=""))
@@ -375,6 +386,23 @@ def _extras(board: LeakBoard) -> Iterator[str]:
             yield f"{row.channel} {cell.strategy}: {'; '.join(said)}"
 
 
+def _beside(board: LeakBoard, others: Sequence[Board]) -> Iterator[str]:
+    """Recall, tokens and leaks of each strategy, next to each other and never in one number."""
+    for other in others:
+        over = other.dataset or "scenarios"
+        for row in other.rows if other.budget == board.budget else ():
+            cells = [(r, c) for r, c in _cells(board) if c.strategy == row.strategy]
+            if not cells:
+                continue
+            plr = ", ".join(f"{r.channel} {numbers.share(c.plr)}" for r, c in cells)
+            frs = next((c.frs for _, c in cells if c.frs is not None), None)
+            yield (
+                f"{row.strategy}: recall {numbers.share(row.recall.mean)} of {over},"
+                f" {numbers.tokens(row.context_mean)} tokens a turn; PLR {plr};"
+                f" FRS {numbers.share(frs)}"
+            )
+
+
 def _ways(board: LeakBoard) -> Iterator[str]:
     for row, cell in _cells(board):
         for path in cell.paths:
@@ -389,8 +417,10 @@ def _unmeasured(board: LeakBoard) -> Iterator[str]:
             yield f"{row.channel} {cell.strategy}: {cell.why}"
 
 
-def leakage_markdown(boards: Sequence[LeakBoard], marks: Marks) -> Iterator[str]:
-    """The boards as Markdown."""
+def leakage_markdown(
+    boards: Sequence[LeakBoard], marks: Marks, *, beside: Sequence[Board] = ()
+) -> Iterator[str]:
+    """The boards as Markdown; the arguments are those of `leakage_lines`."""
     from memsim.report.markdown import escape, table_rows
 
     for board in boards:
@@ -399,6 +429,7 @@ def leakage_markdown(boards: Sequence[LeakBoard], marks: Marks) -> Iterator[str]
         yield ""
         yield from (f"- {escape(note)}" for note in (*_legend(board), *_grades(board)))
         for head, texts in (
+            ("What keeping it costs and gives", _beside(board, beside)),
             ("Residue, and other numbers of a channel", _extras(board)),
             ("How it got out", _ways(board)),
             ("What could not be measured", _unmeasured(board)),

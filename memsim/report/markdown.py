@@ -45,7 +45,7 @@ def _lines(summary: Summary) -> Iterator[str]:
     if summary.leakage:
         from memsim.report.leakage import leakage_markdown
 
-        yield from leakage_markdown(summary.leakage, UNICODE)
+        yield from leakage_markdown(summary.leakage, UNICODE, beside=summary.boards)
     if summary.comparison is not None:
         yield from comparison_markdown(summary.comparison)
     yield from _failures(summary.failures)

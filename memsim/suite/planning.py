@@ -80,6 +80,7 @@ def plan(
     scenarios: Sequence[ScenarioRef] | Selection,
     strategies: Sequence[StrategyRef],
     k: str | None = None,
+    attacked: Sequence[StrategyRef] | None = None,
 ) -> Plan:
     """The cases of a run.
 
@@ -88,6 +89,7 @@ def plan(
         scenarios: what is played; a `Selection` also narrows to the cases that it names.
         strategies: what is compared, already resolved.
         k: an expression over case ids; None for all.
+        attacked: which strategies channels of leakage are played against; None for all of them.
 
     Raises:
         NothingCollected: no case is left.
@@ -103,7 +105,11 @@ def plan(
         wanted = selection.cases.get(ref) if selection else None
         cases += [
             spec
-            for spec in _cases_of(ref, settings, strategies)
+            for spec in _cases_of(
+                ref,
+                settings,
+                strategies if attacked is None or ref.dataset != LEAKAGE else attacked,
+            )
             if chosen(spec.id) and (wanted is None or spec.variant in wanted)
         ]
     if not cases:

@@ -90,6 +90,17 @@ def test_the_matrix_has_every_strategy_with_what_makes_it_readable(call: Call) -
     assert "recall: answered rightly" not in result.stdout
 
 
+def test_recall_tokens_and_leaks_stand_beside_each_other(call: Call) -> None:
+    """Of strategies that were asked as well as attacked in one run; never as one number."""
+    selected = ("-s", SAFE, "-k", "L1 or needles", "--leak-attempts", "0.05", "-j", "1")
+
+    result = call("run", "leakage", "needles", *selected)
+
+    (line,) = [each for each in result.stdout.splitlines() if "tokens a turn" in each]
+    assert f"{SAFE}: recall " in line
+    assert "PLR L1 .00; FRS n/a" in line
+
+
 def test_a_narrow_terminal_puts_strategies_below_each_other(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
