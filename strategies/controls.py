@@ -86,7 +86,8 @@ class NoMemory(Strategy):
     def observe(self, message: Message) -> None:
         if message.turn != self._number:
             self._turn, self._number = Window(self.env.counter), message.turn
-        self._turn.add(message)
+        if self._turn.answers_here(message):
+            self._turn.add(message)
 
     def context(self, query: Query) -> Context:
         said = Window(self.env.counter)

@@ -158,7 +158,11 @@ class Layered(Strategy):
                     yield Surface(tier="window", sources=(message.id,), text=message.text)
 
     def locate(self, source: str, query: Query) -> Location | None:
-        return super().locate(source, query)
+        # Where another's message is, is nobody's business.
+        for surface in self.surfaces(query.principal):
+            if source in surface.sources:
+                return Location(tier=surface.tier)
+        return None
 
     def save(self) -> State:
         return self._memory.save()

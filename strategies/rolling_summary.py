@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal
 
 from memsim import (
     Context,
@@ -38,6 +38,10 @@ class RollingSummary(Strategy):
         ValueError: a limit is below 1, or the scope is neither.
     """
 
+    departs: ClassVar[Mapping[str, str]] = {
+        "authority_non_elevation": "LangChain's summary is a system message"
+    }
+
     def __init__(
         self,
         env: Environment,
@@ -55,7 +59,13 @@ class RollingSummary(Strategy):
         self._buffers = Scoped(scope, lambda: SummaryBuffer(env.counter, keep=kept, limit=limit))
 
     def observe(self, message: Message) -> None:
-        self._buffers.of(message.principal).window.add(message)
+        window = self._buffers.of(message.principal).window
+        if not window.answers_here(message):
+            # No provider takes a result whose call is not there any more.
+            late = Event(kind="dropped", sources=(message.id,), detail="its call left before it")
+            self.env.log(late)
+            return
+        window.add(message)
 
     def context(self, query: Query) -> Context:
         buffer = self._buffers.seen_by(query.principal)

@@ -135,12 +135,16 @@ def merge(
     Raises:
         ModelError: the model failed.
     """
+    from memsim.memory.compaction.asking import faulty  # which builds on what is below
+
     reply = model.complete(
         Request(task="summarise", messages=taken, previous=state.text, max_tokens=limit, now=now)
     )
     ids = tuple(m.id for m in taken)
     before = counter.messages(taken) + counter.text(state.text)
-    fault = unfit(reply.text, counter.text(reply.text), before)
+    tokens = counter.text(reply.text)
+    # One that is too long for its limit is shown in part; but it must not be cut off.
+    fault = faulty(reply, tokens, max(limit, tokens), before)
     if fault:
         return state, Outcome(
             kind="refused", sources=ids, before=before, after=before, detail=fault
