@@ -56,5 +56,122 @@ def _double(name: str, where: str, *caught_on: str, thread: str = "", may: str =
     )
 
 
-DOUBLES: tuple[Double, ...] = ()
+DOUBLES: tuple[Double, ...] = (
+    _double(
+        "unfiltered tool",
+        "reading:UnfilteredTool",
+        "L1",
+        "L2",
+        "L3",
+        "L4",
+        thread="https://github.com/rohitg00/agentmemory/issues/1057",
+    ),
+    _double(
+        "unfiltered context",
+        "reading:UnfilteredContext",
+        "L1",
+        "L2",
+        "L3",
+        "L4",
+        thread="https://github.com/google/adk-python/issues/1019",
+    ),
+    _double(
+        "foreign id",
+        "reading:ForeignId",
+        "L1",
+        "L4",
+        thread="https://github.com/chroma-core/chroma/pull/7389",
+    ),
+    _double(
+        "caller from arguments",
+        "reading:CallerFromArguments",
+        "L1",
+        "L4",
+        "L20",
+        thread="https://github.com/mem0ai/mem0/pull/6278",
+    ),
+    _double(
+        "delimiter key",
+        "reading:DelimiterKey",
+        "L2",
+        thread="https://github.com/agentscope-ai/agentscope/issues/1249",
+    ),
+    _double(
+        "top then filter",
+        "reading:TopThenFilter",
+        "L3",
+        thread="https://github.com/pgEdge/pgedge-rag-server/issues/50",
+    ),
+    _double(
+        "shared statistics",
+        "reading:SharedStatistics",
+        "L3",
+        thread="https://github.com/buildingjoshbetter/TrueMemory/issues/296",
+    ),
+    _double(
+        "soft scope",
+        "reading:SoftScope",
+        "L1",
+        "L2",
+        "L3",
+        thread="https://github.com/vllm-project/semantic-router/issues/2134",
+    ),
+    _double(
+        "shared cache",
+        "reading:SharedCache",
+        "L1",
+        "L3",
+        thread="https://github.com/vllm-project/semantic-router/issues/1448",
+    ),
+    _double(
+        "says whose",
+        "reading:SaysWhose",
+        "L4",
+        thread="https://github.com/alphaonedev/ai-memory-mcp/issues/3426",
+    ),
+    _double(
+        "shared handle",
+        "reading:SharedHandle",
+        "L2",
+        "L4",
+        thread="https://github.com/langchain-ai/langchain/issues/11650",
+    ),
+    _double(
+        "pooled reply",
+        "reading:PooledReply",
+        "L1",
+        thread="https://openai.com/index/march-20-chatgpt-outage/",
+    ),
+    _double(
+        "launderer",
+        "reading:Launderer",
+        "L1",
+        "L2",
+        "L3",
+        "L4",
+        thread="https://github.com/evoila/meho/issues/1797",
+    ),
+    _double(
+        "sleeps on hit",
+        "reading:SleepsOnHit",
+        "L5",
+        thread="https://github.com/pgEdge/pgedge-rag-server/issues/50",
+    ),
+    _double(
+        "dedup across owners",
+        "writing:DedupAcrossOwners",
+        "L20",
+        thread="https://github.com/doobidoo/mcp-memory-service/pull/1180",
+    ),
+    _double("key takeover", "writing:KeyTakeover", "L20"),
+    _double(
+        "resets all",
+        "writing:ResetsAll",
+        "L20",
+        thread="https://github.com/mem0ai/mem0/issues/3928",
+    ),
+)
 """Every double there is, by the channel that it is first of all for."""
+
+AMNESIAC = "memsim.testing.doubles.writing:Amnesiac"
+ALWAYS_RAISES = "memsim.testing.doubles.writing:AlwaysRaises"
