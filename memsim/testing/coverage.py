@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,6 +20,9 @@ from memsim.testing.cases import (
 )
 from memsim.testing.generators.configuring import COUNTER
 from memsim.testing.generators.texts import CLUSTERS, DELIMITERS, INVISIBLE
+
+CHANCE = 2.5
+"""Standard deviations that a count may be below its floor: fifty cases are no five thousand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +55,9 @@ class Covered:
 
     @property
     def enough(self) -> bool:
-        """Whether it is at or above its floor."""
-        return self.share >= self.floor
+        """Whether it came up, and is not below its floor by more than chance explains."""
+        chance = CHANCE * math.sqrt(self.floor * (1 - self.floor) * self.cases)
+        return self.seen > 0 and self.seen >= self.floor * self.cases - chance
 
 
 def _tokens(case: Case) -> int:
