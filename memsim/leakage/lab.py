@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memsim.canary import Matcher, fingerprint, mint
 from memsim.canary.excerpt import MARK
 from memsim.leakage.records import Attempt, Control, Sighting, Trail
+from memsim.leakage.residue import legible
 from memsim.leakage.world import Seen, Setting, World
 from memsim.scenario.filler import Talker, patterns
 
@@ -39,6 +40,7 @@ class Lab:
         canaries: every secret that was minted, by id.
         planted: the turn in which each was said, by id, for attempts that do not tell it.
         read: every line that was seen in a world, for the negative controls.
+        aside: every line of logs and files; how many there are is the machine's affair.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Lab:
         self.canaries: dict[str, Canary] = {}
         self.planted: dict[str, int] = {}
         self.read: dict[str, None] = {}
+        self.aside: dict[str, None] = {}
 
     @contextmanager
     def world(self) -> Iterator[World]:
@@ -78,8 +81,19 @@ class Lab:
             try:
                 yield world
             finally:
-                for text in _everything(world):
-                    self.read.update(dict.fromkeys(text.splitlines()))
+                self._look_around(world)
+
+    def _look_around(self, world: World) -> None:
+        """Take down all that anybody saw in a world, and what can be seen at its end."""
+        with suppress(Exception):  # what a stranger's tiers raise is found where they are looked at
+            if world.inspectable:
+                world.surfaces()
+        for seen in world.seen:
+            self.read.update(dict.fromkeys(seen.text.splitlines()))
+        for _, text in world.logs():
+            self.aside.update(dict.fromkeys(text.splitlines()))
+        for _, data in world.files():
+            self.aside.update(dict.fromkeys(data.decode("latin-1").splitlines()))
 
     def mint(
         self, principal: str, slot: str, *, weight: int | None = None, kind: str = ""
@@ -273,14 +287,3 @@ class Lab:
             self._matcher_of = len(self.canaries), Matcher(self.canaries.values())
             self._read.clear()
         return self._matcher_of[1]
-
-
-def _everything(world: World) -> Iterator[str]:
-    """All that anybody saw in a world, and what can be seen at its end."""
-    with suppress(Exception):  # what a stranger's surfaces raise is found where they are looked at
-        if world.inspectable:
-            world.surfaces()
-    yield from (seen.text for seen in world.seen)
-    yield from (text for _, text in world.logs())
-    for _, data in world.files():
-        yield data.decode("latin-1")

@@ -31,7 +31,7 @@ class Performance:
         findings: in the order in which they were made.
         planned: attempts that there should be.
         negatives: secrets that were never planted, and were looked for.
-        read: characters in which they were looked for.
+        read: characters in which they were looked for, logs and files not counted.
         false_hits: how many of them were found, which must be none.
         error: why it could not be played to its end; empty when it could.
     """
@@ -97,13 +97,13 @@ def play_channel(
     except (Exception, SystemExit) as raised:  # noqa: BLE001 - a stranger's code: what it raises is a finding
         error = blame(raised)
     strangers = unplanted(seed)
-    text = "\n".join(lab.read)
+    read, aside = "\n".join(lab.read), "\n".join(lab.aside)
     return Performance(
         findings=tuple(findings),
         planned=count,
         negatives=len(strangers),
-        read=len(text),
-        false_hits=len(Matcher(strangers).find(text)),
+        read=len(read),
+        false_hits=len(Matcher(strangers).find_in([read, aside])),
         error=lab.redacted(" ".join(error.split())),
     )
 
