@@ -68,7 +68,7 @@ def test_no_shipped_file_is_an_ordinary_scenario() -> None:
     """What finds scenarios passes them by: they lack the key `memsim`."""
     files = sorted((builtin_folder("scenarios") / "leakage").glob("*.yaml"))
 
-    assert len(files) == 22
+    assert len(files) >= 22
     assert not any(re.search(r"^memsim:", f.read_text("utf-8"), re.MULTILINE) for f in files)
 
 
