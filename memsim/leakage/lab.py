@@ -93,7 +93,7 @@ class Lab:
         for _, text in world.logs():
             self.aside.update(dict.fromkeys(text.splitlines()))
         for _, data in world.files():
-            self.aside.update(dict.fromkeys(data.decode("latin-1").splitlines()))
+            self.aside.update(dict.fromkeys(legible(data).splitlines()))
 
     def mint(
         self, principal: str, slot: str, *, weight: int | None = None, kind: str = ""

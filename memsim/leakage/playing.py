@@ -97,13 +97,17 @@ def play_channel(
     except (Exception, SystemExit) as raised:  # noqa: BLE001 - a stranger's code: what it raises is a finding
         error = blame(raised)
     strangers = unplanted(seed)
+    names = {stranger.id for stranger in strangers}
+    # With the planted ones among them, a part that a stranger has in common with one of those tells
+    # of neither.
+    matcher = Matcher((*strangers, *lab.canaries.values()))
     read, aside = "\n".join(lab.read), "\n".join(lab.aside)
     return Performance(
         findings=tuple(findings),
         planned=count,
         negatives=len(strangers),
         read=len(read),
-        false_hits=len(Matcher(strangers).find_in([read, aside])),
+        false_hits=sum(hit.canary in names for hit in matcher.find_in([read, aside])),
         error=lab.redacted(" ".join(error.split())),
     )
 
