@@ -53,6 +53,7 @@ class Seen:
         parts: the same by section, for the trail of a leak: (section, text).
         failed: the read path raised: what is not seen then proves nothing.
         made: what in it the strategy wrote itself, as far as it says when: (section, turn, text).
+        voices: a context message by message: (role, text, whether the strategy wrote it itself).
     """
 
     surface: str
@@ -62,6 +63,7 @@ class Seen:
     parts: tuple[tuple[str, str], ...] = ()
     failed: bool = False
     made: tuple[tuple[str, int, str], ...] = ()
+    voices: tuple[tuple[str, str, bool], ...] = ()
 
     def bytes(self) -> bytes:
         """Everything as canonical JSON, for comparing two worlds byte by byte."""
@@ -244,6 +246,15 @@ class World:
         """The process stops and comes back: saved, made anew, loaded."""
         self._play(Restarted())
 
+    def restore(self, saved: str) -> None:
+        """Take over a state that was saved before, as `exported` gave it.
+
+        Raises:
+            StrategyError: the strategy cannot be loaded.
+        """
+        self._settle()
+        self.strategy.load(json.loads(saved))
+
     def compactions(self) -> int:
         """How often the strategy says that it has compacted so far."""
         return sum(1 for r in self._records for e in r.events if e.kind == "compaction")
@@ -265,7 +276,8 @@ class World:
         answer = trace.answer or ""
         text = "\n".join((*(t for _, t in parts), answer))
         parts = (*parts, ("answer", answer))
-        return self._note("context", principal, text, parts=parts, made=self._made(trace.context))
+        made, voices = self._made(trace.context), _voices(trace.context)
+        return self._note("context", principal, text, parts=parts, made=made, voices=voices)
 
     def tools(self, principal: str) -> tuple[str, ...]:
         """Names of the tools that an agent of the principal's is offered."""
@@ -279,6 +291,8 @@ class World:
     def call(self, principal: str, name: str, arguments: Mapping[str, Any] | str) -> Seen:
         """Call a tool for a principal; what it answers, or the error that it raises."""
         sent = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
+        if not any(tool.name == name and tool.reads for tool in self.strategy.tools(principal)):
+            self._settle()
         try:
             return self._note("tool", principal, self.strategy.call_tool(name, sent, principal))
         except MemsimError as error:
@@ -336,6 +350,7 @@ class World:
         parts: tuple[tuple[str, str], ...] = (),
         failed: bool = False,
         made: tuple[tuple[str, int, str], ...] = (),
+        voices: tuple[tuple[str, str, bool], ...] = (),
     ) -> Seen:
         seen = Seen(
             surface=surface,
@@ -345,9 +360,14 @@ class World:
             parts=parts,
             failed=failed,
             made=made,
+            voices=voices,
         )
         self.seen.append(seen)
         return seen
+
+    def _settle(self) -> None:
+        """What was asked so far has to be what it was: from here on it may be something else."""
+        self._stage.ask_again()
 
     def _play(self, event: ScriptEvent) -> None:
         self._stage.play(event)
@@ -433,3 +453,8 @@ def _parts(context: Context | None) -> tuple[tuple[str, str], ...]:
         (section.layer, "\n".join(f"{m.role}: {m.text}" for m in section.messages))
         for section in context.sections
     )
+
+
+def _voices(context: Context | None) -> tuple[tuple[str, str, bool], ...]:
+    sections = context.sections if context else ()
+    return tuple((m.role, m.text, m.composed) for s in sections for m in s.messages)

@@ -1,0 +1,62 @@
+"""L10 to L12 and L16 to L18: texts that a memory makes of others, and what comes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from memsim.leakage.playing import Performance
+from memsim.leakage.records import Attempt
+from memsim.leakage.scores import ChannelScore
+from memsim.testing.doubles import deriving
+from memsim.testing.doubles.honest import Honest
+
+Play = Callable[..., Performance]
+Score = Callable[[str, Performance], ChannelScore]
+
+ZERO = ["L12"]
+"""Channels on which no leak is allowed."""
+
+
+@pytest.mark.parametrize("channel", ZERO)
+@pytest.mark.parametrize("strategy", ["layered:acl=on", "layered:acl=on,mode=both", Honest])
+def test_who_keeps_things_apart_is_safe(
+    play: Play, scored: Score, channel: str, strategy: str
+) -> None:
+    """With the framework in control, with tools, and with little else."""
+    assert "safe" == scored(channel, play(channel, strategy, 16)).verdict
+
+
+@pytest.mark.parametrize("channel", ZERO)
+def test_who_remembers_nothing_is_not_called_safe(play: Play, scored: Score, channel: str) -> None:
+    """Nothing was there that could have come out."""
+    assert "n/a" == scored(channel, play(channel, "no_memory", 16)).verdict
+
+
+@pytest.mark.parametrize(("channel", "double"), [("L12", deriving.SharedSummary)])
+def test_a_broken_one_is_caught(
+    play: Play, scored: Score, channel: str, double: type[Honest]
+) -> None:
+    """A tenth of the attempts is enough."""
+    assert "leak" == scored(channel, play(channel, double, 16)).verdict
+
+
+def test_a_leak_by_a_summary_names_it(play: Play) -> None:
+    """The trail goes from the owner by the summary to the reader."""
+    trails = [t for a in _leaks(play("L12", deriving.SharedSummary, 16)) for t in a.trails]
+
+    assert any(s.surface == "summary" for t in trails for s in (*t.through, t.seen))
+    assert {"ana"} == {t.owner for t in trails}
+    assert {"ben"} == {t.seen.viewer for t in trails}
+
+
+def test_a_value_that_is_chosen_again_and_again_has_leaked(play: Play) -> None:
+    """Where the token is not asked for, the plain value among sixteen tells."""
+    found = _leaks(play("L12", "bm25", 48))
+
+    assert {"T4"} == {t.tier for a in found if a.attack == "forced-choice" for t in a.trails}
+
+
+def _leaks(played: Performance) -> list[Attempt]:
+    return [f for f in played.findings if isinstance(f, Attempt) and f.state == "leak"]
