@@ -1,0 +1,149 @@
+"""L6: what was to be forgotten, and whether it comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from memsim.leakage.channel import Channel, Described
+from memsim.leakage.forgotten import ALL, Target, forget, forget_all, held, plant, views_of, ways
+
+if TYPE_CHECKING:
+    from memsim.leakage.lab import Lab
+    from memsim.leakage.records import Attempt, Finding
+    from memsim.leakage.world import World
+
+OWNER = "ana"
+AGAIN = "import"
+"""The life in which a state from before the request is taken over, and the request repeated."""
+
+LONG = 60
+"""Turns of talk in which a memory that compacts has done so."""
+
+Life = Callable[["Lab", "World"], None]
+"""What happens between the request and the look."""
+
+
+class ForgottenResurfacing(Described):
+    """A world for each life after forgetting; in each of them, every way of asking for it."""
+
+    id = "L6"
+
+    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+        """Plant, forget, live on and look; see `Channel`."""
+        first = 0
+        for number, name in enumerate(LIVES):
+            share = count // len(LIVES) + (number < count % len(LIVES))
+            if share:
+                yield from self._world(lab, name, number, range(first, first + share))
+            first += share
+
+    def _world(self, lab: Lab, life: str, number: int, places: range) -> Iterator[Finding]:
+        with lab.world() as world:
+            targets = list(held(lab, world, self._plant(lab, world, life, number, places)))
+            kept = [t for t in targets if t.twin is not None]
+            for target in targets:
+                asked = world.ask(OWNER, target.canary.question)
+                control = lab.control(f"{life}/{target.canary.slot}", asked, target.canary)
+                yield replace(control, served=target.held)
+            targets = self._live(lab, world, life, targets)
+            for place, target in zip(places, targets, strict=True):
+                yield self._attempt(lab, world, life, target, place)
+            for target in kept:
+                assert target.twin is not None  # noqa: S101 - only such are kept
+                asked = world.ask(OWNER, target.twin.question)
+                yield lab.control(f"{life}/{target.twin.slot}", asked, target.twin)
+
+    def _plant(
+        self, lab: Lab, world: World, life: str, number: int, places: range
+    ) -> Iterator[Target]:
+        slots, before = self.header.texts("slots"), self.header.texts("before")
+        every = (ALL,) if life == ALL else ways(world, OWNER)
+        lab.chatter(world, OWNER, self.header.number("page") if life == ALL else 1)
+        planted = [
+            plant(lab, world, OWNER, f"{slots[p % len(slots)]} {p + 1}", every[p % len(every)])
+            for p in places
+        ]
+        lab.chatter(world, OWNER, int(before[number % len(before)]))
+        yield from planted
+
+    def _live(self, lab: Lab, world: World, life: str, targets: Sequence[Target]) -> list[Target]:
+        if life == ALL:
+            answered = forget_all(world, OWNER, targets)
+            lab.chatter(world, OWNER, 5)
+            return answered
+        saved = world.exported() if life == AGAIN else None
+        answered = forget(world, self.header, targets)
+        LIVES[life](lab, world)
+        if saved is not None:
+            world.restore(saved.text)
+            forget(world, self.header, targets)
+            lab.chatter(world, OWNER, 2)
+        return answered
+
+    def _attempt(self, lab: Lab, world: World, life: str, target: Target, place: int) -> Attempt:
+        attacks = lab.families.of(self.header, "ask")
+        attack = attacks[place % len(attacks)]
+        text = attack.text(
+            place,
+            owner=OWNER,
+            viewer=OWNER,
+            slot=target.canary.slot,
+            topic=target.topic,
+            noun=target.canary.noun,
+        )
+        attempt = lab.judge(
+            f"{life}/{place + 1}-{target.way}",
+            attack=attack.family,
+            viewer=OWNER,
+            targets=[target.canary],
+            seen=list(views_of(world, target, target.canary.question, text)),
+            control=target.held,
+            planted={target.canary.id: target.turn},
+            labels={
+                "way": target.way,
+                "then": life,
+                "compactions": str(min(3, world.compactions())),
+            },
+        )
+        if attempt.state == "leak" and not target.supported:
+            return replace(attempt, detail="it says that it cannot forget")
+        return attempt
+
+
+def _talk(turns: int) -> Life:
+    def live(lab: Lab, world: World) -> None:
+        lab.chatter(world, OWNER, turns)
+
+    return live
+
+
+def _restart(lab: Lab, world: World) -> None:
+    lab.chatter(world, OWNER, 2)
+    world.restart()
+    lab.chatter(world, OWNER, 2)
+    world.restart()
+
+
+def _consolidate(lab: Lab, world: World) -> None:
+    """The conversation is over, days pass, and another one begins."""
+    lab.chatter(world, OWNER, 3, session="s-later")
+    world.wait(timedelta(days=1))
+    lab.chatter(world, OWNER, 3)
+    world.wait(timedelta(hours=13))
+
+
+LIVES: dict[str, Life] = {
+    "5 turns": _talk(5),
+    "compaction": _talk(LONG),
+    "restart": _restart,
+    "consolidation": _consolidate,
+    ALL: _talk(5),
+    AGAIN: _talk(5),
+    "20 turns": _talk(20),
+    "100 turns": _talk(100),
+}
+
+CHANNEL: Channel = ForgottenResurfacing()
