@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
+
+ALIKE = 0.95
+"""Share of the best score from which on it is not the score that tells what is meant."""
 
 
 def meant(text: str, sources: Collection[str], own: Mapping[str, str]) -> tuple[str, ...]:
@@ -25,4 +28,23 @@ def meant(text: str, sources: Collection[str], own: Mapping[str, str]) -> tuple[
     for source, words in own.items():
         if words.strip() != text.strip():
             index.add(source, words)
-    return tuple(hit.id for hit in index.search(text, 1))
+    hits = index.search(text, 8)
+    best = closest(text, [(hit.score, own[hit.id]) for hit in hits])
+    return () if best is None else (hits[best].id,)
+
+
+def closest(text: str, found: Sequence[tuple[float, str]]) -> int | None:
+    """Which of the messages that speak of a request it means; None where there are none.
+
+    Of those that speak of it about as much, the one that says least beside it: who names the
+    garage does not mean the garage door.
+
+    Args:
+        text: the request in words.
+        found: score and text of each, best first.
+    """
+    if not found:
+        return None
+    named = set(text.casefold().split())
+    near = [n for n, (score, _) in enumerate(found) if score >= ALIKE * found[0][0]]
+    return min(near, key=lambda n: len(set(found[n][1].casefold().split()) - named))

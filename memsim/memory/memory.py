@@ -18,6 +18,7 @@ from memsim.memory.backlog import Backlog
 from memsim.memory.composing import Composer, Question
 from memsim.memory.conversation import Conversation, digest_of
 from memsim.memory.conversations import Conversations
+from memsim.memory.erasure import closest
 from memsim.memory.forgetting import Tiers
 from memsim.memory.happening import Happening, Tell, nobody
 from memsim.memory.hygiene import Policy, clean
@@ -358,10 +359,13 @@ class Memory:
         )
         self._turns.record(principal)
         hits = self.vault.lexical(text, where, 8)
-        for entry in self.vault.fetch([h.id for h in hits], where):
-            if entry.text.removeprefix(f"{entry.owner}: ").strip() != text.strip():
-                return entry.sources
-        return ()
+        said = {
+            entry.id: (entry.text.removeprefix(f"{entry.owner}: ").strip(), entry.sources)
+            for entry in self.vault.fetch([h.id for h in hits], where)
+        }
+        others = [(h.score, *said[h.id]) for h in hits if said[h.id][0] != text.strip()]
+        best = closest(text, [(score, words) for score, words, _ in others])
+        return () if best is None else others[best][2]
 
     def forget(self, principal: str, sources: Iterable[str]) -> Erased:
         """Erase messages of a principal's own, and all that was made from them, everywhere.
