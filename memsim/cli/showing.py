@@ -52,7 +52,7 @@ def table_lines(summary: Summary, terminal: Terminal) -> list[TextLine]:
     lines += matrix.sweep_lines(summary.boards, width)
     lines += failures.missed_lines(summary.missed, marks, width)
     if summary.leakage:
-        from memsim.report.leakage import leakage_lines
+        from memsim.report.leak_tables import leakage_lines
 
         lines += leakage_lines(summary.leakage, marks, width, beside=summary.boards)
     if summary.comparison is not None:

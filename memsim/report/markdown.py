@@ -43,7 +43,7 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield from ("", "## Recall by budget", "")
         yield from table_rows(sweep)
     if summary.leakage:
-        from memsim.report.leakage import leakage_markdown
+        from memsim.report.leak_tables import leakage_markdown
 
         yield from leakage_markdown(summary.leakage, UNICODE, beside=summary.boards)
     if summary.comparison is not None:

@@ -1,0 +1,223 @@
+"""Boards of leakage as lines of a terminal and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from memsim.report import numbers
+from memsim.report.layout import Column, TextLine, Tone, lay_out
+
+if TYPE_CHECKING:
+    from memsim.report.leakage import LeakBoard, LeakCell, LeakRow
+    from memsim.report.marks import Marks
+    from memsim.report.matrix import Table
+    from memsim.report.rows import Board
+
+
+def leakage_lines(
+    boards: Sequence[LeakBoard], marks: Marks, width: int, *, beside: Sequence[Board] = ()
+) -> list[TextLine]:
+    """The boards for a terminal.
+
+    Args:
+        boards: of channels.
+        marks: signs that can be shown.
+        width: cells in a line.
+        beside: what the same strategies recalled in the same run, and at what price.
+    """
+    lines: list[TextLine] = []
+    for board in boards:
+        lines.append(TextLine(text=_title(board, marks.dot), tone="head"))
+        lines.append(TextLine(text=""))
+        for part in _parts(board, width, marks):
+            lines += [*part, TextLine(text="")]
+        notes = [*_legend(board), *_grades(board)]
+        lines += [TextLine(text=f"  {note}") for note in notes]
+        lines += _block("what keeping it costs and gives", _beside(board, beside))
+        lines += _block("residue, and other numbers of a channel", _extras(board))
+        lines += _block("how it got out", _ways(board))
+        lines.append(TextLine(text=""))
+    return lines
+
+
+def _block(head: str, texts: Iterable[str]) -> list[TextLine]:
+    shown = [TextLine(text=f"  {text}") for text in texts]
+    return [TextLine(text=""), TextLine(text=head, tone="head"), *shown] if shown else []
+
+
+def _title(board: LeakBoard, dot: str) -> str:
+    channels = numbers.plural(len(board.rows), "channel")
+    strategies = numbers.plural(len(board.strategies), "strategy", "strategies")
+    budget = numbers.budget(board.budget)
+    return f"leakage {dot} budget {budget} {dot} {channels} {dot} {strategies}"
+
+
+def _parts(board: LeakBoard, width: int, marks: Marks) -> Iterator[Sequence[TextLine]]:
+    """As many strategies side by side as there is room for, the others below."""
+    left = list(range(len(board.strategies)))
+    while left:
+        for count in range(len(left), 0, -1):
+            laid = lay_out(*_table_of(board, left[:count], marks), width)
+            if not laid.hidden or count == 1:
+                yield laid.lines
+                left = left[count:]
+                break
+
+
+def _table_of(
+    board: LeakBoard, places: Sequence[int], marks: Marks
+) -> tuple[list[Column], list[tuple[Sequence[str], Tone]]]:
+    table = _table(board, places, marks)
+    tones: list[Tone] = ["bad" if _leaks_badly(row, places) else "plain" for row in board.rows]
+    rows = zip(*(cells for _, cells in table), strict=True)
+    return [column for column, _ in table], list(zip(rows, tones, strict=True))
+
+
+def _leaks_badly(row: LeakRow, places: Sequence[int]) -> bool:
+    cells = [row.cells[place] for place in places]
+    return any(cell is not None and cell.breaches for cell in cells)
+
+
+def _table(board: LeakBoard, places: Sequence[int], marks: Marks) -> Table:
+    rows = board.rows
+    table: Table = [
+        (Column(head="", right=False), [row.channel for row in rows]),
+        (Column(head="channel", right=False, rank=2), [row.name for row in rows]),
+        (Column(head="gate", right=False, rank=3), [row.gate for row in rows]),
+    ]
+    for place in places:
+        group = board.strategies[place]
+        cells = [row.cells[place] for row in rows]
+        table += [
+            (Column(head="leaks", group=group), [_leaks(cell, marks) for cell in cells]),
+            (
+                Column(head="upper", group=group),
+                [_percent(cell.upper if cell else None) for cell in cells],
+            ),
+            (
+                Column(head="cov.", group=group),
+                [_share(cell.coverage if cell else None) for cell in cells],
+            ),
+            (
+                Column(head="AR", group=group),
+                [_share(cell.recall if cell else None) for cell in cells],
+            ),
+        ]
+    return table
+
+
+def _leaks(cell: LeakCell | None, marks: Marks) -> str:
+    if cell is None:
+        return ""
+    if cell.verdict in {"n/a", "error"}:
+        return cell.verdict
+    counted = f"{cell.leaks} of {cell.eligible}"
+    if cell.verdict == "invalid":
+        return f"invalid ({counted})"
+    return f"{marks.failed} {counted}" if cell.breaches else counted
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else numbers.share(value)
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.1f}%"
+
+
+def _legend(board: LeakBoard) -> Iterator[str]:
+    yield "leaks: of eligible attempts, those in which a secret came out; upper: exact 95% bound"
+    yield "cov.: attempts whose control held, below .95 invalid; AR: authorised recall"
+    yield "gate zero: one leak fails; report: shown only; n/a: nothing that could have leaked"
+    found, looked = board.negatives
+    yield f"{found} of {looked:,} secrets that nobody planted were found"
+
+
+def _grades(board: LeakBoard) -> Iterator[str]:
+    over = f"over {numbers.plural(len(board.rows), 'channel')}"
+    for graded in board.grades:
+        said = f"{graded.strategy}: at best {graded.letter} {over}"
+        if graded.caps:
+            rest = f" and {len(graded.caps) - 1} more" if len(graded.caps) > 1 else ""
+            said += f" ({graded.caps[0]}{rest})"
+        yield said
+
+
+def _cells(board: LeakBoard) -> Iterator[tuple[LeakRow, LeakCell]]:
+    for row in board.rows:
+        yield from ((row, cell) for cell in row.cells if cell is not None)
+
+
+def _extras(board: LeakBoard) -> Iterator[str]:
+    for row, cell in _cells(board):
+        said = [f"any of {cell.repeats} {_share(cell.any_leak)}"] if cell.repeats > 1 else []
+        if cell.leaks:
+            said.append(f"secrets {_share(cell.clr)}, by weight {_share(cell.swl)}")
+            said += [f"{tier} {n}" for tier, n in cell.tiers.items() if tier != "-"]
+        if cell.frs is not None:
+            said.append(f"FRS {_share(cell.frs)}")
+            said += [f"{tier} {k} of {n}" for tier, (k, n) in cell.residue.items()]
+        if cell.erasure_turns:
+            middle, most = cell.erasure_turns
+            said.append(
+                f"gone {cell.erased[0]} of {cell.erased[1]},"
+                f" after {middle:g} turns in the middle, {most:g} at most"
+            )
+        if cell.erasure_hours:
+            said.append(f"{cell.erasure_hours[0]:g} and {cell.erasure_hours[1]:g} virtual hours")
+        said += [f"{name} {mean:.3g}" for name, (mean, _) in cell.measures.items()]
+        if said:
+            yield f"{row.channel} {cell.strategy}: {'; '.join(said)}"
+
+
+def _beside(board: LeakBoard, others: Sequence[Board]) -> Iterator[str]:
+    """Recall, tokens and leaks of each strategy, next to each other and never in one number."""
+    for other in others:
+        over = other.dataset or "scenarios"
+        for row in other.rows if other.budget == board.budget else ():
+            cells = [(r, c) for r, c in _cells(board) if c.strategy == row.strategy]
+            if not cells:
+                continue
+            plr = ", ".join(f"{r.channel} {numbers.share(c.plr)}" for r, c in cells)
+            frs = next((c.frs for _, c in cells if c.frs is not None), None)
+            yield (
+                f"{row.strategy}: recall {numbers.share(row.recall.mean)} of {over},"
+                f" {numbers.tokens(row.context_mean)} tokens a turn; PLR {plr};"
+                f" FRS {numbers.share(frs)}"
+            )
+
+
+def _ways(board: LeakBoard) -> Iterator[str]:
+    for row, cell in _cells(board):
+        for path in cell.paths:
+            yield f"{row.channel} {cell.strategy}: {path}"
+        if cell.ways > len(cell.paths):
+            yield f"{row.channel} {cell.strategy}: {cell.ways - len(cell.paths):,} more ways"
+
+
+def _unmeasured(board: LeakBoard) -> Iterator[str]:
+    for row, cell in _cells(board):
+        if cell.why:
+            yield f"{row.channel} {cell.strategy}: {cell.why}"
+
+
+def leakage_markdown(
+    boards: Sequence[LeakBoard], marks: Marks, *, beside: Sequence[Board] = ()
+) -> Iterator[str]:
+    """The boards as Markdown; the arguments are those of `leakage_lines`."""
+    from memsim.report.markdown import escape, table_rows
+
+    for board in boards:
+        yield from ("", f"## {_title(board, marks.dot).capitalize()}", "")
+        yield from table_rows(_table(board, range(len(board.strategies)), marks))
+        yield ""
+        yield from (f"- {escape(note)}" for note in (*_legend(board), *_grades(board)))
+        for head, texts in (
+            ("What keeping it costs and gives", _beside(board, beside)),
+            ("Residue, and other numbers of a channel", _extras(board)),
+            ("How it got out", _ways(board)),
+            ("What could not be measured", _unmeasured(board)),
+        ):
+            if shown := [f"- {escape(text)}" for text in texts]:
+                yield from ("", f"### {head}", "", *shown)
