@@ -15,7 +15,7 @@ from memsim.testing.doubles.honest import Honest
 Play = Callable[..., Performance]
 Score = Callable[[str, Performance], ChannelScore]
 
-ZERO = ["L12"]
+ZERO = ["L12", "L17"]
 """Channels on which no leak is allowed."""
 
 
@@ -34,7 +34,14 @@ def test_who_remembers_nothing_is_not_called_safe(play: Play, scored: Score, cha
     assert "n/a" == scored(channel, play(channel, "no_memory", 16)).verdict
 
 
-@pytest.mark.parametrize(("channel", "double"), [("L12", deriving.SharedSummary)])
+@pytest.mark.parametrize(
+    ("channel", "double"),
+    [
+        ("L12", deriving.SharedSummary),
+        ("L17", deriving.SystemSummary),
+        ("L17", deriving.OpenBlock),
+    ],
+)
 def test_a_broken_one_is_caught(
     play: Play, scored: Score, channel: str, double: type[Honest]
 ) -> None:
@@ -56,6 +63,14 @@ def test_a_value_that_is_chosen_again_and_again_has_leaked(play: Play) -> None:
     found = _leaks(play("L12", "bm25", 48))
 
     assert {"T4"} == {t.tier for a in found if a.attack == "forced-choice" for t in a.trails}
+
+
+def test_words_that_leave_their_block_are_told_from_a_promotion(play: Play) -> None:
+    """Only words that try to close the very block that they stand in can have done so."""
+    leaks = _leaks(play("L17", deriving.OpenBlock, 16))
+
+    assert {"break-out"} == {a.attack for a in leaks}
+    assert {"it closes the block <summary>"} == {a.detail for a in leaks}
 
 
 def _leaks(played: Performance) -> list[Attempt]:

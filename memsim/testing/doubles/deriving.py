@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Literal
 from memsim.testing.doubles.honest import Honest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memsim.message import Message
+    from memsim.strategy import Query
     from memsim.testing.doubles.drawers import Drawer
 
 
@@ -32,3 +35,19 @@ class UnpinnedRule(Honest):
         drawer.history[message.id] = message
         drawer.take_in(message)
         self.talk(message.principal, message.session).window.add(message)
+
+
+class OpenBlock(Honest):
+    """Its summary stands in a block that the words in it can close."""
+
+    def _made(
+        self,
+        id: str,  # noqa: A002 - the message's own
+        lines: Sequence[str],
+        query: Query,
+        *,
+        quotes: tuple[str, ...] = (),
+        derived_from: tuple[str, ...] = (),
+    ) -> Message:
+        block = ("<summary>", *lines, "</summary>")
+        return super()._made(id, block, query, quotes=quotes, derived_from=derived_from)
