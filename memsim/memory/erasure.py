@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-ALIKE = 0.95
+ALIKE = 0.9
 """Share of the best score from which on it is not the score that tells what is meant."""
 
 
