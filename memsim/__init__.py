@@ -5,26 +5,25 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from memsim.context import Context, Section
-from memsim.message import Message, composed, said
-from memsim.models import ToolSpec
-from memsim.strategy import (
-    Environment,
-    Event,
-    Forget,
-    ForgetOutcome,
-    Grant,
-    Location,
-    Query,
-    State,
-    Strategy,
-    Surface,
-)
-
 if TYPE_CHECKING:
+    from memsim.context import Context, Section
     from memsim.discovery import load_strategy
+    from memsim.message import Message, composed, said
+    from memsim.models import ToolSpec
     from memsim.scenario.build import ScenarioBuilder
     from memsim.scenario.script import Scenario
+    from memsim.strategy import (
+        Environment,
+        Event,
+        Forget,
+        ForgetOutcome,
+        Grant,
+        Location,
+        Query,
+        State,
+        Strategy,
+        Surface,
+    )
     from memsim.suite.single import run
 
 __all__ = [
@@ -50,19 +49,36 @@ __all__ = [
     "said",
 ]
 
-_LATE = {
-    "Scenario": "memsim.scenario.script",
-    "ScenarioBuilder": "memsim.scenario.build",
-    "load_strategy": "memsim.discovery",
-    "run": "memsim.suite.single",
+_HOMES = {
+    "context": ("Context", "Section"),
+    "discovery": ("load_strategy",),
+    "message": ("Message", "composed", "said"),
+    "models": ("ToolSpec",),
+    "scenario.build": ("ScenarioBuilder",),
+    "scenario.script": ("Scenario",),
+    "strategy": (
+        "Environment",
+        "Event",
+        "Forget",
+        "ForgetOutcome",
+        "Grant",
+        "Location",
+        "Query",
+        "State",
+        "Strategy",
+        "Surface",
+    ),
+    "suite.single": ("run",),
 }
+_LATE = {name: f"memsim.{module}" for module, names in _HOMES.items() for name in names}
 
 if not TYPE_CHECKING:  # for a type checker the names above are all there are
 
     def __getattr__(name: str) -> object:
-        # What a strategy file does not need is imported when it is asked for.
+        # Every pytest start imports this package, and most of them have no use for what is in it.
         if name in _LATE:
-            return getattr(importlib.import_module(_LATE[name]), name)
+            found = getattr(importlib.import_module(_LATE[name]), name)
+            return globals().setdefault(name, found)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
