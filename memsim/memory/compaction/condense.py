@@ -12,6 +12,7 @@ from memsim.memory.compaction.blobs import Referring, reference_of, stored
 from memsim.memory.compaction.fences import escaped
 from memsim.memory.compaction.graphemes import head
 from memsim.memory.compaction.keeping import plan
+from memsim.memory.compaction.lineage import Lineage
 from memsim.memory.compaction.regions import oldest, whole_only
 from memsim.memory.compaction.shape import (
     Compaction,
@@ -230,8 +231,10 @@ class Condense:
         told = {made: lines for made, lines in state.told.items() if made not in gone}
         if lines:
             told[id_] = lines
-        ids = (i for m in taken for i in (*originals(m), *state.behind.get(m.id, ())))
-        behind[id_] = tuple(dict.fromkeys(ids))
+        known = (state.behind.get(m.id, Lineage()) for m in taken)
+        behind[id_] = Lineage(
+            *(Lineage(*originals(m), o) for m, o in zip(taken, known, strict=True))
+        )
         failures = state.failures + 1 if failed else 0
         return replace(state, made=made, behind=behind, told=told, failures=failures)
 

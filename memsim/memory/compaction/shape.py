@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memsim.memory.compaction.keeping import Keep
+from memsim.memory.compaction.lineage import Lineage
 from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.compaction.sizes import Size
 from memsim.memory.compaction.summary import Line, Summary
@@ -55,7 +56,7 @@ class State:
     covered: int = 0
     held: tuple[int, ...] = ()
     made: int = 0
-    behind: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    behind: Mapping[str, Lineage] = field(default_factory=dict)
     told: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
     failures: int = 0
     settled: Mapping[str, str] = field(default_factory=dict)
@@ -98,7 +99,9 @@ class State:
                 covered=_count(saved["covered"]),
                 held=tuple(_count(place) for place in saved["held"]),
                 made=_count(saved["made"]),
-                behind={made: tuple(ids) for made, ids in saved["behind"].items()},
+                behind={
+                    made: Lineage(*("" + i for i in ids)) for made, ids in saved["behind"].items()
+                },
                 told={
                     made: tuple(Line("" + text, tuple(ids)) for text, ids in lines)
                     for made, lines in saved.get("told", {}).items()
