@@ -66,7 +66,7 @@ def test_messages_are_quoted_in_the_order_in_which_they_were_said() -> None:
     assert (expected,) == tuple(m.text for m in section.messages)
     assert ("m1", "m3") == section.verbatim
     assert () == section.derived
-    assert section.messages[0].role == "system"
+    assert section.messages[0].role == "user"
     assert section.messages[0].composed
 
 

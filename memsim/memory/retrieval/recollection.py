@@ -65,7 +65,7 @@ class Recollection:
     """
 
     def __init__(
-        self, counter: TokenCounter, *, voice: Literal["system", "user"] = "system"
+        self, counter: TokenCounter, *, voice: Literal["system", "user"] = "user"
     ) -> None:
         self._counter = counter
         self._voice: Literal["system", "user"] = voice
