@@ -339,7 +339,10 @@ class Prx(Strategy):
             return Location(tier="store", rank=rank)
         if any(m.composed and source in m.derived_from for m in chat):
             return Location(tier="summary")
-        return super().locate(source, query)
+        # Under access control, where another's message is, is nobody's business.
+        viewer = query.principal if self.settings.acl_enabled else None
+        found = (s.tier for s in self.surfaces(viewer) if source in s.sources)
+        return next((Location(tier=tier) for tier in found), None)
 
     def save(self) -> State:
         return {"service": self.service.save(), "chats": self._chats.save()}

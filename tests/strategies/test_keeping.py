@@ -37,7 +37,11 @@ from tests.strategies.conversations import (
 Turns = tuple[Turn, ...]
 each = pytest.mark.parametrize("ref", EVERY)
 few = settings(max_examples=8)
-APART = [ref for ref in FIXED if ref in BY_PRINCIPAL and "prx" not in ref]
+APART = [
+    *(ref for ref in FIXED if ref in BY_PRINCIPAL and "prx" not in ref),
+    "prx:backend=memory,acl=on,fixed=true",
+    "prx:backend=memory,acl=on,version=0.3.0,role=guest,fixed=true",
+]
 KEEPS_ALL = [
     ref
     for ref in EVERY
