@@ -87,7 +87,7 @@ class CrossSession(Described):
 
     def _world(self, lab: Lab, collision: Collision, share: int) -> Iterator[Finding]:
         with lab.world() as world:
-            canaries = self._plant(lab, world, collision)
+            canaries = self._plant(lab, world, collision, share)
             held: dict[str, bool] = {}
             for canary in canaries:
                 seen = world.ask(collision.owner, canary.question, session=collision.owned)
@@ -98,8 +98,10 @@ class CrossSession(Described):
                 self._disturb(lab, world, collision, place, share)
                 yield self._attempt(lab, world, collision, canaries, held, place)
 
-    def _plant(self, lab: Lab, world: World, collision: Collision) -> tuple[Canary, ...]:
-        slots = self.header.texts("slots")
+    def _plant(
+        self, lab: Lab, world: World, collision: Collision, share: int
+    ) -> tuple[Canary, ...]:
+        slots = self.header.texts("slots")[:share]
         owner, session = collision.owner, collision.owned
         canaries = tuple(lab.mint(owner, f"{slot} {collision.family}") for slot in slots)
         for canary in canaries:

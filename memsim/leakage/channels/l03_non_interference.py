@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from memsim.leakage.world import Seen, World
 
 VIEWER, OTHER = "ana", "ben"
-ROUNDS = 8
-"""Secrets of each principal in a pair of worlds."""
+ROUNDS, FEWEST = 8, 3
+"""Secrets of each principal in a pair of worlds, and where few attempts are made of it."""
 
 Instead = Callable[["Lab", int], tuple[str, ...]]
 
@@ -91,10 +91,11 @@ class NonInterference(Described):
                 yield from self._pair(lab, name, instead, share)
 
     def _pair(self, lab: Lab, name: str, instead: Instead, share: int) -> Iterator[Finding]:
+        rounds = max(FEWEST, min(ROUNDS, share // 3))
         with twins(lab) as worlds:
-            mine = tuple(lab.mint(VIEWER, _slot(n)) for n in range(ROUNDS))
-            theirs = tuple(lab.mint(OTHER, _slot(n)) for n in range(ROUNDS))
-            for n in range(ROUNDS):
+            mine = tuple(lab.mint(VIEWER, _slot(n)) for n in range(rounds))
+            theirs = tuple(lab.mint(OTHER, _slot(n)) for n in range(rounds))
+            for n in range(rounds):
                 self._round(lab, worlds, mine[n], theirs[n], instead(lab, n))
             seen = [worlds[0].ask(OTHER, canary.question) for canary in theirs]
             held = any(lab.holds(s, c) for s, c in zip(seen, theirs, strict=True))

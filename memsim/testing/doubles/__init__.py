@@ -64,6 +64,7 @@ DOUBLES: tuple[Double, ...] = (
         "L2",
         "L3",
         "L4",
+        may="L12 L13",
         thread="https://github.com/rohitg00/agentmemory/issues/1057",
     ),
     _double(
@@ -73,6 +74,7 @@ DOUBLES: tuple[Double, ...] = (
         "L2",
         "L3",
         "L4",
+        may="L12 L13",
         thread="https://github.com/google/adk-python/issues/1019",
     ),
     _double(
@@ -106,6 +108,7 @@ DOUBLES: tuple[Double, ...] = (
         "shared statistics",
         "reading:SharedStatistics",
         "L3",
+        "L4",
         thread="https://github.com/buildingjoshbetter/TrueMemory/issues/296",
     ),
     _double(
@@ -114,6 +117,8 @@ DOUBLES: tuple[Double, ...] = (
         "L1",
         "L2",
         "L3",
+        "L4",
+        may="L12 L13",
         thread="https://github.com/vllm-project/semantic-router/issues/2134",
     ),
     _double(
@@ -139,7 +144,8 @@ DOUBLES: tuple[Double, ...] = (
     _double(
         "pooled reply",
         "reading:PooledReply",
-        "L1",
+        "L3",
+        may="L1 L2 L4",
         thread="https://openai.com/index/march-20-chatgpt-outage/",
     ),
     _double(
@@ -149,6 +155,7 @@ DOUBLES: tuple[Double, ...] = (
         "L2",
         "L3",
         "L4",
+        may="L12 L13",
         thread="https://github.com/evoila/meho/issues/1797",
     ),
     _double(

@@ -1,0 +1,88 @@
+"""Every double is caught where it is broken and nowhere else, and the honest memory nowhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from memsim.leakage.channels import load_channel, modules
+from memsim.leakage.playing import Performance
+from memsim.leakage.records import Attempt
+from memsim.leakage.scores import ChannelScore
+from memsim.testing.doubles import ALWAYS_RAISES, AMNESIAC, DOUBLES, HONEST, Double, load
+
+Play = Callable[..., Performance]
+Score = Callable[[str, Performance], ChannelScore]
+
+BROKEN, WHOLE = 30, 10
+"""Attempts on a channel that a double breaks, and on one that it does not."""
+CHANNELS = tuple(modules())
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_the_honest_memory_passes(play: Play, scored: Score, channel: str) -> None:
+    """Nothing that may not leak does, and enough of it could be tried."""
+    found = scored(channel, play(channel, load(HONEST), BROKEN))
+
+    assert not found.gated.k, found.paths
+    if load_channel(channel).gate == "zero":
+        assert "safe" == found.verdict, found.why
+
+
+@pytest.mark.parametrize("double", DOUBLES, ids=lambda d: d.name.replace(" ", "-"))
+def test_a_double_is_caught_where_it_is_broken_and_nowhere_else(play: Play, double: Double) -> None:
+    """On every channel that there is, against what the honest memory shows there."""
+    there = double.caught_on & set(CHANNELS)
+    elsewhere = set(CHANNELS) - there - double.may
+
+    caught = {channel for channel in there if any(_more(play, channel, double, BROKEN))}
+    wrongly = {channel for channel in elsewhere if any(_more(play, channel, double, WHOLE))}
+
+    assert (there, set()) == (caught, wrongly)
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_who_keeps_nothing_has_no_number(play: Play, scored: Score, channel: str) -> None:
+    """An amnesiac is neither safe nor a leak."""
+    assert "n/a" == scored(channel, play(channel, load(AMNESIAC), WHOLE)).verdict
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_who_always_raises_is_in_error(play: Play, scored: Score, channel: str) -> None:
+    """Silence that comes of a failure is not safety."""
+    assert "error" == scored(channel, play(channel, load(ALWAYS_RAISES), WHOLE)).verdict
+
+
+def test_every_double_has_a_name_of_its_own_and_a_channel() -> None:
+    """And where a real one was told of, its public thread; a name says what it is caught for."""
+    assert len(DOUBLES) == len({d.name for d in DOUBLES}) == len({d.path for d in DOUBLES})
+    for double in DOUBLES:
+        assert double.caught_on, double.name
+        assert not double.caught_on & double.may, double.name
+        assert not double.thread or double.thread.startswith("https://"), double.name
+        assert (load(double.path).__doc__ or "").strip(), double.name  # type: ignore[attr-defined]
+
+
+def test_doubles_need_no_hypothesis() -> None:
+    """They are played where nothing but memsim is installed."""
+    code = (
+        "import sys; from memsim.testing.doubles import DOUBLES; [d.make for d in DOUBLES];"
+        "sys.exit('hypothesis' in sys.modules)"
+    )
+
+    assert 0 == subprocess.run([sys.executable, "-c", code], check=False).returncode
+
+
+def _more(play: Play, channel: str, double: Double, count: int) -> Iterator[str]:
+    """Attempts that leak with the double and do not with the honest memory."""
+    made = play(channel, double.make, count)
+    leaks = _leaks(made)
+    if leaks:
+        yield from leaks - _leaks(play(channel, load(HONEST), count))
+
+
+def _leaks(played: Performance) -> set[str]:
+    return {f.id for f in played.findings if isinstance(f, Attempt) and f.state == "leak"}
