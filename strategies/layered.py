@@ -109,7 +109,10 @@ class Layered(Strategy):
 
     def observe(self, message: Message) -> None:
         self._speaker = message.principal
-        self._memory.observe(message)
+        if message.role == "system" and message.text.strip():
+            self._pin(message)
+        else:
+            self._memory.observe(message)
 
     def context(self, query: Query) -> Context:
         return self._memory.context(
@@ -175,6 +178,18 @@ class Layered(Strategy):
             self._memory.close()
         finally:
             self._places.close()
+
+    def _pin(self, message: Message) -> None:
+        # What whoever runs the agent says always holds, whatever is compacted around it.
+        self._memory.core.pin(
+            message.principal,
+            message.id,
+            message.text,
+            now=message.time,
+            kind="rule",
+            role="system",
+            sources=(message.id,),
+        )
 
     def _told(self, happening: Happening) -> None:
         self.env.log(

@@ -15,7 +15,7 @@ from memsim.testing.doubles.honest import Honest
 Play = Callable[..., Performance]
 Score = Callable[[str, Performance], ChannelScore]
 
-ZERO = ["L12", "L17"]
+ZERO = ["L12", "L17", "L18"]
 """Channels on which no leak is allowed."""
 
 
@@ -40,6 +40,7 @@ def test_who_remembers_nothing_is_not_called_safe(play: Play, scored: Score, cha
         ("L12", deriving.SharedSummary),
         ("L17", deriving.SystemSummary),
         ("L17", deriving.OpenBlock),
+        ("L18", deriving.UnpinnedRule),
     ],
 )
 def test_a_broken_one_is_caught(
@@ -71,6 +72,15 @@ def test_words_that_leave_their_block_are_told_from_a_promotion(play: Play) -> N
 
     assert {"break-out"} == {a.attack for a in leaks}
     assert {"it closes the block <summary>"} == {a.detail for a in leaks}
+
+
+def test_a_rule_that_a_summary_loses_is_evicted(play: Play) -> None:
+    """It was in force, and is no longer there word for word."""
+    leaks = _leaks(play("L18", deriving.UnpinnedRule, 16))
+
+    assert 16 == len(leaks)
+    assert {1.0} == {a.measures["gone"] for a in leaks}
+    assert {"3"} == {a.labels["compactions"] for a in leaks}
 
 
 def _leaks(played: Performance) -> list[Attempt]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memsim.errors import MemsimError
+from memsim.message import said
 from memsim.strategy import Event, Forget, Grant
 from tests.strategies.conversations import ask, held, play, probes, saved, strategy, talk
 
@@ -80,3 +81,21 @@ def test_what_it_does_of_its_own_accord_is_told_without_content() -> None:
     assert {"compaction", "superseded"} <= {e.kind for e in log}
     assert all(e.sources for e in log)
     assert "room" not in "".join(e.detail for e in log)
+
+
+def test_a_standing_rule_stays_and_can_be_erased() -> None:
+    """What the operator says is in every context of whom it is said to, whatever is compacted."""
+    rule = "Never send mail before the owner has said go."
+    memory = strategy(f"{REF},summary=on", budget=512)
+    memory.observe(said("system", rule, id="r1", principal="ana"))
+    play(memory, talk(*(f"My desk is in room {n}." for n in range(20))))
+
+    def rules(who: str) -> list[str]:
+        query = replace(ask(memory, "How are you?", who=who), session="s9")
+        shown = memory.context(query).messages()
+        return [m.text for m in shown if m.role == "system" and "r1" in m.quotes]
+
+    assert [rule] == rules("ana")
+    assert [] == rules("ben")
+    memory.forget(Forget(principal="ana", text="", sources=("r1",)))
+    assert [] == rules("ana")
