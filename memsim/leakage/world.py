@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memsim.errors import MemsimError
+from memsim.leakage.sights import Logbook, Seen, claimed_in, parts_of, voices_of
 from memsim.message import EPOCH, Message, Role, ToolResult, ToolUse, said
 from memsim.replay.blame import blame
 from memsim.replay.stage import Stage
@@ -38,50 +39,9 @@ if TYPE_CHECKING:
     from memsim.tokens import TokenCounter
     from memsim.trace import TurnRecord
 
+__all__ = ["Seen", "Setting", "World"]
+
 _MINUTE = timedelta(minutes=1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What came out of a memory at one point, as its viewer got it.
-
-    Attributes:
-        surface: context, answer, tool, error, or the tier of a surface.
-        viewer: who got it; empty for an operator's view.
-        turn: of the script.
-        text: everything that could be read, in reading order.
-        parts: the same by section, for the trail of a leak: (section, text).
-        failed: the read path raised: what is not seen then proves nothing.
-        made: what in it the strategy wrote itself, as far as it says when: (section, turn, text).
-        voices: a context message by message: (role, text, whether the strategy wrote it itself).
-    """
-
-    surface: str
-    viewer: str
-    turn: int
-    text: str
-    parts: tuple[tuple[str, str], ...] = ()
-    failed: bool = False
-    made: tuple[tuple[str, int, str], ...] = ()
-    voices: tuple[tuple[str, str, bool], ...] = ()
-
-    def bytes(self) -> bytes:
-        """Everything as canonical JSON, for comparing two worlds byte by byte."""
-        seen = [self.surface, self.viewer, self.turn, self.text, self.parts, self.failed]
-        return json.dumps(seen, ensure_ascii=True, separators=(",", ":")).encode()
-
-
-class Logbook(logging.Handler):
-    """Keeps what is logged, at every level, with its traceback."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.NOTSET)
-        self.lines: list[tuple[str, str]] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record as (level, text)."""
-        text = logging.Formatter("%(name)s %(message)s").format(record)
-        self.lines.append((record.levelname, text))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -272,12 +232,19 @@ class World:
         trace = self._stage.trace.probes.pop()
         if trace.error:
             return self._note("error", principal, trace.error, failed=True)
-        parts = _parts(trace.context)
+        parts = parts_of(trace.context)
         answer = trace.answer or ""
         text = "\n".join((*(t for _, t in parts), answer))
         parts = (*parts, ("answer", answer))
-        made, voices = self._made(trace.context), _voices(trace.context)
-        return self._note("context", principal, text, parts=parts, made=made, voices=voices)
+        return self._note(
+            "context",
+            principal,
+            text,
+            parts=parts,
+            made=self._made(trace.context),
+            voices=voices_of(trace.context),
+            claimed=claimed_in(trace.context),
+        )
 
     def tools(self, principal: str) -> tuple[str, ...]:
         """Names of the tools that an agent of the principal's is offered."""
@@ -341,27 +308,8 @@ class World:
 
     # -- inside
 
-    def _note(
-        self,
-        surface: str,
-        viewer: str,
-        text: str,
-        *,
-        parts: tuple[tuple[str, str], ...] = (),
-        failed: bool = False,
-        made: tuple[tuple[str, int, str], ...] = (),
-        voices: tuple[tuple[str, str, bool], ...] = (),
-    ) -> Seen:
-        seen = Seen(
-            surface=surface,
-            viewer=viewer,
-            turn=self.turn,
-            text=text,
-            parts=parts,
-            failed=failed,
-            made=made,
-            voices=voices,
-        )
+    def _note(self, surface: str, viewer: str, text: str, **more: Any) -> Seen:  # noqa: ANN401 - whatever else `Seen` has
+        seen = Seen(surface=surface, viewer=viewer, turn=self.turn, text=text, **more)
         self.seen.append(seen)
         return seen
 
@@ -444,17 +392,3 @@ class World:
 
 def _nothing(_seed: int) -> Iterator[ScriptEvent]:
     return iter(())
-
-
-def _parts(context: Context | None) -> tuple[tuple[str, str], ...]:
-    if context is None:
-        return ()
-    return tuple(
-        (section.layer, "\n".join(f"{m.role}: {m.text}" for m in section.messages))
-        for section in context.sections
-    )
-
-
-def _voices(context: Context | None) -> tuple[tuple[str, str, bool], ...]:
-    sections = context.sections if context else ()
-    return tuple((m.role, m.text, m.composed) for s in sections for m in s.messages)

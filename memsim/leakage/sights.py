@@ -1,0 +1,83 @@
+"""What came out of a memory, as its viewer got it: contexts, answers, tiers and log records."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memsim.context import Context
+
+_USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+"""What every log record holds; whatever else is in one was given to it as metadata."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What came out of a memory at one point, as its viewer got it.
+
+    Attributes:
+        surface: context, answer, tool, error, or the tier of a surface.
+        viewer: who got it; empty for an operator's view.
+        turn: of the script.
+        text: everything that could be read, in reading order.
+        parts: the same by section, for the trail of a leak: (section, text).
+        failed: the read path raised: what is not seen then proves nothing.
+        made: what in it the strategy wrote itself, as far as it says when: (section, turn, text).
+        voices: a context message by message: (role, text, whether the strategy wrote it itself).
+        claimed: ids of the messages whose own words are said to stand in a context, each as often
+            as it is said.
+    """
+
+    surface: str
+    viewer: str
+    turn: int
+    text: str
+    parts: tuple[tuple[str, str], ...] = ()
+    failed: bool = False
+    made: tuple[tuple[str, int, str], ...] = ()
+    voices: tuple[tuple[str, str, bool], ...] = ()
+    claimed: tuple[str, ...] = ()
+
+    def bytes(self) -> bytes:
+        """Everything as canonical JSON, for comparing two worlds byte by byte."""
+        seen = [self.surface, self.viewer, self.turn, self.text, self.parts, self.failed]
+        return json.dumps(seen, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+class Logbook(logging.Handler):
+    """Keeps what is logged, at every level, with its traceback and its metadata."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.NOTSET)
+        self.lines: list[tuple[str, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record as (level, text)."""
+        text = logging.Formatter("%(name)s %(message)s").format(record)
+        extra = (f" {k}={v}" for k, v in sorted(vars(record).items()) if k not in _USUAL)
+        self.lines.append((record.levelname, text + "".join(extra)))
+
+
+def parts_of(context: Context | None) -> tuple[tuple[str, str], ...]:
+    """A context by section: (section, text)."""
+    if context is None:
+        return ()
+    return tuple(
+        (section.layer, "\n".join(f"{m.role}: {m.text}" for m in section.messages))
+        for section in context.sections
+    )
+
+
+def voices_of(context: Context | None) -> tuple[tuple[str, str, bool], ...]:
+    """A context message by message: (role, text, whether the strategy wrote it itself)."""
+    sections = context.sections if context else ()
+    return tuple((m.role, m.text, m.composed) for s in sections for m in s.messages)
+
+
+def claimed_in(context: Context | None) -> tuple[str, ...]:
+    """Ids of the messages whose own words are said to stand in a context."""
+    sections = context.sections if context else ()
+    return tuple(source for section in sections for source in section.verbatim)
