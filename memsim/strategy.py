@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from memsim.context import ContextBuilder
@@ -12,7 +14,7 @@ from memsim.errors import StrategyError
 from memsim.frozen import quickly_made
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -28,6 +30,9 @@ Control = Literal["floor", "ceiling", "evidence"]
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
 State = dict[str, JSON]
 """What `save` returns: JSON values only."""
+
+Retention = Mapping[str, tuple[timedelta, timedelta | None]]
+"""By category: for how long it is served, and when it is erased; None for never."""
 
 
 @quickly_made
@@ -221,6 +226,18 @@ class Strategy(ABC):
 
     def elapse(self, now: datetime) -> None:  # noqa: B027 - most do not age
         """Virtual time has passed."""
+
+    def retention(self, wanted: Retention | None = None) -> Retention:
+        """For how long what is said and stored is there; empty where nothing ever expires.
+
+        `conversation` is what is said, any other word what a tool stores as that category. What was
+        written at `t` is served until just before `t` and the term, and from then on no more.
+
+        Args:
+            wanted: what an operator asks for; a strategy whose terms can be set holds to it from
+                now on, any other tells its own.
+        """
+        return {}
 
     def tools(self, principal: str) -> Sequence[ToolSpec]:
         """What an agent may call on behalf of a principal."""

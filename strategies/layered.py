@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Literal
 
 from memsim import (
@@ -24,6 +26,7 @@ from memsim.memory.acl import Grant as Permit
 from memsim.memory.audit import AuditTrail
 from memsim.memory.derived import original_of
 from memsim.memory.happening import Happening
+from memsim.memory.hygiene import Policy
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
@@ -32,6 +35,7 @@ from memsim.memory.stores.opening import StoreKind, open_places
 from memsim.memory.working import WorkingMemory
 
 Switch = Literal["on", "off"]
+Terms = Mapping[str, tuple[timedelta, timedelta | None]]
 
 
 class Layered(Strategy):
@@ -106,6 +110,7 @@ class Layered(Strategy):
             tell=self._told,
         )
         self._speaker = ""
+        self._terms: Terms = {}
 
     def observe(self, message: Message) -> None:
         self._speaker = message.principal
@@ -135,6 +140,15 @@ class Layered(Strategy):
 
     def end_turn(self) -> None:
         self._memory.end_turn()
+
+    def elapse(self, now: datetime) -> None:
+        self._memory.elapse(now)
+
+    def retention(self, wanted: Terms | None = None) -> Terms:
+        if wanted:
+            self._terms = dict(wanted)
+            self._memory.options = replace(self._memory.options, hygiene=_policy(wanted))
+        return self._terms
 
     def grant(self, grant: Grant) -> None:
         if grant.everything:
@@ -201,6 +215,17 @@ class Layered(Strategy):
                 detail=happening.detail,
             )
         )
+
+
+def _policy(terms: Terms) -> Policy:
+    """Whole days; what is put away is erased as late as the last of it is to be."""
+    late = [until for served, until in terms.values() if until is not None and until > served]
+    return Policy(
+        retention={name: served.days for name, (served, _) in terms.items()},
+        erased=frozenset(name for name, (served, until) in terms.items() if until == served),
+        archive_after=None,
+        purge_after=max(late).days if late else None,
+    )
 
 
 def _on(name: str, word: str) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from memsim import (
@@ -34,6 +34,7 @@ from memsim.memory.systems.prx.settings import Backend, Version, settings_at
 from memsim.memory.systems.prx.telling import recalled_section, told_rows
 
 Switch = Literal["on", "off"]
+Terms = Mapping[str, tuple[timedelta, timedelta | None]]
 
 _NAMESPACE = uuid.UUID("0f4c9e43-8e1f-4f57-9a43-0d6c1f0c7f0b")
 
@@ -285,6 +286,16 @@ class Prx(Strategy):
     def elapse(self, now: datetime) -> None:
         for kind, sources in self.service.tidy(now):
             self._log(kind, sources)
+
+    def retention(self, wanted: Terms | None = None) -> Terms:
+        given = self.settings
+        if not given.hygiene_enabled:
+            return {}
+        talk = timedelta(days=given.conversation_retention_days)
+        daily = timedelta(days=given.daily_retention_days)
+        purged = timedelta(days=given.purge_after_days) or None
+        terms: Terms = {"conversation": (talk, talk), "daily": (daily, purged)}
+        return {name: term for name, term in terms.items() if term[0]}
 
     def tools(self, principal: str) -> Sequence[ToolSpec]:
         return self.service.specs()

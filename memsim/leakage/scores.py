@@ -113,6 +113,7 @@ class ChannelScore:
         worst: the largest weight of a secret that came out where none may; 0 when none did.
         paths: how secrets got out, each once.
         negatives: secrets looked for that nobody planted, and how many of them were found.
+        reason: what all the attempts say that came to nothing; empty where they say more than one.
         error: why it could not be played to its end.
     """
 
@@ -137,6 +138,7 @@ class ChannelScore:
     worst: int = 0
     paths: tuple[str, ...] = ()
     negatives: Tally = Tally()
+    reason: str = ""
     error: str = ""
 
     @property
@@ -164,6 +166,8 @@ class ChannelScore:
             return f"{self.negatives.k} secrets were found that nobody planted"
         if self.coverage >= LEAST_COVERAGE:
             return ""
+        if self.reason and not self.leaks.n:
+            return self.reason
         lacking = [
             f"{self.states[s]} {_STATE[s]}" for s in STATES if s in _STATE and s in self.states
         ]
@@ -244,8 +248,14 @@ def score_channel(
         worst=max((weights.get(t.canary, 0) for a in breaches for t in a.trails), default=0),
         paths=tuple(dict.fromkeys(path for a in leaking for path in _paths(a))),
         negatives=negatives,
+        reason=_reason(attempts),
         error=error,
     )
+
+
+def _reason(attempts: Iterable[Attempt]) -> str:
+    said = {a.detail for a in attempts if a.state not in {"safe", "leak"}}
+    return said.pop() if len(said) == 1 else ""
 
 
 def _paths(attempt: Attempt) -> Iterator[str]:

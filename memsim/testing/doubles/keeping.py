@@ -15,7 +15,16 @@ from memsim.memory.erasure import meant
 from memsim.memory.retrieval.recollection import Recollection
 from memsim.memory.state import reading
 from memsim.memory.window import Window
-from memsim.strategy import Event, Forget, ForgetOutcome, Grant, State, Strategy, Surface
+from memsim.strategy import (
+    Event,
+    Forget,
+    ForgetOutcome,
+    Grant,
+    Retention,
+    State,
+    Strategy,
+    Surface,
+)
 from memsim.testing.doubles.drawers import Drawer, Talk, due, made_from
 
 if TYPE_CHECKING:
@@ -136,6 +145,9 @@ class Keeping(Strategy):
                 summary[message.id] = message.text[:LINE]
         for source in list(summary)[:-LINES]:
             del summary[source]
+
+    def retention(self, wanted: Retention | None = None) -> Retention:
+        return {"daily": (TERM, TERM)}
 
     def elapse(self, now: datetime) -> None:
         for drawer in self.drawers.values():
