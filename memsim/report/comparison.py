@@ -32,7 +32,7 @@ def comparison_lines(
         comparison: what was found.
         marks: signs that can be shown.
         width: cells in a line.
-        run: what `memsim explain` should call the run.
+        run: what `memsim explain` should call the run; empty where there is none to explain.
     """
     table = comparison_table(comparison, marks)
     tones = [TONES.get(cell.word, "plain") for cell in _shared(comparison)]
@@ -44,7 +44,7 @@ def comparison_lines(
     lines += [TextLine(text=f"  {note}", tone="dim") for note in notes]
     for lost in (True, False):
         lines += _moved_lines(comparison.moved, width, lost=lost)
-    if comparison.moved:
+    if comparison.moved and run:
         said = f"  memsim explain {shlex.quote(run)} {shlex.quote(comparison.moved[0].id)}"
         lines.append(TextLine(text=said))
     if _only_better(comparison):

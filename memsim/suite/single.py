@@ -3,24 +3,48 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from memsim.config import load_settings, parse_budget
 from memsim.discovery import StrategyRef, find_project, reload_changed, resolve, try_parameters
 from memsim.discovery.refs import snake_case
 from memsim.errors import RefError, Unmeasurable
 from memsim.scenario.script import Scenario
-from memsim.suite.cases import CaseOutcome, CaseSpec, State
+from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, State
 from memsim.suite.finding import find_scenarios
 from memsim.suite.play import MakeStrategy, make_strategy, play_scenario
 from memsim.suite.scenarios import ScenarioRef
 
 if TYPE_CHECKING:
     from memsim.strategy import Strategy
+
+
+class Score(float):
+    """A metric of a case: a number like any other, which knows where it comes from.
+
+    Attributes:
+        metric: its name.
+        report: what came of its case.
+    """
+
+    __slots__ = ("metric", "report")
+    metric: str
+    report: CaseReport
+
+    def __new__(cls, value: float, metric: str, report: CaseReport) -> Self:
+        """The number, with what it is of."""
+        made = super().__new__(cls, value)
+        made.metric, made.report = metric, report
+        return made
+
+    def __reduce__(self) -> tuple[type[float], tuple[float]]:
+        """As the bare number: a copy need not carry a whole replay."""
+        return float, (float(self),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +59,8 @@ class CaseReport:
         outcomes: probes by outcome.
         probes: one record a probe, as in `probes.jsonl`.
         turns: one record a turn, as in `turns.jsonl`.
+        result: the same as a run would keep it.
+        command: what plays the case again; empty where a command line cannot name it.
     """
 
     id: str
@@ -44,9 +70,11 @@ class CaseReport:
     outcomes: Mapping[str, int] = field(default_factory=dict)
     probes: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     turns: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    result: CaseResult | None = field(default=None, repr=False)
+    command: str = ""
 
     @property
-    def recall(self) -> float:
+    def recall(self) -> Score:
         """The share of answerable probes that were answered rightly.
 
         Raises:
@@ -58,7 +86,7 @@ class CaseReport:
         value = self.metrics.get("recall")
         if value is None:
             raise Unmeasurable(f"{self.id}: no answerable probe was asked")
-        return value
+        return Score(value, "recall", self)
 
     @property
     def missed(self) -> tuple[str, ...]:
@@ -103,7 +131,12 @@ def run(
         tokenizer=chosen.tokenizer,
         probes=len(found.probes),
     )
-    return _report(play_scenario(found, spec, make))
+    named = ref.place is not None and isinstance(strategy, str | StrategyRef)
+    return _report(play_scenario(found, spec, make), _command(spec) if named else "")
+
+
+def _command(spec: CaseSpec) -> str:
+    return f"memsim run {shlex.quote(spec.id)}"
 
 
 def _scenario(scenario: Scenario | str | Path) -> tuple[ScenarioRef, Scenario]:
@@ -130,7 +163,7 @@ def _name(strategy: Callable[..., object]) -> str:
     return snake_case(getattr(strategy, "__name__", type(strategy).__name__).strip("<>"))
 
 
-def _report(outcome: CaseOutcome) -> CaseReport:
+def _report(outcome: CaseOutcome, command: str) -> CaseReport:
     result = outcome.result
     return CaseReport(
         id=result.id,
@@ -140,4 +173,6 @@ def _report(outcome: CaseOutcome) -> CaseReport:
         outcomes=result.outcomes,
         probes=tuple(map(json.loads, outcome.probe_lines.splitlines())),
         turns=tuple(map(json.loads, outcome.turn_lines.splitlines())),
+        result=result,
+        command=command,
     )

@@ -62,7 +62,7 @@ def test_a_broken_bound_fails_with_its_block(project: pytest.Pytester) -> None:
         [
             "recall .25 < .6    scenarios/first.yaml:*",
             "missed: order (turn 1, out of the context from turn *",
-            "memsim run 'scenarios/first.yaml::first[[]sliding_window:messages=12@4k]'",
+            "memsim run 'scenarios/first.yaml::first[[]sliding_window:messages=12@4k]'; *",
             "FAILED scenarios/first.yaml::first[[]sliding_window:messages=12@4k] - Failed: *",
         ]
     )

@@ -1,0 +1,83 @@
+"""What a session's options ask for: settings, the baseline, a folder for the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memsim.cli.against import read_against
+from memsim.cli.saved import settings_of
+from memsim.discovery import find_project
+from memsim.errors import MemsimError
+
+if TYPE_CHECKING:
+    from memsim.config import Settings
+    from memsim.discovery import Project
+
+RUN_FILES = frozenset(
+    {
+        ".lock",
+        "ahead.jsonl",
+        "cases.jsonl",
+        "comparison.json",
+        "probes.jsonl",
+        "report.md",
+        "run.json",
+        "turns.jsonl",
+    }
+)
+"""What a run's folder may hold, and a new run in the same folder takes away."""
+
+
+def asked_settings(project: Project, config: pytest.Config) -> Settings:
+    """The project's settings with the session's options.
+
+    Raises:
+        ConfigError: one of them is wrong.
+    """
+    flags = {
+        "strategies": config.getoption("--memsim-strategy") or None,
+        "repeat": config.getoption("--memsim-repeat"),
+        "baseline": config.getoption("--memsim-baseline"),
+    }
+    return settings_of(project, flags)
+
+
+def check_options(config: pytest.Config) -> None:
+    """Refuse, before anything is collected, what could not be done at the end.
+
+    Raises:
+        pytest.UsageError: an option names what is not there, or contradicts another.
+    """
+    recording = config.getoption("--memsim-record")
+    if recording != "none":
+        message = f"--memsim-record {recording}: the offline model has no answers to record"
+        raise pytest.UsageError(message)
+    updating = config.getoption("--memsim-update-baseline")
+    if updating and config.getoption("--memsim-baseline") == "none":
+        message = "--memsim-update-baseline and --memsim-baseline none cannot both be meant"
+        raise pytest.UsageError(message)
+    if (folder := report_folder(config)) is not None:
+        _check_folder(folder)
+    if config.getoption("--memsim-baseline") and not updating:
+        try:
+            project = find_project(config.rootpath)
+            read_against(asked_settings(project, config), project, typed=True)
+        except MemsimError as error:
+            raise pytest.UsageError(str(error)) from error
+
+
+def report_folder(config: pytest.Config) -> Path | None:
+    """The folder that the session is to be kept in; None where it is not kept."""
+    asked = config.getoption("--memsim-report")
+    return None if asked is None else config.invocation_params.dir / asked
+
+
+def _check_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise pytest.UsageError(f"--memsim-report {folder}: is not a folder")
+    inside = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
+    if "run.json" not in inside and inside - RUN_FILES:
+        raise pytest.UsageError(f"--memsim-report {folder}: is not empty and not a run of memsim")

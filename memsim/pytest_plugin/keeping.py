@@ -1,0 +1,64 @@
+"""Keeps a session as a run: what `memsim explain`, `compare` and `report` read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memsim.errors import ExitCode
+from memsim.pytest_plugin.asked import RUN_FILES
+from memsim.runs import load_run, open_run
+from memsim.suite.planning import Plan, fingerprint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memsim.config import Settings
+    from memsim.gate.findings import Comparison
+    from memsim.suite.cases import CaseOutcome, CaseSpec
+
+
+def keep_run(
+    folder: Path,
+    specs: Sequence[CaseSpec],
+    outcomes: Sequence[CaseOutcome],
+    settings: Settings,
+    found: Comparison | None,
+    *,
+    command: tuple[str, ...],
+) -> None:
+    """Write a run into a folder, in place of the one that is there.
+
+    Args:
+        folder: where.
+        specs: what was played.
+        outcomes: what came of each.
+        settings: of the session.
+        found: the comparison with a baseline, if there was one.
+        command: what the user typed.
+
+    Raises:
+        RunFolderError: the folder cannot be written.
+    """
+    from memsim.cli.saved import write_report
+    from memsim.gate import judge, rule
+    from memsim.gate.keeping import keep_comparison
+    from memsim.report.gather import summarise
+
+    for name in RUN_FILES:
+        (folder / name).unlink(missing_ok=True)
+    prints = tuple(fingerprint(spec) for spec in specs)
+    whole = hashlib.sha256("".join(prints).encode()).hexdigest()
+    plan = Plan(cases=tuple(specs), settings=settings, fingerprints=prints, fingerprint=whole)
+    with open_run(plan, folder.parent, out=folder, command=command) as writer:
+        for place, outcome in enumerate(outcomes):
+            writer.keep(place, outcome)
+        alone = judge(writer.results, max_errors=settings.max_errors)
+        verdict = rule(alone, found)
+        keep_comparison(folder, found)
+        writer.finish(
+            ExitCode(verdict.exit_code), verdict.sentence, against=found.base if found else ""
+        )
+    run = load_run(folder, folder.parent)
+    write_report(run, summarise(run))
