@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from memsim.errors import StoreError
 from memsim.memory.state import JSON
 from memsim.memory.systems.prx import tables
+from memsim.memory.systems.prx.apart import WordsApart
 from memsim.memory.systems.prx.ranking import Ranked, f32
 from memsim.memory.systems.prx.rows import (
     EVERY,
@@ -57,6 +58,7 @@ class Brain:
         unembedded: categories without vectors.
         cache_size: texts whose vectors are kept beside the rows.
         mirror: where rows are kept besides; None for nowhere.
+        apart: whether words are weighed by those rows alone that are meant.
 
     Raises:
         StoreError: it cannot be opened.
@@ -70,6 +72,7 @@ class Brain:
         unembedded: frozenset[str] = UNEMBEDDED,
         cache_size: int = 10_000,
         mirror: Mirror | None = None,
+        apart: bool = False,
     ) -> None:
         self._mirror = mirror
         if path is not None:
@@ -85,6 +88,7 @@ class Brain:
             self.connection.close()
             raise StoreError(f"{error}: Error code 1: SQL error or missing database") from error
         self.meanings = Meanings(self.connection, embed, unembedded, cache_size)
+        self._apart = WordsApart(self.connection) if apart else None
 
     # -- rows
 
@@ -224,6 +228,8 @@ class Brain:
         phrases = " OR ".join(f'"{word}"' for word in query.split())
         if not phrases:
             return []
+        if self._apart is not None and clause != EVERY:
+            return self._apart.keyword(phrases, limit, clause)
         join = "" if clause == EVERY else " JOIN memories m ON m.rowid = f.rowid"
         where = "" if clause == EVERY else f" AND ({clause.sql})"
         with failing():
@@ -284,6 +290,8 @@ class Brain:
 
     def close(self) -> None:
         """Release the file; a second call does nothing."""
+        if self._apart is not None:
+            self._apart.close()
         self.connection.close()
 
     def _before(self, key: str, space: str) -> list[Row]:

@@ -88,6 +88,7 @@ def open_brain(
         unembedded=UNEMBEDDED if real else frozenset(),
         cache_size=settings.embedding_cache_size,
         mirror=mirror,
+        apart=fixed,
     )
     around.closing.callback(brain.close)
     if mirror is not None:
