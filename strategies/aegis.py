@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from memsim import (
     Context,
@@ -22,6 +22,7 @@ from memsim import (
     composed,
 )
 from memsim.memory.erasure import meant
+from memsim.memory.repairing import repaired
 from memsim.memory.state import reading
 from memsim.memory.systems.aegis.opening import Kept, open_kept
 from memsim.memory.systems.aegis.pipeline import Origin, Pipeline, Recalled, Rules
@@ -120,7 +121,23 @@ class Aegis(Strategy):
     * the service listens on port 8002 -> test_the_service_listens
     * Redis holds working memory and ledger -> test_a_real_redis
     * PostgreSQL with pgvector holds the episodes -> test_a_real_postgres
+
+    What `memsim check` finds against the design, and `fixed` repairs:
+
+    - I1 pair_closure: a result that comes late stands in the conversation in which it
+      comes, without its call (two conversations, the call `m14` in one and its result `m26`
+      in the other)
+    - I6 authority_non_elevation: what it remembers is a system message, as documented
+      (`memory:2` was made of what a user said)
+    - I9 provider_validity: where its call stands in another conversation, a result comes
+      first (the same result, `m26`)
     """
+
+    departs: ClassVar[Mapping[str, str]] = {
+        "pair_closure": "a late result stands in the conversation in which it comes",
+        "authority_non_elevation": "what it remembers is a system message, as documented",
+        "provider_validity": "a late result may come first in its conversation",
+    }
 
     def __init__(
         self,
@@ -216,10 +233,11 @@ class Aegis(Strategy):
         system = build.section("system", talk.systems if talk else ())
         memory = self._memory(recalled, talk, query, query.budget - system.tokens)
         section = build.section("recalled", (memory,) if memory else ())
-        if talk is None:
-            return build.context(system, section)
         left = max(0, query.budget - system.tokens - section.tokens)
-        return build.context(system, section, talk.window.section(left))
+        window = talk.window.section(left) if talk else build.section("window", ())
+        context = build.context(system, section, window)
+        fixed = self._pipeline.rules.fixed
+        return repaired(build, context, query.budget) if fixed else context
 
     def delivered(self, context: Context) -> None:
         talk = self._talks.get(self._session)

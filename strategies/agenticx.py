@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from memsim import (
     Context,
@@ -26,7 +26,7 @@ from memsim import (
 from memsim.memory.compaction.summary import originals
 from memsim.memory.crediting import credited_once
 from memsim.memory.erasure import meant
-from memsim.memory.fitting import fitted
+from memsim.memory.repairing import repaired
 from memsim.memory.scope import Scoped
 from memsim.memory.state import reading
 from memsim.memory.systems.agenticx.agenttools import call, specs
@@ -141,7 +141,19 @@ class Agenticx(Strategy):
         * 0.6: a demand is repeated word for word -> test_demands_are_repeated_in_06
         * 0.6: long results of tools are cut as they come -> test_long_results_are_cut_in_06
         * 0.6: parts of Chinese sentences are found -> test_06_finds_parts_of_chinese_sentences
+
+    What `memsim check` finds against the design, and `fixed` repairs:
+
+    - I6 authority_non_elevation: what is compacted and what is recalled are system
+      messages, as documented (`compacted:m13` was made of what users and tools said)
+    - I15 within_budget: it compacts above so many messages and characters, and knows no
+      budget (91 tokens at a budget of 90)
     """
+
+    departs: ClassVar[Mapping[str, str]] = {
+        "authority_non_elevation": "what is compacted or recalled is a system message",
+        "within_budget": "it compacts above so many messages and characters, and knows no budget",
+    }
 
     def __init__(
         self,
@@ -221,7 +233,7 @@ class Agenticx(Strategy):
             latest,
             ranking=ranking,
         )
-        return fitted(build, context, query.budget) if self._profile.fixed else context
+        return repaired(build, context, query.budget) if self._profile.fixed else context
 
     def delivered(self, context: Context) -> None:
         principal, session = self._latest

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal
 
 from memsim import (
     Context,
@@ -20,7 +20,7 @@ from memsim import (
 )
 from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.erasure import meant
-from memsim.memory.fitting import fitted
+from memsim.memory.repairing import repaired
 from memsim.memory.scope import Scoped
 from memsim.memory.systems.cogtrix.session import Session
 from memsim.memory.systems.cogtrix.settings import Settings
@@ -150,6 +150,15 @@ class Cogtrix(Strategy):
     * source, by `switching=auto`: the mode follows two of the last three messages
       -> test_the_mode_can_follow_what_is_asked_for
 
+    What `memsim check` finds against the design, and `fixed` repairs:
+
+    - I1 pair_closure: the oldest messages are dropped one by one (result `m7` is left of the
+      pair that its call `m4` begins)
+    - I7 current_input: a message too long for the window is cut with a marker, the current
+      one too (`m3` of 11 tokens, cut at a budget of 48)
+    - I15 within_budget: its own estimate leaves out what every message costs by itself (92
+      tokens at a budget of 90)
+
     Args:
         mode: what is tracked beside what is said; `/mode code` in a message changes it.
         window: messages that are sent verbatim; 25 in conversation, 30 in the other modes.
@@ -170,6 +179,12 @@ class Cogtrix(Strategy):
     Raises:
         ValueError: a number is out of its range, or a word means nothing here.
     """
+
+    departs: ClassVar[Mapping[str, str]] = {
+        "pair_closure": "the oldest messages are dropped one by one",
+        "current_input": "a message too long for the window is cut, the current one too",
+        "within_budget": "its own estimate leaves out what every message costs by itself",
+    }
 
     def __init__(
         self,
@@ -219,7 +234,9 @@ class Cogtrix(Strategy):
         build = self.env.build
         sections = session.sections(query.text, query.budget, query.time)
         context = build.context(*(build.section(layer, found) for layer, found in sections))
-        return fitted(build, context, query.budget) if self._settings.fixed else context
+        if not self._settings.fixed:
+            return context
+        return repaired(build, context, query.budget, said=session.pending)
 
     def end_turn(self) -> None:
         for session in self._sessions:

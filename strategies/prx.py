@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import ClassVar, Literal
 
 from memsim import (
     Context,
@@ -25,6 +25,7 @@ from memsim import (
     ToolSpec,
 )
 from memsim.memory.compaction import Outcome
+from memsim.memory.repairing import repaired
 from memsim.memory.state import reading
 from memsim.memory.systems.prx.chats import HISTORY, Chat, Chats
 from memsim.memory.systems.prx.opening import Surroundings
@@ -177,7 +178,16 @@ class Prx(Strategy):
       -> test_a_lost_database_is_made_again_where_a_memory_opens
     * a lost database comes back, and cannot be opened unless `fixed`
       -> test_a_lost_database_comes_back_only_repaired
+
+    What `memsim check` finds against the design, and `fixed` repairs:
+
+    - I6 authority_non_elevation: what is recalled is a system message (`recalled:1` was
+      made of what a user said)
     """
+
+    departs: ClassVar[Mapping[str, str]] = {
+        "authority_non_elevation": "what is recalled is a system message",
+    }
 
     def __init__(
         self,
@@ -270,6 +280,8 @@ class Prx(Strategy):
         context = self.env.build.context(recalled, chat.section(query.budget - recalled.tokens))
         ranking = (source for one in found for source in one.row.sources)
         context = Context(sections=context.sections, ranking=tuple(dict.fromkeys(ranking)))
+        if self._fixed:
+            context = repaired(self.env.build, context, query.budget)
         self._asked = (context, query.text)
         return context
 

@@ -9,6 +9,7 @@ A strategy class says it with class attributes, all of them optional::
         departs = {"authority_non_elevation": "the published prompt is a system message"}
 
 What `departs` names is measured all the same, and shown as declared: it is neither green nor red.
+With a parameter `fixed` that is true, nothing is declared: what repairs a design has to hold.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def claims_of(kind: object, name: str, params: Mapping[str, str]) -> Claims:
     return Claims(
         has=frozenset(has),
         tail=tail if isinstance(tail, int) else None,
-        departs=dict(getattr(kind, "departs", {})),
+        departs={} if _is_fixed(given) else dict(getattr(kind, "departs", {})),
         control=getattr(kind, "control", None) or "",
     )
 
@@ -107,6 +108,10 @@ def _defaults(kind: object) -> dict[str, Any]:
         for p in signature.parameters.values()
         if p.default is not inspect.Parameter.empty
     }
+
+
+def _is_fixed(given: Mapping[str, Any]) -> bool:
+    return str(given.get("fixed", False)).casefold() in {"true", "yes", "on", "1"}
 
 
 def _number(value: object) -> int | None:

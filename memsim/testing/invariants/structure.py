@@ -58,7 +58,8 @@ def pair_closure(trial: Trial) -> int:
         pending = set(sent[-1].calls) if sent else set()
         if torn(sent) - pending:
             raise Violation(f"{at(sight)}: half a pair is sent: {sorted(torn(sent) - pending)}")
-        there = {m.id for m in sight.messages if not m.composed}
+        # Of several calls those that nobody answered may be left out, and the rest sent.
+        there = {m.id for m in sight.messages if not m.composed or m.calls or m.results}
         said = trial.transcript.said[: sight.said]
         latest = max((p for p, m in enumerate(said) if m.id in there), default=0)
         for call, answer in answered(said):

@@ -1,0 +1,74 @@
+"""What is wrong in any memory's context, made right: pairs, authority, the question, the budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memsim.memory.fitting import fitted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from memsim.context import Context, ContextBuilder, Section
+    from memsim.message import Message
+
+
+def repaired(
+    build: ContextBuilder, context: Context, budget: int, *, said: Iterable[Message] = ()
+) -> Context:
+    """A context without halves of pairs, in which nothing speaks above those it was made of.
+
+    Args:
+        build: makes sections.
+        context: in which every layer stands once.
+        budget: in tokens.
+        said: what was said in this turn; none of it is shown cut.
+
+    Raises:
+        BudgetUnsatisfiable: what never gives way is over the budget.
+    """
+    whole = {m.id: m for m in said}
+    spoken = [_only(build, s, [_spoken(m, whole) for m in s.messages]) for s in context.sections]
+    fits = fitted(build, replace(context, sections=tuple(spoken)), budget)
+    # Where ids of calls are used again, what was cut may have left a half that looks whole.
+    gone = _unpaired([m for s in fits.sections for m in s.messages])
+    kept = [_only(build, s, [m for m in s.messages if id(m) not in gone]) for s in fits.sections]
+    return replace(fits, sections=tuple(s for s in kept if s.messages))
+
+
+def _only(build: ContextBuilder, section: Section, messages: Sequence[Message]) -> Section:
+    same = tuple(messages) == section.messages
+    return section if same else build.section(section.layer, messages)
+
+
+def _spoken(message: Message, said: Mapping[str, Message]) -> Message:
+    original = said.get(message.id)
+    if original is not None and original.text not in message.text:
+        return original
+    if message.composed and message.role == "system" and (message.quotes or message.derived_from):
+        return replace(message, role="user")
+    return message
+
+
+def _unpaired(messages: Sequence[Message]) -> frozenset[int]:
+    """Identities of messages that have half of a pair only, and of what goes with them."""
+    gone: set[int] = set()
+    while more := _torn([m for m in messages if id(m) not in gone]):
+        gone |= more
+    return frozenset(gone)
+
+
+def _torn(messages: Sequence[Message]) -> set[int]:
+    torn: set[int] = set()
+    waiting: dict[str, Message] = {}
+    for message in messages:
+        if any(result not in waiting for result in message.results):
+            torn.add(id(message))
+            continue
+        for result in message.results:
+            del waiting[result]
+        torn.update(id(waiting[call]) for call in message.calls if call in waiting)
+        waiting.update(dict.fromkeys(message.calls, message))
+    # What the latest message calls is still to be answered.
+    return torn | {id(m) for m in waiting.values() if m is not messages[-1]}
