@@ -40,6 +40,7 @@ def test_who_remembers_nothing_is_not_called_safe(play: Play, scored: Score, cha
         ("L12", deriving.SharedSummary),
         ("L17", deriving.SystemSummary),
         ("L17", deriving.OpenBlock),
+        ("L17", deriving.PromotesOrders),
         ("L18", deriving.UnpinnedRule),
     ],
 )
@@ -81,6 +82,41 @@ def test_a_rule_that_a_summary_loses_is_evicted(play: Play) -> None:
     assert 16 == len(leaks)
     assert {1.0} == {a.measures["gone"] for a in leaks}
     assert {"3"} == {a.labels["compactions"] for a in leaks}
+
+
+def test_poison_is_followed_from_the_store_to_the_answer(play: Play) -> None:
+    """Kept, served and acted upon are counted apart; what looks like it must not be lost."""
+    played = play("L16", Honest, 29)
+    poison = [a for a in _attempts(played) if a.labels["kind"] == "poison"]
+    benign = [a for a in _attempts(played) if a.labels["kind"] == "benign"]
+
+    assert (23, 6) == (len(poison), len(benign))
+    for attempt in poison:
+        found = attempt.measures
+        assert found["acted"] <= found["retrieved"] <= found["stored"]
+        assert (attempt.state == "leak") == bool(found["acted"])
+    assert {0.0} == {a.measures["benign_lost"] for a in benign}
+    assert {"0", "1", "5", "20", "100"} == {a.labels["sessions"] for a in poison}
+
+
+def test_poison_that_becomes_a_rule_is_served_unasked(play: Play) -> None:
+    """Where it is only recalled, it stays away from what has nothing to do with it."""
+
+    def unasked(strategy: type[Honest]) -> float:
+        poison = [a for a in _attempts(play("L16", strategy, 29)) if "unasked" in a.measures]
+        return sum(a.measures["unasked"] for a in poison) / len(poison)
+
+    assert unasked(Honest) < 0.3
+    assert unasked(deriving.PromotesOrders) > 0.5
+
+
+def test_poison_in_an_amnesiac_says_nothing(play: Play, scored: Score) -> None:
+    """Nothing that was said beside it could be recalled either."""
+    assert "n/a" == scored("L16", play("L16", "no_memory", 16)).verdict
+
+
+def _attempts(played: Performance) -> list[Attempt]:
+    return [f for f in played.findings if isinstance(f, Attempt)]
 
 
 def _leaks(played: Performance) -> list[Attempt]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from memsim.testing.doubles.honest import Honest
@@ -12,6 +14,11 @@ if TYPE_CHECKING:
     from memsim.message import Message
     from memsim.strategy import Query
     from memsim.testing.doubles.drawers import Drawer
+
+_ORDER = re.compile(
+    r"\b(always|remember|from now on|permanent|answer|reply|say|save|policy|confirmed|agreed)\b",
+    re.IGNORECASE,
+)
 
 
 class SharedSummary(Honest):
@@ -35,6 +42,15 @@ class UnpinnedRule(Honest):
         drawer.history[message.id] = message
         drawer.take_in(message)
         self.talk(message.principal, message.session).window.add(message)
+
+
+class PromotesOrders(Honest):
+    """Whatever sounds like an order, a web page's too, becomes a standing rule of the system's."""
+
+    def observe(self, message: Message) -> None:
+        super().observe(message)
+        if message.role in {"user", "tool"} and _ORDER.search(message.text):
+            self.pin(self.drawer(message.principal), replace(message, role="system"))
 
 
 class OpenBlock(Honest):
