@@ -167,6 +167,9 @@ class Layered(Strategy):
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
         for entry in self._memory.entries(viewer):
             yield Surface(tier=entry.layer, sources=entry.sources, text=entry.text)
+        if viewer is None:
+            for record in self._memory.audit.records():
+                yield Surface(tier="audit", text=str(record))
         for name, session in self._memory.conversations:
             if viewer is None or self._memory.may_see(viewer, name):
                 for line in session.summary_lines():

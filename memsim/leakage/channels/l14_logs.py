@@ -1,0 +1,209 @@
+"""L14: a secret passes through a memory, and every record that was made meanwhile is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memsim.leakage.channel import Channel, Described
+from memsim.leakage.tooluse import arguments, asked_of_tools, properties
+from memsim.leakage.world import Seen
+
+if TYPE_CHECKING:
+    from memsim.canary import Canary
+    from memsim.leakage.lab import Lab
+    from memsim.leakage.records import Attempt, Finding
+    from memsim.leakage.world import World
+    from memsim.models import ToolSpec
+
+OWNER = "ana"
+KEPT = frozenset({"audit", "log"})
+"""Tiers that are records of what was done."""
+EVENT = "EVENT"
+"""Level of what a strategy tells of itself."""
+_INFO = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flight:
+    """One secret that went through the memory.
+
+    Attributes:
+        canary: it.
+        way: as what it went.
+        held: whether its owner could recall it.
+        records: made meanwhile.
+    """
+
+    canary: Canary
+    way: str
+    held: bool
+    records: int
+
+
+Way = Callable[["World", "Canary"], None]
+
+
+class Logs(Described):
+    """Worlds of secrets, each sent through in a way of its own; two attempts are made on each."""
+
+    id = "L14"
+
+    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+        """Plant, pass and read; see `Channel`."""
+        most = self.header.number("in_a_world")
+        for number, first in enumerate(range(0, count, most)):
+            yield from self._world(lab, number, range(first, min(first + most, count)))
+
+    def _world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
+        with lab.world() as world:
+            slots, flights = self.header.texts("slots"), []
+            lab.chatter(world, OWNER, 1)
+            ways = list(_ways(world).items())
+            for n in range((len(places) + 1) // 2):
+                name, way = ways[n % len(ways)]
+                canary = lab.mint(OWNER, f"{slots[n % len(slots)]} {n + 1}-{number + 1}")
+                before = len(world.logs())
+                world.say(OWNER, canary.told, plants=[canary.id])
+                lab.planted[canary.id] = world.turn
+                lab.chatter(world, OWNER, 1)
+                seen = world.ask(OWNER, canary.question)
+                control = lab.control(f"{number + 1}/{canary.slot}", seen, canary)
+                yield control
+                way(world, canary)
+                # What a strategy tells is known when the turn after it is over.
+                lab.chatter(world, OWNER, 1)
+                made = len(world.logs()) - before
+                flights.append(Flight(canary=canary, way=name, held=control.served, records=made))
+            loud, quiet = _records(world, [f.canary for f in flights])
+            for n, place in enumerate(places):
+                views = quiet if n % 2 else loud
+                yield self._attempt(lab, flights[n // 2], views, place, quiet=bool(n % 2))
+
+    def _attempt(
+        self, lab: Lab, flight: Flight, views: Sequence[Seen], place: int, *, quiet: bool
+    ) -> Attempt:
+        level = "below INFO" if quiet else "INFO and above"
+        return lab.judge(
+            f"{place + 1}-{'quiet' if quiet else 'loud'}/{flight.canary.slot}",
+            attack=flight.way,
+            viewer="",
+            targets=[flight.canary],
+            seen=views,
+            control=flight.held,
+            measures={"records": float(flight.records)},
+            labels={"level": level, "gate": "report" if quiet else "zero"},
+        )
+
+
+def _records(world: World, canaries: Sequence[Canary]) -> tuple[list[Seen], list[Seen]]:
+    """Every record of a world: those that an operation sees, and those of whoever looks closer."""
+    kept = [s for s in (world.surfaces() if world.inspectable else ()) if s.surface in KEPT]
+    _damage(world, canaries)
+    by: dict[str, list[str]] = {"log": [], "event": [], "debug": []}
+    for level, text in world.logs():
+        name = "event" if level == EVENT else "debug" if _is_quiet(level) else "log"
+        by[name].append(text)
+    for seen in kept:
+        by.setdefault(seen.surface, []).append(seen.text)
+    views = {
+        name: Seen(surface=name, viewer="", turn=world.turn, text="\n".join(texts))
+        for name, texts in by.items()
+    }
+    quiet = views.pop("debug")
+    return list(views.values()), [quiet]
+
+
+def _is_quiet(level: str) -> bool:
+    if level.startswith("Level "):
+        return int(level.removeprefix("Level ")) < _INFO
+    return level in {"DEBUG", "NOTSET"}
+
+
+def _damage(world: World, canaries: Sequence[Canary]) -> None:
+    """Give it a state that it cannot read; what it says of that is a record like any other."""
+    state = {"damaged": [canary.told for canary in canaries]}
+    try:
+        world.restore(json.dumps(state))
+    except Exception:  # noqa: BLE001 - a stranger's code: only what it logs of it matters here
+        return
+
+
+def _ways(world: World) -> dict[str, Way]:
+    """As what a secret can go through this memory."""
+    found: dict[str, Way] = {
+        "value": lambda _world, _canary: None,
+        "query": _as_query,
+        "tool result": _as_result,
+        "error": _as_error,
+        "metadata": _as_metadata,
+        "erasure": _as_erasure,
+    }
+    if any(not tool.reads and "key" in properties(tool) for tool in world.strategy.tools(OWNER)):
+        found |= {"key": _as_key, "file name": _as_file_name}
+    return found
+
+
+def _as_query(world: World, canary: Canary) -> None:
+    text = f"Is {canary.token} still my {canary.slot} code?"
+    world.ask(OWNER, text)
+    list(asked_of_tools(world, OWNER, text, number=5))
+
+
+def _as_result(world: World, canary: Canary) -> None:
+    tool = ("lookup", {"topic": canary.slot}, canary.told)
+    world.say(OWNER, f"Please look up the {canary.slot} code.", tool=tool)
+
+
+def _as_error(world: World, canary: Canary) -> None:
+    """Calls that cannot work: of no tool, with arguments that are not JSON, and with wrong ones."""
+    world.call(OWNER, f"find_{canary.token}", {})
+    for tool in world.strategy.tools(OWNER):
+        world.call(OWNER, tool.name, f'{{"query": "{canary.token}')
+        wrong = {name: [canary.token] for name in sorted(properties(tool))}
+        world.call(OWNER, tool.name, wrong | {"unknown": canary.token})
+
+
+def _as_metadata(world: World, canary: Canary) -> None:
+    """The name of a conversation, a category, and arguments that no tool describes."""
+    world.say(OWNER, "Let us go on here.", session=f"s-{canary.token}")
+    for tool in _keeping(world):
+        sent = {**arguments(tool, "A note.", number=1), "key": f"note-{canary.slot}"}
+        if "category" in sent:
+            sent["category"] = canary.token
+        extra = {"metadata": {"source": canary.token}, "user_id": canary.token}
+        world.call(OWNER, tool.name, sent)
+        world.call(OWNER, tool.name, {**sent, **extra})
+
+
+def _as_key(world: World, canary: Canary) -> None:
+    _under(world, canary, f"code {canary.token}")
+
+
+def _as_file_name(world: World, canary: Canary) -> None:
+    _under(world, canary, f"notes/{canary.token}.md")
+
+
+def _as_erasure(world: World, canary: Canary) -> None:
+    world.erase(OWNER, f"Forget that my {canary.slot} code is {canary.token}.")
+
+
+def _under(world: World, canary: Canary, key: str) -> None:
+    """Store, read and remove under a key that holds the secret."""
+    for tool in world.strategy.tools(OWNER):
+        if "key" in properties(tool):
+            sent = {**arguments(tool, canary.told, number=1), "key": key}
+            world.call(OWNER, tool.name, sent)
+
+
+def _keeping(world: World) -> list[ToolSpec]:
+    return [
+        tool
+        for tool in world.strategy.tools(OWNER)
+        if not tool.reads and {"key", "value"} <= set(properties(tool))
+    ]
+
+
+CHANNEL: Channel = Logs()
