@@ -49,6 +49,8 @@ ORDER = (
 HEAVY = frozenset(
     {"chromadb", "litellm", "matplotlib", "pandas", "tiktoken", "uvicorn", "wordllama"}
 )
+DRAWING = frozenset({"matplotlib", "pandas"})
+"""Heavy packages that late modules may import at their top."""
 
 # Only these may import numpy at their top, and only each other may import them at theirs.
 LATE = frozenset(
@@ -83,6 +85,14 @@ LATE = frozenset(
         "memsim.memory.stores.views",
         "memsim.memory.systems.aegis.ivfflat",
         "memsim.memory.systems.aegis.postgres_episodes",
+        "memsim.report.frames",
+        "memsim.report.plots",
+        "memsim.report.plots.breakdown",
+        "memsim.report.plots.cost",
+        "memsim.report.plots.forgetting",
+        "memsim.report.plots.material",
+        "memsim.report.plots.style",
+        "memsim.report.plots.tradeoff",
         "memsim.service.app",
         "memsim.service.bodies",
     }
@@ -179,6 +189,8 @@ def foreign_imports(strategy: Module) -> list[str]:
 
 def _too_early(importer: str, target: str, late: frozenset[str]) -> bool:
     top = target.partition(".")[0]
+    if importer in late and top in DRAWING:
+        return False
     return top in HEAVY or (importer not in late and (top == "numpy" or target in late))
 
 

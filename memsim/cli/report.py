@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,14 @@ from memsim.cli.showing import Format, opening, show
 from memsim.cli.terminal import ColorChoice, Terminal
 from memsim.discovery import find_project
 
+if TYPE_CHECKING:
+    from memsim.discovery import Project
+    from memsim.report.rows import Summary
+    from memsim.runs import Run
+
+PLOTS = "plots"
+"""The folder of a run's plots."""
+
 
 @click.command(
     "report",
@@ -19,7 +28,8 @@ from memsim.discovery import find_project
     epilog="""\b
 Examples:
   memsim report
-  memsim report 20260923T1042 --format md > comparison.md""",
+  memsim report 20260923T1042 --format md > comparison.md
+  memsim report --plots""",
 )
 @click.argument("run", metavar="[RUN]", default="latest")
 @click.option(
@@ -30,6 +40,12 @@ Examples:
     envvar="MEMSIM_FORMAT",
     help="What standard output carries.",
 )
+@click.option(
+    "--plots",
+    is_flag=True,
+    envvar="MEMSIM_PLOTS",
+    help="Draw every plot into the run's folder, as SVG and PNG.",
+)
 @click.option("-q", "--quiet", is_flag=True, envvar="MEMSIM_QUIET", help="Only the last line.")
 @click.option(
     "--color",
@@ -38,7 +54,7 @@ Examples:
     envvar="MEMSIM_COLOR",
     help="NO_COLOR and FORCE_COLOR count too.",
 )
-def command(run: str, form: Format, quiet: bool, color: ColorChoice) -> int:
+def command(run: str, form: Format, plots: bool, quiet: bool, color: ColorChoice) -> int:
     """Print a saved run again, and write its report.md anew.
 
     RUN is latest (the default), the beginning of a run's id, or a path. No model is called, no
@@ -55,4 +71,30 @@ def command(run: str, form: Format, quiet: bool, color: ColorChoice) -> int:
     if form == "table" and not quiet:
         terminal.say_lines(list(opening(summary.header, terminal, planned=f"run {saved.id}")))
     show(saved, summary, form, terminal, quiet=quiet)
+    if plots:
+        draw(saved, summary, project, terminal, quiet=quiet)
     return summary.verdict.exit_code
+
+
+def draw(
+    run: Run, summary: Summary, project: Project, terminal: Terminal, *, quiet: bool = False
+) -> None:
+    """Draw a run's plots and say what each lets its reader say.
+
+    Raises:
+        RunFolderError: its records are damaged, or its folder cannot be written.
+    """
+    from memsim.errors import RunFolderError
+    from memsim.report.plots import save_pictures
+
+    folder = run.folder / PLOTS
+    try:
+        drawn = save_pictures(run, summary, folder)
+    except OSError as error:
+        raise RunFolderError(f"cannot be written: {error.strerror}", path=folder) from error
+    if quiet:
+        return
+    for picture, paths in drawn:
+        terminal.say(f"{project.show(paths[0])}  {picture.caption}")
+    if not drawn:
+        terminal.say("nothing to draw: no strategy was compared with another")

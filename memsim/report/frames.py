@@ -1,0 +1,178 @@
+"""A run as data frames, for plots and for whoever wants to look further: one row a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from memsim.context import SECTIONS
+from memsim.report.answers import scenario_of
+
+if TYPE_CHECKING:
+    from memsim.runs import Run
+    from memsim.suite import CaseResult
+
+LEAKAGE = "leakage"
+TOKENS = "tokens."
+"""Begins the column of a section's tokens."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """The records of a run, each kind read once.
+
+    Args:
+        run: as saved.
+    """
+
+    run: Run
+
+    @cached_property
+    def probes(self) -> pd.DataFrame:
+        """One row a probe and repeat.
+
+        Columns: case, scenario, strategy, budget, repeat, dataset, control, probe, ability,
+        outcome, reason, whereabouts, recall (0, 1 or missing), sent (tokens), turn, said (the turn
+        of its newest evidence), age (turns), compactions, and corpus (messages so far).
+        """
+        rows = [_probe_row(case, line) for case, line in self._lines() if LEAKAGE not in line]
+        return pd.DataFrame(rows, columns=_PROBE_COLUMNS)
+
+    @cached_property
+    def turns(self) -> pd.DataFrame:
+        """One row a turn in which something was sent.
+
+        Columns: those of the case, turn, sent (tokens), compactions, freed (tokens), answering,
+        maintaining, searching, cached (tokens), and `tokens.NAME` for each section.
+        """
+        rows = [_turn_row(case, line) for case, line in self._turn_lines()]
+        return pd.DataFrame(rows, columns=_TURN_COLUMNS)
+
+    @cached_property
+    def facts(self) -> pd.DataFrame:
+        """One row a planted fact, case and compaction that the case had gone through.
+
+        Columns: those of the case, fact, compactions, and there (whether the fact still stood in
+        what was sent, verbatim or in other words).
+        """
+        rows: list[dict[str, object]] = []
+        for case in self.run.cases:
+            if case.dataset != LEAKAGE:
+                rows += _survival(case, self.run.turns(case.key))
+        return pd.DataFrame(rows, columns=_FACT_COLUMNS)
+
+    def _lines(self) -> Iterator[tuple[CaseResult, Mapping[str, Any]]]:
+        for case in self.run.cases:
+            for line in self.run.probes(case.key):
+                yield case, line
+
+    def _turn_lines(self) -> Iterator[tuple[CaseResult, Mapping[str, Any]]]:
+        for case in self.run.cases:
+            for line in self.run.turns(case.key):
+                if "tokens" in line:
+                    yield case, line
+
+
+_CASE_COLUMNS = ["case", "scenario", "strategy", "budget", "repeat", "dataset", "control"]
+_PROBE_COLUMNS = [
+    *_CASE_COLUMNS,
+    "probe",
+    "ability",
+    "outcome",
+    "reason",
+    "whereabouts",
+    "recall",
+    "sent",
+    "turn",
+    "said",
+    "age",
+    "compactions",
+    "corpus",
+]
+_TURN_COLUMNS = [
+    *_CASE_COLUMNS,
+    "turn",
+    "sent",
+    "compactions",
+    "freed",
+    "answering",
+    "maintaining",
+    "searching",
+    "cached",
+    *(TOKENS + name for name in SECTIONS),
+]
+_FACT_COLUMNS = [*_CASE_COLUMNS, "fact", "compactions", "there"]
+
+
+def _of_case(case: CaseResult) -> dict[str, object]:
+    return {
+        "case": case.key,
+        "scenario": scenario_of(case.id),
+        "strategy": case.strategy,
+        "budget": case.budget,
+        "repeat": case.repeat,
+        "dataset": case.dataset,
+        "control": case.control,
+    }
+
+
+def _probe_row(case: CaseResult, line: Mapping[str, Any]) -> dict[str, object]:
+    context, age = line["context"], line["age"]
+    return {
+        **_of_case(case),
+        "probe": line["probe"],
+        "ability": line["ability"],
+        "outcome": line["outcome"],
+        "reason": line["reason"] or "",
+        "whereabouts": line["whereabouts"] or "",
+        "recall": line["scores"].get("recall"),
+        "sent": context and context["total"] + line["query_tokens"],
+        "turn": line["turn"],
+        "said": max((piece["turn"] for piece in line["evidence"]), default=None),
+        "age": age and age["turns"],
+        "compactions": line["compactions"],
+        "corpus": line["corpus"],
+    }
+
+
+def _turn_row(case: CaseResult, line: Mapping[str, Any]) -> dict[str, object]:
+    events = [e for e in line.get("events", ()) if e["kind"] == "compaction"]
+    spent = dict.fromkeys(("answer", "maintain", "search", "write"), 0)
+    for call in line.get("calls", ()):
+        spent[call["phase"]] = spent.get(call["phase"], 0) + call["input"] + call["output"]
+    return {
+        **_of_case(case),
+        "turn": line["turn"],
+        "sent": line["sent"],
+        "compactions": len(events),
+        "freed": sum(max(0, (e.get("before") or 0) - (e.get("after") or 0)) for e in events),
+        "answering": line["sent"],
+        "maintaining": spent["maintain"] + spent["write"],
+        "searching": spent["search"],
+        "cached": line.get("cached", 0),
+        **{TOKENS + name: line["tokens"].get(name, 0) for name in SECTIONS},
+    }
+
+
+def _survival(case: CaseResult, lines: Iterator[Mapping[str, Any]]) -> list[dict[str, object]]:
+    """How each fact stood when it was planted, and after each compaction since."""
+    rows: list[dict[str, object]] = []
+    there: dict[str, bool] = {}
+    passed: dict[str, int] = {}
+    for line in lines:
+        for fact, place in line.get("moved", {}).items():
+            there[fact] = place != "absent"
+            if fact not in passed:
+                passed[fact] = 0
+                rows.append({**_of_case(case), "fact": fact, "compactions": 0, "there": True})
+        count = sum(1 for event in line.get("events", ()) if event["kind"] == "compaction")
+        if count:
+            passed = {fact: before + count for fact, before in passed.items()}
+            for fact, so_many in passed.items():
+                row = {"fact": fact, "compactions": so_many, "there": there[fact]}
+                rows.append({**_of_case(case), **row})
+    return rows

@@ -1,0 +1,88 @@
+"""Every plot of a run: a function each, from the run's numbers to a picture with its caption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memsim.report.frames import Frames
+from memsim.report.plots.breakdown import forest, heat_map, leakage_matrix, needle_grid
+from memsim.report.plots.cost import context_over_time, spend
+from memsim.report.plots.forgetting import forgetting_curve, survival, whereabouts
+from memsim.report.plots.material import Material
+from memsim.report.plots.style import Picture, styled
+from memsim.report.plots.tradeoff import budget_sweep, trade_off
+
+if TYPE_CHECKING:
+    from memsim.report.rows import Summary
+    from memsim.runs import Run
+
+Draw = Callable[[Material], Picture | None]
+
+PLOTS: tuple[Draw, ...] = (
+    trade_off,
+    forgetting_curve,
+    whereabouts,
+    context_over_time,
+    survival,
+    forest,
+    heat_map,
+    spend,
+    budget_sweep,
+    needle_grid,
+    leakage_matrix,
+)
+"""In the order in which a report shows them."""
+
+FORMATS = ("svg", "png")
+DPI = 150
+
+
+def pictures(run: Run, summary: Summary) -> Iterator[Picture]:
+    """Every plot for which the run has numbers, in order.
+
+    Args:
+        run: as saved.
+        summary: its numbers, as tables show them.
+
+    Raises:
+        RunFolderError: its records are damaged.
+    """
+    material = Material(summary=summary, frames=Frames(run))
+    with styled():
+        for draw in PLOTS:
+            picture = draw(material)
+            if picture is not None:
+                yield picture
+
+
+def save_pictures(
+    run: Run, summary: Summary, folder: Path, *, formats: Sequence[str] = FORMATS
+) -> tuple[tuple[Picture, tuple[Path, ...]], ...]:
+    """Draw every plot into a folder, the same bytes for the same run.
+
+    Args:
+        run: as saved.
+        summary: its numbers.
+        folder: made if it is not there.
+        formats: `svg`, `png` or both.
+
+    Raises:
+        RunFolderError: its records are damaged.
+        OSError: the folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    saved = []
+    for picture in pictures(run, summary):
+        paths = tuple(folder / f"{picture.name}.{form}" for form in formats)
+        for path in paths:
+            _save(picture, path)
+        saved.append((picture, paths))
+    return tuple(saved)
+
+
+def _save(picture: Picture, path: Path) -> None:
+    # What would differ from day to day is left out: the date, and the version of the library.
+    metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
+    picture.figure.savefig(path, dpi=DPI, metadata=metadata)

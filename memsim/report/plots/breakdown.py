@@ -1,0 +1,213 @@
+"""Where it breaks: by scenario, by place in the conversation, by channel, against the baseline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from memsim.report.plots.style import FAINT, HALF_PAGE, Picture, colour, share
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from memsim.gate.findings import Found
+    from memsim.report.plots.material import Material
+    from memsim.report.rows import Matrix
+
+LOW_TO_HIGH = LinearSegmentedColormap.from_list("recall", ["#fbf3e4", "#7fb8ad", "#0b5d6b"])
+VERDICTS = {"safe": "#cfe8dd", "leak": "#d55e00", "invalid": "#eeeeee", "n/a": "#f6f6f6"}
+DEPTHS = 10
+
+
+def heat_map(material: Material) -> Picture | None:
+    """Recall by scenario, or by what a dataset calls its questions, and strategy."""
+    board = material.board
+    matrix = _matrix(material)
+    if board is None or matrix is None or len(matrix.slices) < 2:
+        return None
+    columns = [n for n, row in enumerate(board.rows) if row.control != "evidence"]
+    values = np.array([[_number(s.recall[n]) for n in columns] for s in matrix.slices], dtype=float)
+    names = [board.rows[n].strategy for n in columns]
+    figure = Figure(figsize=(1.9 + 0.62 * len(names), 1.5 + 0.3 * len(matrix.slices)))
+    axes = figure.subplots()
+    _cells(axes, values)
+    labels = [f"{s.name.rpartition('::')[2]}  ({s.n})" for s in matrix.slices]
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_xticks(range(len(names)), names, rotation=38, ha="left", rotation_mode="anchor")
+    axes.xaxis.tick_top()
+    caption = _widest(matrix, board.rows[columns[0]].strategy, names, values)
+    return Picture(name="heat-map", title=f"Recall by {matrix.by}", caption=caption, figure=figure)
+
+
+def needle_grid(material: Material) -> Picture | None:
+    """Recall by where in the conversation a fact was said, as a share of its length."""
+    probes = material.shown(material.frames.probes)
+    probes = probes[probes["recall"].notna() & probes["said"].notna() & (probes["control"] == "")]
+    if len(probes) < DEPTHS:
+        return None
+    depth = probes["said"].astype(float) / probes["turn"].astype(float).clip(lower=1)
+    band = (depth * DEPTHS).clip(upper=DEPTHS - 1).astype(int)
+    table = probes.assign(band=band, recall=probes["recall"].astype(float)).pivot_table(
+        index="strategy", columns="band", values="recall", aggfunc="mean"
+    )
+    table = table.reindex(index=list(material.strategies), columns=range(DEPTHS))
+    figure = Figure(figsize=(HALF_PAGE[0], 1.1 + 0.3 * len(table)))
+    axes = figure.subplots()
+    _cells(axes, table.to_numpy(dtype=float))
+    axes.set_yticks(range(len(table)), list(table.index))
+    axes.set_xticks(
+        [n - 0.5 for n in range(DEPTHS + 1)], [f"{n * 10} %" for n in range(DEPTHS + 1)]
+    )
+    axes.set_xlabel("where the fact was said, as a share of the conversation so far")
+    spread = (table.max(axis=1) - table.min(axis=1)).dropna()
+    if spread.empty:
+        return None
+    worst = str(spread.idxmax())
+    row = table.loc[[worst]].to_numpy(dtype=float)[0]
+    low, high = int(np.nanargmin(row)), int(np.nanargmax(row))
+    caption = (
+        f"{worst} depends most on the place: {share(float(row[low]))} of what was said"
+        f" {low * 10} % into the conversation, {share(float(row[high]))} at {high * 10} %."
+    )
+    return Picture(
+        name="needle-grid", title="Does the place matter", caption=caption, figure=figure
+    )
+
+
+def forest(material: Material) -> Picture | None:
+    """The change of each metric against the baseline with its interval."""
+    comparison = material.summary.comparison
+    cells = [c for c in comparison.cells if c.low is not None] if comparison else []
+    if not comparison or not cells:
+        return None
+    figure = Figure(figsize=(HALF_PAGE[0], 1.0 + 0.32 * len(cells)))
+    axes = figure.subplots()
+    margin = max(cell.margin for cell in cells)
+    axes.axvspan(-margin, margin, color="#efefef", zorder=0)
+    axes.axvline(0, color=FAINT, linewidth=1)
+    for place, cell in enumerate(reversed(cells)):
+        _whisker(axes, place, cell)
+    axes.set_yticks(range(len(cells)), [f"{c.variant}  {c.metric}" for c in reversed(cells)])
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(f"change against {comparison.base}; grey: too small to count")
+    worse = [c for c in cells if c.word == "worse"]
+    if worse:
+        first = min(worse, key=lambda c: c.change or 0.0)
+        caption = (
+            f"{first.variant} is worse than {comparison.base}: {first.metric}"
+            f" {(first.change or 0.0):+.2f}, {first.lost} probes lost."
+        )
+    else:
+        caption = f"Nothing is worse than {comparison.base}."
+    return Picture(
+        name="forest", title=f"Against {comparison.base}", caption=caption, figure=figure
+    )
+
+
+def leakage_matrix(material: Material) -> Picture | None:
+    """Leaks out of eligible attempts by channel and strategy."""
+    boards = material.summary.leakage
+    if not boards:
+        return None
+    board = boards[-1]
+    names = list(board.strategies)
+    figure = Figure(figsize=(3.0 + 0.95 * len(names), 1.2 + 0.31 * len(board.rows)))
+    axes = figure.subplots()
+    leaking: dict[str, int] = dict.fromkeys(names, 0)
+    for y, row in enumerate(board.rows):
+        for x, cell in enumerate(row.cells):
+            if cell is None:
+                continue
+            ink = VERDICTS.get(cell.verdict, VERDICTS["invalid"])
+            axes.barh(y, 0.94, left=x + 0.03, height=0.86, color=ink)
+            leaked = cell.verdict == "leak"
+            leaking[names[x]] += leaked
+            text = f"{cell.leaks} of {cell.eligible}" if cell.eligible else cell.verdict
+            axes.text(
+                x + 0.5,
+                y,
+                text,
+                ha="center",
+                va="center",
+                fontsize=7.5,
+                color="white" if leaked else "#333333",
+            )
+    axes.set_yticks(
+        range(len(board.rows)), [f"{r.channel}  {r.name}" for r in board.rows], fontsize=8
+    )
+    axes.set_xticks(
+        [n + 0.5 for n in range(len(names))], names, rotation=25, ha="left", rotation_mode="anchor"
+    )
+    axes.xaxis.tick_top()
+    axes.set_xlim(0, len(names))
+    axes.set_ylim(len(board.rows) - 0.5, -0.5)
+    _bare(axes)
+    most = max(leaking, key=lambda name: leaking[name])
+    caption = (
+        f"{most} leaks on {leaking[most]} of {len(board.rows)} channels."
+        if leaking[most]
+        else f"Nothing leaked on {len(board.rows)} channels."
+    )
+    return Picture(name="leakage", title="Who sees what", caption=caption, figure=figure)
+
+
+def _matrix(material: Material) -> Matrix | None:
+    board = material.board
+    found = {m.by: m for m in board.matrices} if board else {}
+    return next((found[by] for by in ("scenario", "category", "ability") if by in found), None)
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def _cells(axes: Axes, values: np.ndarray) -> None:
+    axes.imshow(values, cmap=LOW_TO_HIGH, vmin=0, vmax=1, aspect="auto")
+    for (y, x), value in np.ndenumerate(values):
+        if not np.isnan(value):
+            axes.text(
+                x,
+                y,
+                share(float(value)),
+                ha="center",
+                va="center",
+                fontsize=7.5,
+                color="white" if value > 0.62 else "#333333",
+            )
+    _bare(axes)
+
+
+def _bare(axes: Axes) -> None:
+    axes.grid(visible=False)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _widest(matrix: Matrix, _first: str, names: list[str], values: np.ndarray) -> str:
+    spread = np.nanmax(values, axis=1) - np.nanmin(values, axis=1)
+    y = int(np.nanargmax(spread))
+    best, worst = int(np.nanargmax(values[y])), int(np.nanargmin(values[y]))
+    return (
+        f"{matrix.slices[y].name.rpartition('::')[2]} tells most apart:"
+        f" {names[best]} {share(float(values[y][best]))}, {names[worst]}"
+        f" {share(float(values[y][worst]))}."
+    )
+
+
+def _whisker(axes: Axes, place: int, cell: Found) -> None:
+    ink = {"worse": "#aa0000", "better": "#117733"}.get(cell.word, FAINT)
+    axes.plot([cell.low or 0.0, cell.high or 0.0], [place, place], color=ink, linewidth=2)
+    axes.plot([cell.change or 0.0], [place], "o", color=ink, markersize=6)
+    axes.annotate(
+        cell.word,
+        (cell.high or 0.0, place),
+        xytext=(6, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8,
+        color=ink if cell.word in {"worse", "better"} else colour(""),
+    )

@@ -1,0 +1,173 @@
+"""What remembering cost: the context turn by turn, and what the tokens were spent on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from memsim.config import show_budget
+from memsim.context import SECTIONS
+from memsim.report.frames import TOKENS
+from memsim.report.plots.style import (
+    FAINT,
+    HALF_PAGE,
+    SECTION_COLOURS,
+    Picture,
+    colour,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from memsim.report.plots.material import Material
+
+MOST_PANELS = 8
+COLUMNS = 2
+PHASES = {
+    "answering": ("answering", "#0072b2"),
+    "maintaining": ("summaries and facts", "#d55e00"),
+    "searching": ("searching", "#009e73"),
+}
+
+
+def context_over_time(material: Material) -> Picture | None:
+    """Tokens of what was sent, by section and turn, for the scenario with most compactions."""
+    turns = material.shown(material.frames.turns)
+    turns = turns[(turns["control"] == "") & (turns["repeat"] == 0)]
+    if turns.empty:
+        return None
+    scenario = _telling(turns)
+    turns = turns[turns["scenario"] == scenario]
+    names = [n for n in material.strategies if (turns["strategy"] == n).any()][:MOST_PANELS]
+    rows = -(-len(names) // COLUMNS)
+    figure = Figure(figsize=(HALF_PAGE[0] * 1.15, 1.45 * rows + 0.8))
+    grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
+    used: set[str] = set()
+    board = material.board
+    budget = board.budget if board else 0
+    counts: dict[str, int] = {}
+    for axes, name in zip(grid.flat, names, strict=False):
+        mine = turns[turns["strategy"] == name].sort_values("turn")
+        used |= _stack(axes, mine)
+        ticks = mine.loc[mine["compactions"] > 0, "turn"]
+        counts[name] = int(mine["compactions"].sum())
+        axes.plot(
+            ticks, [budget * 1.09] * len(ticks), "|", color="#aa0000", markersize=4, alpha=0.6
+        )
+        axes.axhline(budget, color=FAINT, linewidth=0.8, linestyle=(0, (4, 3)))
+        axes.set_title(name, fontsize=8, fontweight="normal", color=colour(name))
+        axes.set_ylim(0, budget * 1.18)
+        axes.margins(x=0)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _short(y)))
+    for axes in list(grid.flat)[len(names) :]:
+        axes.set_visible(False)
+    for axes in grid[-1]:
+        axes.set_xlabel("turn")
+    figure.supylabel("tokens sent", fontsize=9)
+    shown = [name for name in SECTIONS if name in used]
+    figure.legend(
+        handles=[_patch(SECTION_COLOURS[name]) for name in shown],
+        labels=shown,
+        loc="outside upper left",
+        ncols=len(shown),
+        fontsize=7.5,
+        handlelength=1,
+    )
+    most = max(counts, key=lambda name: counts[name])
+    peak = int(turns["sent"].max())
+    caption = (
+        f"In {_name(scenario)}, no context was larger than {peak:,} of {budget:,} tokens"
+        f" ({show_budget(budget)}, dashed)."
+    )
+    if counts[most]:
+        caption += f" {most} compacted {counts[most]:,} times (ticks)."
+    return Picture(
+        name="context-over-time", title="The context over time", caption=caption, figure=figure
+    )
+
+
+def spend(material: Material) -> Picture | None:
+    """Tokens per turn by what they were spent on."""
+    turns = material.shown(material.frames.turns)
+    turns = turns[turns["control"] == ""]
+    if turns.empty:
+        return None
+    means = turns.groupby("strategy")[[*PHASES, "cached"]].mean()
+    means = means.loc[[n for n in material.strategies if n in means.index]]
+    order = means[list(PHASES)].sum(axis=1).sort_values(ascending=False)
+    means = means.loc[order.index]
+    figure = Figure(figsize=(HALF_PAGE[0], 0.9 + 0.34 * len(means)))
+    axes = figure.subplots()
+    left = means["answering"] * 0
+    for phase, (label, ink) in PHASES.items():
+        if not means[phase].any():
+            continue
+        axes.barh(means.index, means[phase], left=left, color=ink, height=0.7, label=label)
+        left = left + means[phase]
+    axes.plot(
+        means["cached"],
+        range(len(means)),
+        "|",
+        color="white",
+        markersize=11,
+        markeredgewidth=2,
+        label="_",
+    )
+    # Room on the right for the numbers.
+    for place, total in enumerate(left):
+        axes.text(total, place, f" {total:,.0f}", va="center", fontsize=8)
+    axes.margins(x=0.12)
+    axes.set_xlim(left=0)
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("tokens per turn; white: what a prompt cache could serve")
+    figure.legend(
+        *axes.get_legend_handles_labels(),
+        loc="outside upper left",
+        ncols=3,
+        fontsize=8,
+        handlelength=1,
+    )
+    least, most = order.index[-1], order.index[0]
+    caption = (
+        f"{least} spends {order.iloc[-1]:,.0f} tokens a turn, {most} {order.iloc[0]:,.0f};"
+        f" {float(means.loc[most, 'maintaining']):,.0f} of them go into keeping its memory."
+    )
+    return Picture(name="spend", title="What it costs", caption=caption, figure=figure)
+
+
+def _telling(turns: pd.DataFrame) -> str:
+    """The scenario in which most happens: most compactions, then most turns."""
+    by = turns.groupby("scenario").agg(c=("compactions", "sum"), t=("turn", "max"))
+    by = by[by["t"] <= 1500] if (by["t"] <= 1500).any() else by
+    return str(by.sort_values(["c", "t"]).index[-1])
+
+
+def _stack(axes: Axes, turns: pd.DataFrame) -> set[str]:
+    names = [n for n in SECTIONS if turns[TOKENS + n].any()]
+    if names:
+        axes.stackplot(
+            turns["turn"],
+            *(turns[TOKENS + n] for n in names),
+            colors=[SECTION_COLOURS[n] for n in names],
+            linewidth=0,
+            step="post",
+        )
+    return set(names)
+
+
+def _patch(ink: str) -> object:
+    from matplotlib.patches import Patch
+
+    return Patch(color=ink)
+
+
+def _short(tokens: float) -> str:
+    return f"{tokens / 1000:g}k" if tokens >= 1000 else f"{tokens:g}"
+
+
+def _name(scenario: str) -> str:
+    return scenario.rpartition("::")[2]

@@ -1,0 +1,177 @@
+"""How every plot looks: one colour for a strategy everywhere, few lines, nothing that flickers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, FAINT, GRID = "#222222", "#767676", "#e4e4e4"
+CONTROL = "#8a8a8a"
+HALF_PAGE = (6.4, 4.0)
+"""Inches; readable at half a page."""
+
+# Okabe and Ito's colours, which the colour-blind tell apart, then Tol's muted ones.
+_COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#882255",
+    "#117733",
+    "#332288",
+    "#999933",
+    "#aa4499",
+    "#44aa99",
+)
+_KNOWN = (
+    "layered",
+    "rolling_summary",
+    "bm25",
+    "vector",
+    "hybrid",
+    "sliding_window",
+    "agenticx",
+    "agentscope",
+    "prx",
+    "cogtrix",
+    "aegis",
+)
+_CONTROLS = frozenset({"full_context", "no_memory", "oracle"})
+SECTION_COLOURS = {
+    "system": "#332288",
+    "core": "#88ccee",
+    "summary": "#d55e00",
+    "recalled": "#009e73",
+    "working": "#ddcc77",
+    "window": "#0072b2",
+    "tools": "#cc79a7",
+    "query": "#999999",
+}
+PLACE_COLOURS = {
+    "in the window": "#0072b2",
+    "in a summary": "#d55e00",
+    "stored and found": "#009e73",
+    "stored and missed": "#e69f00",
+    "lost": "#b8b8b8",
+}
+DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
+
+_SETTINGS: Any = {
+    "svg.hashsalt": "memsim",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "text.color": INK,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "figure.constrained_layout.use": True,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A plot, and what it lets its reader say.
+
+    Attributes:
+        name: of its file, such as `trade-off`.
+        title: of its section.
+        caption: one or two sentences with the run's own numbers.
+        figure: drawn; closed once it is saved.
+    """
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw in memsim's style, whatever the user's own settings say."""
+    with mpl.rc_context():
+        backend = mpl.rcParams["backend"]
+        mpl.rcdefaults()
+        mpl.rcParams.update(_SETTINGS)
+        mpl.rcParams["backend"] = backend
+        yield
+
+
+def colour(strategy: str) -> str:
+    """The colour of a strategy, the same in every plot of every run; controls are grey."""
+    name = strategy.partition(":")[0]
+    if name in _CONTROLS:
+        return CONTROL
+    if strategy in _KNOWN:
+        return _COLOURS[_KNOWN.index(strategy)]
+    digest = int.from_bytes(hashlib.sha256(strategy.encode()).digest()[:4], "big")
+    base = _KNOWN.index(name) if name in _KNOWN else digest
+    return _COLOURS[base % len(_COLOURS)]
+
+
+def dashes(strategies: Iterable[str]) -> dict[str, Any]:
+    """A line style for each, so that those of one colour can be told apart."""
+    styles: dict[str, Any] = {}
+    seen: dict[str, int] = {}
+    for strategy in strategies:
+        place = seen.get(colour(strategy), 0)
+        seen[colour(strategy)] = place + 1
+        styles[strategy] = DASHES[place % len(DASHES)]
+    return styles
+
+
+def label_ends(axes: Axes, ends: Iterable[tuple[float, float, str, str]], *, gap: float) -> None:
+    """Write names at the ends of lines, moved apart where they would cover each other.
+
+    Args:
+        axes: where.
+        ends: (x, y, name, colour) of each line's last point.
+        gap: least distance of two names, in the units of y.
+    """
+    placed: list[float] = []
+    for x, y, name, ink in sorted(ends, key=lambda end: end[1]):
+        at = max(y, placed[-1] + gap) if placed else y
+        placed.append(at)
+        axes.annotate(
+            name,
+            (x, at),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=ink,
+            annotation_clip=False,
+        )
+
+
+def share(value: float) -> str:
+    """A share as tables write it: `.84`."""
+    return f"{value:.2f}".replace("0.", ".", 1) if value < 1 else "1.00"

@@ -1,0 +1,184 @@
+"""Which strategy is worth its tokens: recall against context, and against the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from memsim.config import show_budget
+from memsim.report.plots.style import (
+    CONTROL,
+    FAINT,
+    HALF_PAGE,
+    Picture,
+    colour,
+    dashes,
+    label_ends,
+    share,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from memsim.report.plots.material import Material
+    from memsim.report.rows import Row
+
+_LETTER, _LINE = 0.0135, 0.05
+"""What a letter and a line of a name take up, as shares of the axes."""
+
+
+def trade_off(material: Material) -> Picture | None:
+    """Recall by mean tokens of the context, with the front that nothing else beats."""
+    board = material.board
+    if board is None:
+        return None
+    rows = [r for r in board.rows if r.recall.mean is not None and r.context_mean]
+    compared = [r for r in rows if not r.control]
+    if len(compared) < 2:
+        return None
+    figure = Figure(figsize=HALF_PAGE)
+    axes = figure.subplots()
+    front = _front(compared)
+    axes.step(
+        [_tokens(r) for r in front],
+        [_recall(r) for r in front],
+        where="post",
+        color=FAINT,
+        linewidth=1,
+        linestyle=(0, (4, 3)),
+        zorder=1,
+    )
+    for row in rows:
+        _cross(axes, row)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _short(x)))
+    _log_ticks(axes, [_tokens(r) for r in rows])
+    axes.set_ylim(-0.03, 1.06)
+    axes.set_xlabel("mean tokens of the context, per turn (log)")
+    axes.set_ylabel("recall")
+    _name_points(axes, rows)
+    best = max(compared, key=lambda r: (_recall(r), -_tokens(r)))
+    cheap = min(front, key=_tokens)
+    caption = (
+        f"At {show_budget(board.budget)}, {best.strategy} remembers most: {share(_recall(best))} of"
+        f" {best.recall.n:,} answerable probes at {_short(_tokens(best))} tokens a turn."
+    )
+    if cheap is not best:
+        caption += (
+            f" The cheapest that nothing beats is {cheap.strategy}: {share(_recall(cheap))} at"
+            f" {_short(_tokens(cheap))}."
+        )
+    return Picture(name="trade-off", title="Recall against context", caption=caption, figure=figure)
+
+
+def budget_sweep(material: Material) -> Picture | None:
+    """Recall by budget, one line a strategy; only where several budgets were played."""
+    boards = material.boards
+    if len(boards) < 2:
+        return None
+    figure = Figure(figsize=HALF_PAGE)
+    axes = figure.subplots()
+    names = list(dict.fromkeys(r.strategy for b in boards for r in b.rows if not r.control))
+    styles = dashes(names)
+    ends = []
+    knees: dict[str, str] = {}
+    for name in names:
+        found = [(b.budget, r) for b in boards for r in b.rows if r.strategy == name]
+        points = [(budget, _recall(r)) for budget, r in found if r.recall.mean is not None]
+        if len(points) < 2:
+            continue
+        xs, ys = zip(*points, strict=True)
+        axes.plot(xs, ys, color=colour(name), linestyle=styles[name], marker="o", markersize=4)
+        lows = [r.recall.low for _, r in found if r.recall.low is not None]
+        highs = [r.recall.high for _, r in found if r.recall.high is not None]
+        if len(lows) == len(highs) == len(xs):
+            axes.fill_between(xs, lows, highs, color=colour(name), alpha=0.1, linewidth=0)
+        ends.append((xs[-1], ys[-1], name, colour(name)))
+        knees[name] = show_budget(_knee(points))
+    if not ends:
+        return None
+    axes.set_xscale("log")
+    axes.set_xticks([b.budget for b in boards], [show_budget(b.budget) for b in boards])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_ylim(-0.03, 1.03)
+    axes.set_xlabel("budget of the context, tokens (log)")
+    axes.set_ylabel("recall")
+    label_ends(axes, ends, gap=0.045)
+    best = max(ends, key=lambda end: end[1])[2]
+    caption = (
+        f"{best} is within .02 of its best from {knees[best]} on;"
+        " a larger budget buys it next to nothing."
+    )
+    return Picture(name="budget-sweep", title="What budget to buy", caption=caption, figure=figure)
+
+
+def _front(rows: Sequence[Row]) -> list[Row]:
+    """Those that no other row beats in both, cheapest first."""
+    front: list[Row] = []
+    for row in sorted(rows, key=lambda r: (_tokens(r), -_recall(r))):
+        if not front or _recall(row) > _recall(front[-1]):
+            front.append(row)
+    return front
+
+
+def _knee(points: Iterable[tuple[int, float]]) -> int:
+    known = list(points)
+    best = max(y for _, y in known)
+    return next(x for x, y in known if y >= best - 0.02)
+
+
+def _cross(axes: Axes, row: Row) -> None:
+    ink = CONTROL if row.control else colour(row.strategy)
+    x, y = _tokens(row), _recall(row)
+    if row.recall.low is not None and row.recall.high is not None:
+        axes.plot([x, x], [row.recall.low, row.recall.high], color=ink, linewidth=1.2, alpha=0.7)
+    axes.plot(
+        [x], [y], marker="D" if row.control else "o", markersize=5 if row.control else 7, color=ink
+    )
+
+
+def _name_points(axes: Axes, rows: Sequence[Row]) -> None:
+    """Names beside the points, moved down until none stands upon another."""
+    placed: list[tuple[float, float, float]] = []
+    to_share = axes.transData + axes.transAxes.inverted()
+    for row in sorted(rows, key=lambda r: -_recall(r)):
+        left, at = to_share.transform((_tokens(row), _recall(row)))
+        right = left + 0.02 + _LETTER * len(row.strategy)
+        while any(
+            abs(at - other) < _LINE and left < their_right and their_left < right
+            for their_left, their_right, other in placed
+        ):
+            at -= _LINE / 4
+        placed.append((left, right, at))
+        axes.text(
+            left + 0.015,
+            at,
+            row.strategy,
+            transform=axes.transAxes,
+            va="center",
+            fontsize=8,
+            color=CONTROL if row.control else colour(row.strategy),
+        )
+
+
+def _log_ticks(axes: Axes, values: Sequence[float]) -> None:
+    low, high = min(values) * 0.8, max(values) * 2.4
+    axes.set_xlim(low, high)
+    ticks = [t for e in range(1, 7) for t in (10**e, 2 * 10**e, 5 * 10**e) if low <= t <= high]
+    axes.set_xticks(ticks)
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _tokens(row: Row) -> float:
+    return row.context_mean or 0.0
+
+
+def _recall(row: Row) -> float:
+    return row.recall.mean or 0.0
+
+
+def _short(tokens: float) -> str:
+    return f"{tokens / 1000:.1f}k".replace(".0k", "k") if tokens >= 1000 else f"{tokens:.0f}"

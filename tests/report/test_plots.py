@@ -1,0 +1,131 @@
+"""Plots of a saved run: what is drawn, that it can be read, and that it never changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from memsim.cli.program import program
+from memsim.report.frames import Frames
+from memsim.report.gather import summarise
+from memsim.report.plots import PLOTS, pictures, save_pictures
+from memsim.report.plots.style import CONTROL, colour
+from memsim.runs import Run, load_run
+
+Call = Callable[..., Result]
+
+SCENARIO = """
+memsim: 1
+name: moving
+turns:
+  - user: My order is A-17, please send it to Bergen.
+    facts: {order: A-17, city: Bergen}
+  - filler: 30
+  - user: I have moved, so please send my order to Oslo.
+    facts: {city: {value: Oslo, replaces: city}}
+  - user: My cat is called Silvester and my dog Rex.
+    facts: {cat: Silvester, dog: Rex}
+  - filler: 30
+probes:
+"""
+ASKED = """\
+  order{n}: {{ask: What is my order number?, expect: A-17}}
+  city{n}: {{ask: Where should my order be sent?, expect: Oslo, not: Bergen, ability: update}}
+  cat{n}: {{ask: What is my cat called?, expect: Silvester}}
+  dog{n}: {{ask: What is my dog called?, expect: Rex}}
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Five strategies at two budgets on one scenario, half of which they forget."""
+    place = tmp_path_factory.mktemp("drawn")
+    (place / "pyproject.toml").write_text("[tool.memsim]\n", encoding="utf-8")
+    (place / "scenarios").mkdir()
+    text = SCENARIO + "".join(ASKED.format(n=n) for n in range(6))
+    (place / "scenarios" / "moving.yaml").write_text(text, encoding="utf-8")
+    other = text.replace("name: moving", "name: moving_again")
+    (place / "scenarios" / "again.yaml").write_text(other, encoding="utf-8")
+    names = ("bm25", "rolling_summary:keep=200,summary=100", "sliding_window", "layered")
+    flags = [flag for name in names for flag in ("-s", name)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        done = CliRunner().invoke(program, ["run", *flags, "--budget", "600,2k"])
+        assert 0 == done.exit_code, done.output
+    return load_run("latest", place / "reports")
+
+
+def test_every_plot_that_has_numbers_is_drawn(run: Run) -> None:
+    """The forest needs a baseline and the matrix of leakage its channels: those two are missing."""
+    drawn = [picture.name for picture in pictures(run, summarise(run))]
+
+    assert len(PLOTS) - 2 == len(drawn)
+    assert not {"forest", "leakage"} & set(drawn)
+
+
+def test_every_caption_says_something_of_this_run(run: Run) -> None:
+    """It names a strategy or a scenario, and a number."""
+    for picture in pictures(run, summarise(run)):
+        assert any(c.isdigit() for c in picture.caption), picture.name
+        assert any(
+            name in picture.caption for name in ("bm25", "layered", "moving", "summary", "window")
+        ), picture.caption
+
+
+def test_the_same_run_gives_the_same_bytes(run: Run, tmp_path: Path) -> None:
+    """Neither date nor version nor the order of a set is in them."""
+    summary = summarise(run)
+
+    once = save_pictures(run, summary, tmp_path / "once")
+    again = save_pictures(run, summary, tmp_path / "again")
+
+    for (_, first), (_, second) in zip(once, again, strict=True):
+        for one, other in zip(first, second, strict=True):
+            assert one.read_bytes() == other.read_bytes(), one.name
+
+
+def test_pictures_are_files_that_a_browser_opens(run: Run, tmp_path: Path) -> None:
+    """SVG with text that can be searched, and PNG."""
+    for picture, (svg, png) in save_pictures(run, summarise(run), tmp_path):
+        assert re.findall("<text[^>]*>[^<]+</text>", svg.read_text("utf-8")), picture.name
+        assert b"\x89PNG" == png.read_bytes()[:4]
+
+
+def test_a_strategy_keeps_its_colour() -> None:
+    """In every run, with every parameter; controls are grey."""
+    assert colour("bm25") == colour("bm25:k=3")
+    assert colour("mine") == colour("mine")
+    assert {CONTROL} == {colour(name) for name in ("full_context", "no_memory", "oracle")}
+    known = ("layered", "bm25", "vector", "hybrid", "sliding_window", "rolling_summary", "prx")
+    assert len(known) == len({colour(name) for name in known})
+
+
+def test_frames_hold_the_records(run: Run) -> None:
+    """Row for row; what tables show can be computed from them."""
+    frames = Frames(run)
+    summary = summarise(run)
+
+    assert sum(1 for _ in run.probes()) == len(frames.probes)
+    for board in summary.boards:
+        for row in board.rows:
+            mine = frames.probes[
+                (frames.probes["strategy"] == row.strategy)
+                & (frames.probes["budget"] == row.budget)
+            ]
+            assert row.recall.mean == pytest.approx(mine["recall"].astype(float).mean())
+    assert {True, False} == set(frames.facts["there"])
+
+
+def test_the_command_draws_into_the_runs_folder(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And says of each what it lets its reader say."""
+    monkeypatch.chdir(run.folder.parents[2])
+
+    done = CliRunner().invoke(program, ["report", "--plots"])
+
+    assert 0 == done.exit_code
+    assert (run.folder / "plots" / "trade-off.svg").is_file()
+    assert "plots/trade-off.svg  At 2k, " in done.output
