@@ -22,6 +22,7 @@ from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.erasure import meant
 from memsim.memory.repairing import repaired
 from memsim.memory.scope import Scoped
+from memsim.memory.systems.cogtrix.named import Named
 from memsim.memory.systems.cogtrix.session import Session
 from memsim.memory.systems.cogtrix.settings import Settings
 from memsim.memory.systems.cogtrix.works import Works
@@ -130,8 +131,10 @@ class Cogtrix(Strategy):
     * defect, repaired by `fixed`: errors in tool results are not tracked
       -> test_errors_of_tools_are_not_tracked
     * defect: one error is kept twice -> test_one_error_is_kept_twice
-    * leak, closed by `scope=principal`: principals share a session
+    * leak, repaired by `fixed`: principals share a session
       -> test_everybody_shares_a_session
+    * leak, repaired by `fixed`: the summary of `a` is the history of `a_hybrid`
+      -> test_a_session_overwrites_the_one_whose_history_its_summary_is
     * source: reasoning mode recalls 2 -> test_in_the_source_reasoning_mode_recalls_two
     * source: only users' messages are stamped -> test_in_the_source_only_users_are_stamped
     * source: nothing but files and errors is tracked by itself
@@ -174,7 +177,9 @@ class Cogtrix(Strategy):
         tiers: keep older tool results and answers in shorter forms, as versions since 0.2.9 do.
         switching: `command`: the mode changes on command; `auto`: when two of the last three
             messages ask for another.
-        scope: `shared`: one session for everybody; `principal`: one for each.
+        scope: `shared`: one session for everybody; `principal`: one for each, as where it is
+            `fixed`; `session`: one by each name, in the files that are called after it, and where
+            it is `fixed` for each principal.
 
     Raises:
         ValueError: a number is out of its range, or a word means nothing here.
@@ -203,7 +208,7 @@ class Cogtrix(Strategy):
         fixed: bool = False,
         tiers: bool = False,
         switching: Literal["command", "auto"] = "command",
-        scope: Literal["shared", "principal"] = "shared",
+        scope: Literal["shared", "principal", "session"] | None = None,
     ) -> None:
         super().__init__(env)
         if switching not in {"command", "auto"}:
@@ -224,13 +229,24 @@ class Cogtrix(Strategy):
             automatic=switching == "auto",
         )
         works = Works(counter=env.counter, model=env.model, embed=env.embed, tell=self._told)
-        self._sessions = Scoped(scope, lambda: Session(self._settings, works))
+        whose = scope or ("principal" if fixed else "shared")
+        self._sessions: Scoped[Session] | Named
+        if whose == "session":
+            self._sessions = Named(lambda: Session(self._settings, works), apart=fixed)
+        else:
+            self._sessions = Scoped(whose, lambda: Session(self._settings, works))
 
     def observe(self, message: Message) -> None:
-        self._sessions.of(message.principal).hear(message)
+        self._sessions.of(self._name(message)).hear(message)
+
+    def _name(self, of: Message | Query) -> str:
+        """By what the session is known to which something belongs."""
+        if isinstance(self._sessions, Named):
+            return self._sessions.name(of.principal, of.session)
+        return of.principal
 
     def context(self, query: Query) -> Context:
-        session = self._sessions.seen_by(query.principal)
+        session = self._sessions.seen_by(self._name(query))
         build = self.env.build
         sections = session.sections(query.text, query.budget, query.time)
         context = build.context(*(build.section(layer, found) for layer, found in sections))
@@ -243,9 +259,11 @@ class Cogtrix(Strategy):
             session.end_turn(self.env.clock.now(), self.env.budget)
 
     def forget(self, request: Forget) -> ForgetOutcome:
-        session = self._sessions.of(request.principal)
-        ids = meant(request.text, request.sources, session.own(request.principal))
-        return ForgetOutcome(supported=True, removed=session.remove(ids, self.env.budget))
+        sessions = tuple(self._sessions.visible(request.principal))
+        own = {i: text for s in sessions for i, text in s.own(request.principal).items()}
+        ids = meant(request.text, request.sources, own)
+        gone = (i for session in sessions for i in session.remove(ids, self.env.budget))
+        return ForgetOutcome(supported=True, removed=tuple(gone))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
         for session in self._sessions.visible(viewer):
@@ -263,7 +281,7 @@ class Cogtrix(Strategy):
                 yield Surface(tier="window", sources=(message.id,), text=message.text)
 
     def locate(self, source: str, query: Query) -> Location | None:
-        session = self._sessions.seen_by(query.principal)
+        session = self._sessions.seen_by(self._name(query))
         shown = self.context(query)
         latest = (*session.messages[-session.window :], *session.pending)
         if any(m.id == source for m in latest):

@@ -989,12 +989,35 @@ def test_one_error_is_kept_twice() -> None:
 
 
 def test_everybody_shares_a_session() -> None:
-    """Who says what is not told apart; `scope=principal` gives each a session."""
-    for scope, leaks in (("shared", True), ("principal", False)):
-        memory = strategy(f"cogtrix:scope={scope}")
+    """Who says what is not told apart; `scope=principal` gives each a session, as `fixed` does."""
+    refs = {"cogtrix": True, "cogtrix:scope=principal": False, "cogtrix:fixed=true": False}
+    for ref, leaks in refs.items():
+        memory = strategy(ref)
         conversation(memory, "My code is 4411.", who="ana")
         conversation(memory, "Hello.", who="ben")
         assert leaks == ("4411" in memory.context(asked("What code?", "ben")).text())
+
+
+@pytest.mark.parametrize(("fixed", "kept"), [("false", False), ("true", True)])
+def test_a_session_overwrites_the_one_whose_history_its_summary_is(fixed: str, kept: bool) -> None:
+    """`talk` has its summary in `talk_hybrid.json`, which is the history of `talk_hybrid`."""
+    ref = f"cogtrix:scope=session,fixed={fixed}"
+    memory = strategy(ref)
+    question = replace(asked("What code?", "ana"), session="talk_hybrid")
+    _say(memory, "My code is 4411.", "ana", "talk_hybrid", 1)
+    _say(memory, "Hello.", "ben", "talk", 2)
+    assert "4411" in memory.context(question).text()
+
+    again = strategy(ref)
+    again.load(json.loads(json.dumps(memory.save())))
+
+    assert kept == ("4411" in again.context(question).text())
+    assert "Hello." in again.context(replace(asked("What?", "ben"), session="talk")).text()
+
+
+def _say(memory: Strategy, text: str, who: str, session: str, turn: int) -> None:
+    memory.observe(said("user", text, id=f"m{turn}", principal=who, session=session, turn=turn))
+    memory.end_turn()
 
 
 # -- what the source does instead

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from memsim.memory.state import pack, reading, unpack
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from memsim.memory.state import JSON
     from memsim.message import Block, Role
+
+P = TypeVar("P", bound=PurePath)
 
 TYPES = {"user": "human", "assistant": "ai", "tool": "tool", "system": "system"}
 ROLES: dict[str, Role] = {
@@ -87,7 +89,7 @@ def _call(call: Mapping[str, Any]) -> ToolUse:
     return ToolUse(id=call["id"], name=call["name"], arguments=text)
 
 
-def paths(folder: Path, session: str) -> dict[str, Path]:
+def paths(folder: P, session: str) -> dict[str, P]:
     """The files of a session, by what is in them.
 
     Args:
