@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.leakage.channel import Channel, Described
@@ -57,6 +57,13 @@ def collisions() -> Iterator[Collision]:
             viewer="ben",
             viewed=f"talk{suffix}",
         )
+        yield Collision(
+            family=f"without suffix {suffix!r}",
+            owner="ana",
+            owned=f"talk{suffix}",
+            viewer="ben",
+            viewed="talk",
+        )
     yield Collision(
         family="same id", owner="ana", owned="support-17", viewer="ben", viewed="support-17"
     )
@@ -73,7 +80,11 @@ def collisions() -> Iterator[Collision]:
 
 
 class CrossSession(Described):
-    """A world for each collision: secrets, then the other's conversation, before and after."""
+    """A world for each collision: secrets, then the other's conversation, before and after.
+
+    Conversations that are confused need not be shown to each other: the one may be written where
+    the other was. So an attempt leaks as well where the owner's secrets go when the viewer comes.
+    """
 
     id = "L2"
 
@@ -94,9 +105,34 @@ class CrossSession(Described):
                 control = lab.control(f"{collision.family}/{canary.slot}", seen, canary)
                 held[canary.id] = control.served
                 yield control
+            lost: tuple[Canary, ...] = ()
             for place in range(share):
-                self._disturb(lab, world, collision, place, share)
-                yield self._attempt(lab, world, collision, canaries, held, place)
+                if self._disturb(lab, world, collision, place, share):
+                    lost = self._lost(lab, world, collision, canaries, held)
+                attempt = self._attempt(lab, world, collision, canaries, held, place)
+                if lost and attempt.state == "safe":
+                    what = f"{len(lost)} of the owner's {len(canaries)} secrets"
+                    detail = f"{what} went when the other's conversation came to be in their place"
+                    attempt = replace(attempt, state="leak", detail=detail)
+                yield attempt
+
+    def _lost(
+        self,
+        lab: Lab,
+        world: World,
+        collision: Collision,
+        canaries: tuple[Canary, ...],
+        held: dict[str, bool],
+    ) -> tuple[Canary, ...]:
+        """What the owner had and has no more, in a memory that outlives its process."""
+        if world.exported() is None:
+            return ()
+        owner, session = collision.owner, collision.owned
+        return tuple(
+            c
+            for c in canaries
+            if held[c.id] and not lab.holds(world.ask(owner, c.question, session=session), c)
+        )
 
     def _plant(
         self, lab: Lab, world: World, collision: Collision, share: int
@@ -112,16 +148,22 @@ class CrossSession(Described):
 
     def _disturb(
         self, lab: Lab, world: World, collision: Collision, place: int, share: int
-    ) -> None:
-        """The viewer's conversation begins, and goes on after a restart; each is looked at."""
+    ) -> bool:
+        """The viewer's conversation begins, and goes on after a restart; each is looked at.
+
+        Returns:
+            Whether there was a restart.
+        """
         viewer, session = collision.viewer, collision.viewed
         if session == collision.owned:
-            return
+            return False
         if place == share // 3:
             lab.chatter(world, viewer, 2, session=session)
         elif place == 2 * share // 3:
             world.restart()
             lab.chatter(world, viewer, 1, session=session)
+            return True
+        return False
 
     def _attempt(
         self,
