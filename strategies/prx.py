@@ -49,8 +49,8 @@ class Prx(Strategy):
     Its index scores every row that has any of the question's words, "the" among them, and files are
     gone through from end to end: what a turn costs grows with the rows that there are, as in PRX.
 
-    `memsim.memory.systems.prx.handing.hand_over` writes its rows into a folder that `memsim memory`
-    looks into.
+    `memsim memory` looks into its workspace as it stands, and into the saved memory that
+    `memsim.memory.systems.prx.handing.hand_over` writes its rows into.
 
     Args:
         backend: `sqlite`, a file; `memory`, this process alone; `markdown`, files searched by the
@@ -125,6 +125,7 @@ class Prx(Strategy):
       -> test_what_speaks_to_a_message_is_put_before_it
     * store, search on demand, forget on request -> test_the_documented_conversation
     * memory stats, list --category, search, export --format json -> test_the_command_line_verbs
+    * that command line opens PRX's workspace -> test_a_workspace_is_opened_as_it_stands
     * under access control memory_store stores with the principal's ownership
       -> test_what_is_stored_is_the_principals
     * under access control memory_forget forgets one's own alone -> test_only_ones_own_is_forgotten

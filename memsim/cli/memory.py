@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,8 +16,8 @@ from memsim.cli.terminal import Terminal
 from memsim.errors import StoreError, UsageError, nearest
 
 if TYPE_CHECKING:
-    from memsim.memory.entry import Entry
-    from memsim.memory.saved import SavedMemory
+    from memsim.cli.looking import Looked
+    from memsim.memory.audit import Outcome
     from memsim.memory.state import JSON
 
 PATIENCE = 5.0
@@ -33,7 +32,7 @@ _MEMORY = click.option(
     required=True,
     type=click.Path(path_type=Path),
     envvar="MEMSIM_MEMORY",
-    help="The folder of the memory.",
+    help="The folder of the memory, or a workspace of PRX or its settings.",
 )
 _AS = click.option("--as", "who", metavar="PRINCIPAL", help="On whose behalf.")
 _CATEGORY = click.option("--category", metavar="NAME", help="Only entries of this category.")
@@ -85,7 +84,8 @@ def command() -> None:
     PRINCIPAL sees what is theirs, public, or shared with them; an entry that they may not see is
     answered as one that is not there. Without --as, stats and export are the keeper's, who sees
     everybody's. All but stats is noted in the memory's audit trail. Anything but forget works while
-    another process has the memory open.
+    another process has the memory open. PATH may also be a workspace of PRX, or a TOML file with
+    its [memory] settings in or beside the workspace.
     """
 
 
@@ -103,7 +103,7 @@ def stats(folder: Path, who: str | None, form: Form) -> None:
     Without --as it is everybody's, which is the keeper's view.
     """
     with _opened(folder) as memory:
-        told = _statistics(memory, who)
+        told = _statistics(memory, _named(who))
     terminal = Terminal.of_process()
     if form == "json":
         terminal.say(safe_json(told))
@@ -137,7 +137,7 @@ def list_entries(
     with _opened(folder) as memory:
         asker = _somebody(memory, who)
         found = [e for e in memory.entries(asker) if category in {None, e.category}]
-        _note(memory, "memory_list", asker, category=category)
+        memory.note("memory_list", asker, category=category or "")
     show_entries([(e, None) for e in found[:limit]], form, total=len(found))
 
 
@@ -162,10 +162,10 @@ def search(
     _encodable("QUERY", query)
     with _opened(folder) as memory:
         asker = _somebody(memory, who)
-        found = memory.search(query, principal=asker or "keeper", category=category, k=limit)
-        outcome = "allowed" if found else "missing"
-        _note(memory, "memory_search", asker, outcome=outcome, key=query, category=category)
-    show_entries([(f.entry, f.score) for f in found], form, total=len(found))
+        found = memory.search(query, asker, category, limit)
+        outcome: Outcome = "allowed" if found else "missing"
+        memory.note("memory_search", asker, outcome=outcome, key=query, category=category or "")
+    show_entries(found, form, total=len(found))
 
 
 @command.command(
@@ -185,9 +185,9 @@ def get(key: str, folder: Path, who: str | None, form: Form) -> None:
     _encodable("KEY", key)
     with _opened(folder) as memory:
         asker = _somebody(memory, who)
-        entry = _by_key(memory, asker or "keeper", key)
-        outcome = "allowed" if entry else "missing"
-        _note(memory, "memory_get", asker, outcome=outcome, key=key)
+        entry = memory.get(asker, key)
+        outcome: Outcome = "allowed" if entry else "missing"
+        memory.note("memory_get", asker, outcome=outcome, key=key)
     if entry is None:
         raise _missing(key)
     terminal = Terminal.of_process()
@@ -218,9 +218,9 @@ def forget(keys: tuple[str, ...], folder: Path, who: str) -> None:
     with _opened(folder, readonly=False) as memory:
         asker = _somebody(memory, who) or who
         for key in dict.fromkeys(keys):
-            gone = _forgotten(memory, asker, key)
-            outcome = "allowed" if gone else "missing"
-            _note(memory, "memory_forget", asker, outcome=outcome, key=key)
+            gone = memory.forget(asker, key)
+            outcome: Outcome = "allowed" if gone else "missing"
+            memory.note("memory_forget", asker, outcome=outcome, key=key)
             if gone:
                 terminal.say(f"forgot {printable(key)}")
             else:
@@ -246,23 +246,21 @@ def export(folder: Path, who: str | None, category: str | None, form: Form) -> N
     with _opened(folder) as memory:
         _encodable("PRINCIPAL", who or "")
         found = [e for e in memory.entries(_named(who)) if category in {None, e.category}]
-        _note(memory, "memory_export", who, category=category)
+        memory.note("memory_export", who, category=category or "")
     if who is None:
         click.echo("everybody's entries: the keeper's view", err=True)
     show_entries([(e, None) for e in found], form, total=len(found))
 
 
 @contextmanager
-def _opened(folder: Path, *, readonly: bool = True) -> Iterator[SavedMemory]:
+def _opened(folder: Path, *, readonly: bool = True) -> Iterator[Looked]:
     """The memory in a folder; whatever is wrong with it is the caller's to put right."""
-    from memsim.memory.saved import open_memory
+    from memsim.cli.looking import look_into
 
     if not folder.exists():
         raise UsageError(f"{printable(folder)}: there is no memory")
     try:
-        memory = open_memory(
-            folder, now=lambda: datetime.now(UTC), wait=PATIENCE, readonly=readonly
-        )
+        memory = look_into(folder, wait=PATIENCE, readonly=readonly)
         try:
             yield memory
         finally:
@@ -271,9 +269,9 @@ def _opened(folder: Path, *, readonly: bool = True) -> Iterator[SavedMemory]:
         raise UsageError(printable(error)) from error
 
 
-def _somebody(memory: SavedMemory, who: str | None) -> str | None:
+def _somebody(memory: Looked, who: str | None) -> str | None:
     """Who asks; None where nobody has to, since everybody sees everything."""
-    if who is None and memory.options.acl:
+    if who is None and memory.acl:
         raise UsageError("whose memory? name the principal: --as PRINCIPAL")
     return _named(who)
 
@@ -293,52 +291,12 @@ def _encodable(name: str, text: str) -> None:
         raise UsageError(f"{name} is not UTF-8") from None
 
 
-def _by_key(memory: SavedMemory, asker: str, key: str) -> Entry | None:
-    from memsim.memory.entry import LAYERS
-
-    order = ("long_term", *(layer for layer in LAYERS if layer != "long_term"))
-    found = (memory.vault.get(asker, key, layer=layer) for layer in order)  # type: ignore[arg-type]
-    return next((entry for entry in found if entry is not None), None)
-
-
-def _forgotten(memory: SavedMemory, who: str, key: str) -> bool:
-    from memsim.memory.entry import LAYERS
-
-    if memory.long_term.forget(who, key) is not None:
-        return True
-    for layer in LAYERS:
-        entry = memory.vault.own(who, layer, key)
-        if entry is not None:
-            if entry.sources:
-                memory.forget(who, entry.sources)
-            memory.vault.erase([entry.id])
-            return True
-    return False
-
-
 def _missing(*keys: str) -> UsageError:
     return UsageError(f"no entry has the key {', '.join(repr(printable(k)) for k in keys)}")
 
 
-def _note(
-    memory: SavedMemory,
-    tool: str,
-    who: str | None,
-    outcome: str = "allowed",
-    key: str = "",
-    category: str | None = None,
-) -> None:
-    memory.audited(
-        tool,
-        principal=who or "",
-        outcome=outcome,  # type: ignore[arg-type]
-        key=key,
-        category=category or "",
-    )
-
-
-def _statistics(memory: SavedMemory, who: str | None) -> dict[str, JSON]:
-    entries = [*memory.entries(_named(who))]
+def _statistics(memory: Looked, who: str | None) -> dict[str, JSON]:
+    entries = [*memory.entries(who)]
     told: dict[str, JSON] = {
         "principal": who,
         "entries": len(entries),
@@ -347,17 +305,9 @@ def _statistics(memory: SavedMemory, who: str | None) -> dict[str, JSON]:
         "owners": _counted(e.owner for e in entries),
         "archived": sum(e.archived for e in entries),
         "superseded": sum(e.superseded is not None for e in entries),
-        "access_control": "on" if memory.options.acl else "off",
+        "access_control": "on" if memory.acl else "off",
     }
-    if who is None:
-        embedded = memory.vault.store.embedded
-        told |= {
-            "conversations": sum(1 for _ in memory.conversations),
-            "audit_records": memory.audit.head().number,
-            "embedder": embedded.name if embedded else None,
-            "bytes": sum(p.stat().st_size for p in memory.folder.rglob("*") if p.is_file()),
-        }
-    return told
+    return told if who is not None else told | memory.keepers()
 
 
 def _counted(names: Iterable[str]) -> dict[str, JSON]:

@@ -652,6 +652,27 @@ def test_the_documented_conversation(make: Make) -> None:
     assert value not in held.tool("search", query="coding preferences indentation")
 
 
+def test_a_workspace_is_opened_as_it_stands(make: Make) -> None:
+    """`memsim memory` takes the folder that PRX works in, and a TOML file of its settings."""
+    held = make("")
+    held.tool("store", key="deadline", value="Project deadlines are on Fridays")
+    held.tool("store", "ben", key="cat", value="Project cat", category="daily")
+    folder = held.service.workspace
+    config = folder / "settings.toml"
+    config.write_text(SECTION.replace("acl_enabled = false", "acl_enabled = true"), "utf-8")
+
+    def keys(path: Path, *words: str) -> list[str]:
+        asked = ["memory", *words, "--memory", str(path), "--format", "json"]
+        done = CliRunner().invoke(program, asked)
+        assert 0 == done.exit_code, done.output
+        return [entry["key"] for entry in json.loads(done.stdout)["entries"]]
+
+    assert ["deadline"] == keys(folder, "list", "--category", "core")
+    assert ["deadline", "cat"] == keys(folder, "search", "project deadlines")
+    assert ["deadline"] == keys(config, "search", "project deadlines", "--as", "ana")
+    assert ["cat"] == keys(config, "list", "--as", "ben")
+
+
 def test_the_command_line_verbs(make: Make, tmp_path: Path) -> None:
     """What the document shows of `prx memory`, `memsim memory` does with the memory of a PRX."""
     held = make("backend=memory,acl=on")

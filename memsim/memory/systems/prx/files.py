@@ -73,7 +73,7 @@ class Files:
     def lines(self) -> Iterator[Line]:
         """Every line that is an entry: MEMORY.md first, then the days in their order."""
         if self._lines is None:
-            self._lines = {name: [*_entries(name, self.read(name))] for name in self.names()}
+            self._lines = {name: self.of(name) for name in self.names()}
         for name in sorted(self._lines, key=lambda n: (n != MEMORY, n)):
             yield from self._lines[name]
 
@@ -86,6 +86,10 @@ class Files:
     def read(self, name: str) -> str:
         """A file's text."""
         return (self.folder / name).read_text(encoding="utf-8", errors="surrogatepass")
+
+    def of(self, name: str) -> list[Line]:
+        """The entries of one file."""
+        return [*_entries(name, self.read(name))]
 
     def recall(self, query: str, limit: int) -> list[tuple[Line, float]]:
         """Entries by the share of the query's words in them; ties stay in their order."""

@@ -37,11 +37,20 @@ def hand_over(brain: Brain, folder: Path, now: datetime, *, acl: bool) -> int:
     from memsim.memory.saved import open_memory
 
     options = MemoryOptions(acl=acl, vectors=False)
-    rows, readers = brain.rows(order="m.rowid"), _readers(brain)
+    entries = [*entries_of(brain).values()]
     with open_memory(folder, now=lambda: now, options=options) as memory:
-        entries = [_open(row).shared_with(*readers.get(row.number, ())) for row in rows]
-        memory.vault.store.write([_public(row, e) for row, e in zip(rows, entries, strict=True)])
-    return len(rows)
+        memory.vault.store.write(entries)
+    return len(entries)
+
+
+def entries_of(brain: Brain) -> dict[int, Entry]:
+    """All rows by number, as entries that those may read who have access to them."""
+    readers = _readers(brain)
+    rows = brain.rows(order="m.rowid")
+    return {
+        row.number: _public(row, _open(row).shared_with(*readers.get(row.number, ())))
+        for row in rows
+    }
 
 
 def _open(row: Row) -> Entry:

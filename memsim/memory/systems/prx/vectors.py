@@ -108,7 +108,7 @@ class Meanings:
 
     def _vector(self, text: str, at: str) -> bytes:
         """The vector of a text, which is kept under its digest alone, whoever made it."""
-        digest, run = _digest(text), self._run
+        digest, run = digest_of(text), self._run
         vector = self._kept(digest)
         if vector is not None:
             run("UPDATE embedding_cache SET accessed_at = ? WHERE content_hash = ?", (at, digest))
@@ -127,7 +127,7 @@ class Meanings:
     def _known(self, text: str) -> bytes:
         """The vector of a text, which leaves no trace beyond this object."""
         if self._looked_up[0] != text or not self._looked_up[1]:
-            self._looked_up = (text, self._kept(_digest(text)) or self._made(text))
+            self._looked_up = (text, self._kept(digest_of(text)) or self._made(text))
         return self._looked_up[1]
 
     def _kept(self, digest: str) -> bytes | None:
@@ -169,7 +169,7 @@ class Meanings:
         return self._index
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16].hex()
 
 
