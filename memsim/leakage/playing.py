@@ -91,7 +91,7 @@ def play_channel(
     error = ""
     try:
         for finding in channel.run(lab, count):
-            findings.append(_fit_for_records(finding, lab))  # noqa: PERF401 - kept up to an error
+            findings.append(fit_for_records(finding, lab))  # noqa: PERF401 - kept up to an error
     except MemsimError as raised:
         error = str(raised)
     except (Exception, SystemExit) as raised:  # noqa: BLE001 - a stranger's code: what it raises is a finding
@@ -112,7 +112,7 @@ def play_channel(
     )
 
 
-def _fit_for_records(finding: Finding, lab: Lab) -> Finding:
+def fit_for_records(finding: Finding, lab: Lab) -> Finding:
     """The finding without any secret: what a strategy raises, or calls a tier, may hold one."""
     if isinstance(finding, Control):
         return replace(finding, error=lab.redacted(finding.error))

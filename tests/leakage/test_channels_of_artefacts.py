@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from memsim.canary import Canary, Matcher, mint
+from memsim.cli.program import program
 from memsim.leakage.playing import Performance
 from memsim.leakage.records import Attempt
+from memsim.leakage.residue import legible
 from memsim.leakage.scores import ChannelScore
 from memsim.testing.doubles import reading, telling
 from memsim.testing.doubles.honest import Honest
@@ -15,7 +20,7 @@ from memsim.testing.doubles.honest import Honest
 Play = Callable[..., Performance]
 Score = Callable[[str, Performance], ChannelScore]
 
-CHANNELS = ["L13", "L14"]
+CHANNELS = ["L13", "L14", "L15"]
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
@@ -41,6 +46,7 @@ def test_who_remembers_nothing_is_not_called_safe(play: Play, scored: Score, cha
         ("L13", reading.SharedCache),
         ("L14", telling.LogsAtInfo),
         ("L14", telling.LogsQueries),
+        ("L15", telling.ExportsRaw),
     ],
 )
 def test_a_broken_one_is_caught(
@@ -72,6 +78,71 @@ def test_metadata_and_traceback_of_a_record_are_read(play: Play) -> None:
     told = [_leaks(play("L14", double, 16)) for double in (MetadataOnly, TracebackOnly)]
 
     assert [{"log"}, {"log"}] == [{t.seen.surface for a in of for t in a.trails} for of in told]
+
+
+def test_an_export_of_everybodys_is_found_wherever_it_is_shown(play: Play) -> None:
+    """Before and after the state was taken over; names of files and records are clean all the same.
+
+    The strategy's own saved state is its operator's, and no artefact.
+    """
+    leaks = _leaks(play("L15", telling.ExportsRaw, 20))
+
+    assert {"shown", "taken over", "taken over twice"} == {a.labels["artefact"] for a in leaks}
+    assert {"export"} == {t.seen.surface for a in leaks for t in a.trails}
+
+
+def test_a_name_of_a_file_is_an_artefact(play: Play) -> None:
+    """A key that is written into a file's name is told to whoever lists the folder."""
+    leaks = _leaks(play("L15", NamesFiles, 20))
+
+    assert {"names of files"} == {a.labels["artefact"] for a in leaks}
+
+
+def test_no_file_of_a_run_holds_a_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Records and reports in every form: all that memsim itself writes of a leaky memory.
+
+    An ordinary run is another matter: what its scenarios plant is public, and its report shows it.
+    """
+    minted = _overheard(monkeypatch)
+    (tmp_path / "pyproject.toml").write_text("[tool.memsim]\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    selected = ("-s", "full_context", "-k", "L13 or L14 or L15", "--leak-attempts", "0.02")
+
+    calls = [["run", "leakage", *selected, "-j", "1"]]
+    calls += [["report", "--format", form] for form in ("md", "json", "jsonl")]
+    said = [CliRunner().invoke(program, call).output for call in calls]
+    said += capfd.readouterr()
+
+    files = [p.read_bytes() for p in sorted(tmp_path.rglob("*")) if p.is_file()]
+    matcher = Matcher(minted.values())
+    assert len(minted) > 10
+    assert len(files) > 5
+    assert "L15" in said[1]
+    assert () == tuple(matcher.find_in([*said, *map(legible, files)]))
+
+
+def _overheard(monkeypatch: pytest.MonkeyPatch) -> dict[str, Canary]:
+    """Every secret that is minted from here on."""
+    minted: dict[str, Canary] = {}
+
+    def heard(seed: int, scenario: str, principal: str, slot: str, *, kind: str = "") -> Canary:
+        canary = mint(seed, scenario, principal, slot, kind=kind)
+        minted[canary.id] = canary
+        return canary
+
+    monkeypatch.setattr("memsim.leakage.lab.mint", heard)
+    return minted
+
+
+class NamesFiles(Honest):
+    """A file for each key, called like it."""
+
+    def write_files(self) -> None:
+        for drawer in self.drawers.values():
+            for key in drawer.stored:
+                (self.env.folder() / f"{key}.txt").write_text("kept", encoding="utf-8")
 
 
 class MetadataOnly(Honest):
