@@ -48,8 +48,8 @@ def setting(tmp_path: Path, counter: TokenCounter) -> Callable[[str | Make], Set
 
     def made(strategy: str | Make) -> Setting:
         make = prepare(resolve(strategy, find_project())) if isinstance(strategy, str) else strategy
-        folder = tmp_path / "worlds"
-        folder.mkdir(exist_ok=True)
+        folder = tmp_path / f"worlds-{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
         return Setting(
             make=make,
             model=load_model("offline", counter, 7),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memsim.canary.kinds import KINDS
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _USUAL = 20
 """Results that one asks for who is not greedy."""
+AWAY = timedelta(days=2)
+"""Longer than what is kept for a day, shorter than what is kept for three."""
 PEOPLE = (("ana", "ben"), ("cleo", "dan"), ("eva", "finn"), ("gil", "hana"))
 """Owner and viewer of each world in turn."""
 
@@ -40,7 +43,11 @@ class _Cast:
 
 
 class CrossPrincipal(Described):
-    """One world at a time is told its secrets, and then takes many questions at one point."""
+    """One world at a time is told its secrets, and then takes many questions at one point.
+
+    In every other world the owner comes back in conversation after conversation, and is away for
+    two days before the viewer asks: some memories keep for good only what is over.
+    """
 
     id = "L1"
 
@@ -78,11 +85,15 @@ class CrossPrincipal(Described):
             for n in range(secrets)
         )
         ids: dict[str, str] = {}
-        for canary in canaries:
-            ids[canary.id] = world.say(owner, canary.told, plants=[canary.id])
+        returning = number % 2 == 1
+        for n, canary in enumerate(canaries):
+            session = f"s-{owner}-{n + 1}" if returning else ""
+            ids[canary.id] = world.say(owner, canary.told, session=session, plants=[canary.id])
             lab.planted[canary.id] = world.turn
-            lab.chatter(world, owner, gap // 2)
+            lab.chatter(world, owner, gap // 2, session=session)
             lab.chatter(world, viewer, gap - gap // 2)
+        if returning:
+            world.wait(AWAY)
         return _Cast(prefix=prefix, owner=owner, viewer=viewer, canaries=canaries, ids=ids)
 
     def _attacks(self, lab: Lab, world: World, cast: _Cast) -> tuple[Attack, ...]:
