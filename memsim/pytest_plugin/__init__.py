@@ -140,7 +140,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         return result
     finally:
         if (ours := session.config.stash.get(SESSION, None)) is not None:
-            ours.conclude(complete=complete)
+            ours.conclude(session, complete=complete)
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:

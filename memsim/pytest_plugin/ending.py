@@ -290,8 +290,8 @@ class Ending:
         except MemsimError as error:
             self._note(str(error), "bad")
             return
-        shown = self._project.show(folder)
-        self._note(f"kept in {shown}: memsim report {shlex.quote(shown)}", "")
+        asked = str(self._config.getoption("--memsim-report"))
+        self._note(f"kept in {asked}: memsim report {shlex.quote(asked)}", "")
 
     def _annotations(self) -> list[str]:
         from memsim.report.annotations import annotation_lines, on_github

@@ -41,6 +41,8 @@ class Session:
         self._specs: dict[str, CaseSpec] = {}
         self._crashed: list[str] = []
         self._ending: Ending | None = None
+        self._pytest_session: pytest.Session | None = None
+        self._added: list[str] = []
 
     @property
     def ending(self) -> Ending | None:
@@ -121,10 +123,12 @@ class Session:
         if crashitem not in self.planned:
             return
         self._crashed.append(crashitem)
-        said = f"lost: {report.longrepr}"
+        said = str(report.longrepr)
         self._lose(crashitem, said)
+        path, _, name = crashitem.partition("::")
+        report.location = (path, None, name)
         report.when = "setup"
-        report.longrepr = shown(said)
+        report.longrepr = shown(f"lost: {said}")
         # To xdist a scenario is like any test; ours says which metrics it cost.
         report.user_properties.append(("memsim.state", "lost"))
 
@@ -136,14 +140,16 @@ class Session:
         result = blank_result(spec, state="lost", error=" ".join(said.split()))
         self.played[nodeid] = CaseOutcome(result=result)
 
-    def conclude(self, *, complete: bool) -> None:
+    def conclude(self, session: pytest.Session, *, complete: bool) -> None:
         """All is played that will be: judge it against the baseline.
 
         Args:
-            complete: nothing stopped the session.
+            session: pytest's.
+            complete: nothing stopped it.
         """
         if self._works_for_another or not self.planned:
             return
+        self._pytest_session = session
         if self._crashed and not self.config.getoption("maxfail", default=0):
             self._lose_the_rest()
         if complete and self.played and (ending := self.ending) is not None:
@@ -151,15 +157,20 @@ class Session:
 
     def _lose_the_rest(self) -> None:
         for nodeid in [n for n in self.planned if n not in self.played]:
-            said = "lost: no worker was left to replay it"
+            said = "no worker was left to replay it"
             self._lose(nodeid, said)
             path, _, name = nodeid.partition("::")
-            self.report(nodeid, said, location=(path, None, name), when="setup")
+            self.report(nodeid, f"lost: {said}", location=(path, None, name), when="setup")
 
     def report(
         self, nodeid: str, said: str, *, location: tuple[str, int | None, str], when: Phase = "call"
     ) -> None:
         """Count something as failed, or as an error of the setup, that no item of its own tests."""
+        if nodeid not in self.planned and self._pytest_session is not None:
+            # One thing more than was collected is reported: the progress is a share of both.
+            self._pytest_session.testscollected += 1
+            self._added.append(nodeid)
+            self.config.hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
         self.config.hook.pytest_runtest_logreport(
             report=pytest.TestReport(
                 nodeid=nodeid,
@@ -170,6 +181,15 @@ class Session:
                 when=when,
             )
         )
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """What is no item cannot be run again by --lf, and is not kept for it."""
+        cache = getattr(self.config, "cache", None)
+        if cache is None or not self._added or self._works_for_another:
+            return
+        failed = cache.get("cache/lastfailed", {})
+        cache.set("cache/lastfailed", {k: v for k, v in failed.items() if k not in self._added})
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The table of all strategies, and what became of them since the baseline."""

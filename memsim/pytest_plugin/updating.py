@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsim.errors import BaselineError
+from memsim.gate.pairing import pair_cells
 from memsim.gate.sheet import CHANCE_REPEATS, by_chance
 
 if TYPE_CHECKING:
@@ -45,10 +46,13 @@ def updated(base: Sheet | None, now: Sheet, unused: Unused | None) -> Sheet:
     cells: dict[Cell, Column | None] = dict.fromkeys(base.columns)
     for cell in unused.cells if unused else ():
         cells.pop(cell)
+    for pair in pair_cells(base, now):
+        if pair.now is not None and pair.base is not None and pair.now != pair.base:
+            cells.pop(pair.base, None)  # its parameters changed: it is the same strategy
     columns = {
         cell: column
         for cell in dict.fromkeys((*cells, *now.columns))
-        if (column := _merged(base.columns.get(cell), now.columns.get(cell), out)).amounts
+        if (column := _merged(cell, base, now, out)).amounts
     }
     sheet = replace(
         now,
@@ -73,19 +77,17 @@ def _mixed() -> BaselineError:
     return BaselineError(message)
 
 
-def _merged(old: Column | None, new: Column | None, out: tuple[str, ...]) -> Column:
+def _merged(cell: Cell, base: Sheet, now: Sheet, out: tuple[str, ...]) -> Column:
     from memsim.gate.sheet import Column
 
-    if old is None:
-        return new or Column()
-    fresh = new or Column()
+    old, fresh = base.columns.get(cell, Column()), now.columns.get(cell, Column())
     gone = {*out, *fresh.amounts}
     probes = {unit: seen for unit, seen in old.probes.items() if unit[0] not in gone}
     amounts = {name: found for name, found in old.amounts.items() if name not in gone}
     return Column(
         probes=probes | dict(fresh.probes),
         amounts=amounts | dict(fresh.amounts),
-        dataset=old.dataset,
+        dataset=fresh.dataset or old.dataset,
     )
 
 

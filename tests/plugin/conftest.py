@@ -1,21 +1,38 @@
-"""Lets these tests run pytest inside pytest, on a scaffolded project."""
+"""Lets these tests run pytest inside pytest, on small projects."""
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memsim.scaffold import scaffold
+from tests.gating.lockers import lockers
 
 ROOT = Path(__file__).resolve().parents[2]
+PYPROJECT = """\
+[tool.memsim]
+strategies = ["sliding_window:messages=24", "no_memory"]
+baseline = "main"
+"""
+
+# A pytest inside of pytest forgets what it imported, and these cannot be imported twice.
+for _name in ("numpy", "tiktoken", "yaml", "memsim.scenario", "memsim.suite.single"):
+    importlib.import_module(_name)
+
+Play = Callable[..., pytest.RunResult]
 
 
 @pytest.fixture(autouse=True)
 def _only_named_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ours is loaded by name, whether or not it is installed here."""
+    """Ours is loaded by name, whether or not it is installed here; nobody reads our output."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("COLUMNS", "140")
+    for name in ("GITHUB_ACTIONS", "GITHUB_WORKSPACE", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -24,3 +41,24 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
     scaffold(pytester.path)
     (pytester.path / "tests/test_memory.py").unlink()
     return pytester
+
+
+@pytest.fixture
+def gated(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A project with twelve probes, of which a window keeps as many as half its messages."""
+    (pytester.path / "scenarios").mkdir()
+    (pytester.path / "scenarios/lockers.yaml").write_text(lockers(), encoding="utf-8")
+    (pytester.path / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
+    return pytester
+
+
+@pytest.fixture
+def play(gated: pytest.Pytester) -> Play:
+    """Runs pytest on that project, with a window of so many messages."""
+
+    def run(messages: int = 24, *arguments: str) -> pytest.RunResult:
+        text = PYPROJECT.replace("=24", f"={messages}")
+        (gated.path / "pyproject.toml").write_text(text, encoding="utf-8")
+        return gated.runpytest_inprocess("-p", "memsim.pytest_plugin", *arguments)
+
+    return run
