@@ -90,6 +90,11 @@ class Brain:
         self.meanings = Meanings(self.connection, embed, unembedded, cache_size)
         self._apart = WordsApart(self.connection) if apart else None
 
+    @property
+    def apart(self) -> bool:
+        """Whether nothing that is not meant may weigh in a ranking."""
+        return self._apart is not None
+
     # -- rows
 
     def store(

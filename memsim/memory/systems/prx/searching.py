@@ -90,10 +90,16 @@ def _containing(brain: Brain, query: str, limit: int, clause: Clause) -> list[tu
 
 def _of_topics(brain: Brain, query: str, limit: int, clause: Clause) -> list[int]:
     phrases = " OR ".join(f'"{word}"' for word in query.split())
+    meant, order = EVERY, "bm25(topics_fts), f.rowid"
+    if brain.apart:  # what others talk about decides neither which topics come up nor in what order
+        meant = Clause(
+            f"t.id IN (SELECT m.topic_id FROM memories m WHERE {clause.sql})", clause.given
+        )
+        order = "f.rowid DESC"
     found = brain.connection.execute(
         "SELECT t.id FROM topics_fts f JOIN topics t ON t.rowid = f.rowid"
-        " WHERE topics_fts MATCH ? ORDER BY bm25(topics_fts), f.rowid LIMIT ?",
-        (phrases, TOPICS),
+        f" WHERE topics_fts MATCH ? AND ({meant.sql}) ORDER BY {order} LIMIT ?",
+        (phrases, *meant.given, TOPICS),
     )
     topics = [topic for (topic,) in found]
     marks = ", ".join("?" * len(topics))
