@@ -35,7 +35,7 @@ def test_the_honest_memory_passes(play: Play, scored: Score, channel: str) -> No
 @pytest.mark.parametrize("double", DOUBLES, ids=lambda d: d.name.replace(" ", "-"))
 def test_a_double_is_caught_where_it_is_broken_and_nowhere_else(play: Play, double: Double) -> None:
     """On every channel that there is, against what the honest memory shows there."""
-    there = double.caught_on & set(CHANNELS)
+    there = set(double.caught_on) & set(CHANNELS)
     elsewhere = set(CHANNELS) - there - double.may
 
     caught = {channel for channel in there if any(_more(play, channel, double, BROKEN))}
@@ -63,7 +63,7 @@ def test_every_double_has_a_name_of_its_own_and_a_channel() -> None:
         assert double.caught_on, double.name
         assert not double.caught_on & double.may, double.name
         assert not double.thread or double.thread.startswith("https://"), double.name
-        assert (load(double.path).__doc__ or "").strip(), double.name  # type: ignore[attr-defined]
+        assert (load(double.path).__doc__ or "").strip(), double.name
 
 
 def test_doubles_need_no_hypothesis() -> None:
