@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import takewhile
 from typing import Any, Literal
-from urllib.parse import quote
 
 from memsim import (
     Context,
@@ -32,11 +30,11 @@ from memsim.memory.fitting import fitted
 from memsim.memory.state import reading
 from memsim.memory.systems.agentscope import tools
 from memsim.memory.systems.agentscope.agents import Agent, Agents, Draft, ShortTerm
-from memsim.memory.systems.agentscope.config import AutoContextConfig
-from memsim.memory.systems.agentscope.long_term import NAME, LongTermMemory, injected
+from memsim.memory.systems.agentscope.config import thresholds_of
 from memsim.memory.systems.agentscope.making import Choice, short_term
 from memsim.memory.systems.agentscope.python_agent import Marking
-from memsim.memory.systems.agentscope.session import session_of, written
+from memsim.memory.systems.agentscope.remembering import Remembering
+from memsim.memory.systems.agentscope.session import session_of, write
 from memsim.memory.systems.agentscope.short_term import Drafted, ShortTermMemory
 
 HOOK = (
@@ -112,6 +110,8 @@ class Agentscope(Strategy):
     * 1.0.12: the current round is summarised again every time
       -> test_the_current_round_is_summarised_every_time
     * 1.0.12: planning is kept from the model -> test_planning_is_not_shown
+    * 1.0.12: where the agent's plan stands is told in <plan_aware_hint>
+      -> test_the_model_is_told_where_the_plan_stands
     * 1.0.12: context_reload and its answers -> test_reloading_by_tool
     * 1.0.12: the agent is told of references -> test_the_agent_is_told_of_references
     * 1.0.12: the original list only grows, and interactions are read from it
@@ -183,14 +183,11 @@ class Agentscope(Strategy):
         sessions: bool = False,
     ) -> None:
         super().__init__(env)
-        documented = version == "document"
-        self._config = AutoContextConfig(
-            msg_threshold=(30 if documented else 100) if msg_threshold is None else msg_threshold,
-            max_token=min(AutoContextConfig().max_token, env.budget)
-            if max_token is None
-            else max_token,
-            token_ratio=(0.3 if documented else 0.75) if token_ratio is None else token_ratio,
-            last_keep=(10 if documented else 50) if last_keep is None else last_keep,
+        self._config = thresholds_of(version, env.budget).but(
+            msg_threshold=msg_threshold,
+            max_token=max_token,
+            token_ratio=token_ratio,
+            last_keep=last_keep,
             large_payload_threshold=large_payload_threshold,
             offload_single_preview=offload_single_preview,
             min_consecutive_tool_messages=min_consecutive_tool_messages,
@@ -206,21 +203,19 @@ class Agentscope(Strategy):
             summary=summary,
             fixed=fixed,
         )
-        if mode not in {"static", "agent", "both"}:
-            raise ValueError(f"mode is {mode!r}: it is 'static', 'agent' or 'both'")
-        self._mode = mode
         self._fixed = fixed
-        self._packaged = not documented
+        self._packaged = version != "document"
         self._reloads = memory == "autocontext" and version != "1.0.21"
         self._instructs = self._reloads and version == "1.0.12"
         self._files = sessions
         self._component = "AutoContextMemory" if self._reloads else "InMemoryMemory"
-        self._kind = longterm
-        self.long_term = LongTermMemory(longterm, retrieve)
+        self._remembering = Remembering(
+            longterm, mode, retrieve, packaged=self._packaged, fixed=fixed
+        )
+        self.long_term = self._remembering.memory
         self.agents = Agents(scope, self._made, fixed=fixed)
         self._at = ("", "")
         self._revision = 0
-        self._injections = 0
 
     def _made(self, names: dict[str, str]) -> ShortTerm:
         return short_term(self._choice, self.env.counter, names)
@@ -234,7 +229,8 @@ class Agentscope(Strategy):
 
     def context(self, query: Query) -> Context:
         agent = self.agents.seen_by(query.principal, query.session)
-        recalled = self._recalled(query.text, query.principal)
+        found = self._remembering.retrieved(query.text, query.principal, self.env.clock.now())
+        recalled = self.env.build.section("recalled", found)
         told = self._instruction()
         messages = agent.window(self._draft(agent))
         first = tuple(takewhile(lambda m: m.composed, messages))
@@ -258,15 +254,16 @@ class Agentscope(Strategy):
         draft = self._draft(agent)
         if draft is not None:
             self._adopt(agent, draft)
-        if self._packaged and not self._fixed:
-            self._put_back(agent, context)
+        found = (m for s in context.sections if s.layer == "recalled" for m in s.messages)
+        self._remembering.put_back(agent, found)
         self._revision += 1
 
     def end_turn(self) -> None:
         self._revision += 1
         for agent in self.agents:
-            if agent.fresh and self._kind != "none" and self._mode != "agent":
-                self._record(agent)
+            for new, ids in self._remembering.record(agent, self.env.model, self.env.clock.now()):
+                stored = Event(kind="stored", sources=tuple(ids), detail=f"{new} memories")
+                self.env.log(stored)
             agent.fresh.clear()
             if self._files:
                 self._write(agent)
@@ -292,74 +289,28 @@ class Agentscope(Strategy):
                 )
             )
 
-    def _recalled(self, text: str, user: str) -> Section:
-        found = self.long_term.retrieve(text, user) if self._mode != "agent" else ()
-        if not found:
-            return self.env.build.section("recalled", ())
-        message = composed(
-            "user",
-            injected(found, fixed=self._fixed),
-            id=f"{NAME}:{self._injections}",
-            quotes=tuple(dict.fromkeys(i for m in found for i in m.quotes)),
-            derived_from=tuple(dict.fromkeys(i for m in found for i in m.sources)),
-            time=self.env.clock.now(),
-        )
-        return self.env.build.section("recalled", (message,))
-
     def _instruction(self) -> Section:
         told = (composed("system", HOOK, id="hook"),) if self._instructs else ()
         return self.env.build.section("system", told)
 
-    def _put_back(self, agent: Agent, context: Context) -> None:
-        for section in context.sections:
-            for message in section.messages if section.layer == "recalled" else ():
-                self._injections += 1
-                agent.memory.add_message(message)
-                agent.fresh.append(message)
-
-    def _record(self, agent: Agent) -> None:
-        said = agent.memory.get_messages() if self._packaged else tuple(agent.fresh)
-        users = dict.fromkeys(agent.owners[m.id] for m in agent.fresh if m.id in agent.owners)
-        for user in users:
-            own = tuple(m for m in said if agent.owners.get(m.id, user) == user)
-            new = self.long_term.record(own, user, self.env.model, self.env.clock.now())
-            if new:
-                ids = tuple(dict.fromkeys(i for m in own for i in originals(m)))
-                self.env.log(Event(kind="stored", sources=ids, detail=f"{new} memories"))
-
     def _write(self, agent: Agent) -> None:
         messages, now = agent.memory.get_messages(), self.env.clock.now()
-        session = session_of(agent.key, messages, now, self._component)
-        name = quote(agent.key, safe="") or "default"
-        (self.env.folder() / f"{name}.json").write_text(written(session), "utf-8")
+        write(self.env.folder(), session_of(agent.key, messages, now, self._component))
 
     # -- tools
 
     def tools(self, principal: str) -> Sequence[ToolSpec]:
-        by_agent = self._kind != "none" and self._mode != "static"
-        reloading = (tools.RELOADING,) if self._reloads else ()
-        return (*(tools.LONG_TERM if by_agent else ()), *reloading)
+        return (*self._remembering.specs, *((tools.RELOADING,) if self._reloads else ()))
 
     def call_tool(self, name: str, arguments: str, principal: str) -> str:
         if name not in {spec.name for spec in self.tools(principal)}:
             return super().call_tool(name, arguments, principal)
-        try:
-            given = json.loads(arguments)
-        except ValueError:
-            given = None
-        if not isinstance(given, dict):
-            return f"Error: the arguments of {name} are no JSON object"
         agent = self.agents.seen_by(principal, self._at[1])
         if name == tools.RECORD:
             self._revision += 1
-            said = tuple(m.id for m in agent.fresh)
-            return tools.record(given, self.long_term, principal, said)
-        if name == tools.RETRIEVE:
-            return tools.retrieve(given, self.long_term, principal)
-        memory = agent.memory
-        return tools.context_reload(
-            given, memory.blobs if isinstance(memory, ShortTermMemory) else None
-        )
+        blobs = agent.memory.blobs if isinstance(agent.memory, ShortTermMemory) else None
+        said = tuple(m.id for m in agent.fresh)
+        return tools.call(name, arguments, self.long_term, principal, said=said, blobs=blobs)
 
     # -- what is kept where
 
@@ -405,8 +356,7 @@ class Agentscope(Strategy):
     def save(self) -> State:
         return {
             "agents": self.agents.save(),
-            "long_term": self.long_term.save(),
-            "injections": self._injections,
+            **self._remembering.save(),
             "at": list(self._at),
         }
 
@@ -415,11 +365,11 @@ class Agentscope(Strategy):
         before = self.agents.save()
         with reading("it is not AgentScope's memory"):
             principal, session = saved["at"]
-            at, injections = ("" + principal, "" + session), 0 + saved["injections"]
+            at = ("" + principal, "" + session)
             self.agents.load(saved["agents"])
         with ExitStack() as undone:
             undone.callback(self.agents.load, before)
-            self.long_term.load(saved.get("long_term"))
+            self._remembering.load(saved)
             undone.pop_all()
         self._revision += 1
-        self._at, self._injections = at, injections
+        self._at = at

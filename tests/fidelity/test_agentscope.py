@@ -26,6 +26,7 @@ from memsim.memory.systems.agentscope.estimate import (
 )
 from memsim.memory.systems.agentscope.families import Asks, families, without_plans
 from memsim.memory.systems.agentscope.long_term import LongTermMemory
+from memsim.memory.systems.agentscope.making import Choice, short_term
 from memsim.memory.systems.agentscope.marked import MarkedMemory, to_compress
 from memsim.memory.systems.agentscope.offloads import tag, tags, uuid_of
 from memsim.memory.systems.agentscope.short_term import ShortTermMemory
@@ -751,6 +752,59 @@ def test_planning_is_not_shown() -> None:
     assert ["u2", "r2"] == [m.id for m in model.asked[0].messages]
     (uuid,) = tags(memory.get_messages()[-1].text)
     assert ["u1", "r1", "u2", "r2"] == [m.id for m in memory.reload(uuid)]
+
+
+def planning(n: int, tool: str, /, **given: Any) -> list[Message]:  # noqa: ANN401 - arguments
+    """A call of a plan tool, and its answer."""
+    made, answer = looking(n, "Done.", name=tool)
+    return [
+        replace(made, blocks=(ToolUse(id=f"c{n}", name=tool, arguments=json.dumps(given)),)),
+        answer,
+    ]
+
+
+def test_the_model_is_told_where_the_plan_stands() -> None:
+    """A message at the end says what it is for, what is done, and what is to come of it."""
+    tasks = [{"name": "Pack"}, {"name": "Ship"}, {"name": "Invoice"}]
+    steps = [
+        said("user", "Plan.", id="q"),
+        *planning(
+            1, "create_plan", name="Move", description="Move to Oslo", expected_outcome="Moved",
+            subtasks=tasks,
+        ),
+        *planning(2, "update_subtask_state", subtask_idx=0, state="in_progress"),
+        *planning(3, "finish_subtask", subtask_idx=0, subtask_outcome="Packed"),
+        *planning(4, "revise_current_plan", subtask_idx=2, action="delete"),
+        *planning(5, "revise_current_plan", subtask_idx=7, action="delete"),
+        *looking(6, "y"),
+    ]  # fmt: skip
+    choice = Choice(
+        memory="autocontext",
+        version="1.0.12",
+        window="auto",
+        config=replace(AutoContextConfig(), msg_threshold=2),
+        keep_recent=3,
+        summary=400,
+        fixed=False,
+    )
+    model = Saying()
+    memory: Any = short_term(choice, counter, {})
+    compressed(holding(memory, steps), model)
+
+    told = model.asked[0].messages[-1]
+    assert ("user", ("u1", "u2", "u3", "u4")) == (told.role, told.derived_from)
+    assert [
+        "<plan_aware_hint>",
+        "Goal: Move to Oslo",
+        "Current Progress: Ship",
+        "Progress: 1/2 subtasks completed",
+        "Expected Outcome: Moved",
+        "</plan_aware_hint>",
+    ] == told.text.splitlines()
+    memory.load_state(json.loads(json.dumps(memory.save_state())))
+    assert (told,) == memory.plans.hint()
+    holding(memory, planning(9, "finish_plan", state="done", outcome="Moved"))
+    assert () == memory.plans.hint()
 
 
 def test_reloading_by_tool() -> None:

@@ -151,7 +151,9 @@ class Condense:
             reason = "the model would be shown nothing"
             return unchanged(self.name, history, state, means, reason)
         asked = ask(given, "", self.asking, means)
-        text, lines, credited = self._text(asked, taken, state, means)
+        ids = {m.id for m in taken}
+        beside = tuple(m for m in given if m.composed and m.id not in ids)
+        text, lines, credited = self._text(asked, taken, beside, state, means)
         if not text and (asked.reply is None or self.asking.checked):
             return declined(self.name, history, state, means, asked, sources)
         failed = asked.reply is None
@@ -192,10 +194,11 @@ class Condense:
         return done
 
     def _text(
-        self, asked: Asked, taken: History, state: State, means: Means
+        self, asked: Asked, taken: History, beside: History, state: State, means: Means
     ) -> tuple[str, tuple[Line, ...], tuple[str, ...]]:
         if asked.reply is not None:
-            told = absorbed(asked.reply, taken, Summary(), means.now, state.told)
+            read = (*beside, *taken)
+            told = absorbed(asked.reply, read, Summary(), means.now, state.told)
             known = told.lines if asked.reply.line_sources is not None else ()
             return self._cut(asked.reply.text), known, told.sources
         text = "" if self.fallback is None else self._cut(self.fallback(taken))

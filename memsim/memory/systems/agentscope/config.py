@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 Version = Literal["document", "1.0.12", "1.0.21"]
 """The published document, the Java package of 1.0.12, or the Python package of 1.0.21."""
@@ -65,6 +65,17 @@ class AutoContextConfig:
         """Tokens from which on it compresses."""
         return int(self.max_token * self.token_ratio)
 
+    def but(self, **given: float | None) -> AutoContextConfig:
+        """The thresholds with those in place that are given at all."""
+        told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        return replace(self, **told)
+
 
 DOCUMENTED = AutoContextConfig(msg_threshold=30, token_ratio=0.3, last_keep=10)
 """The configuration that the document shows."""
+
+
+def thresholds_of(version: Version, budget: int) -> AutoContextConfig:
+    """What holds where nothing is said, in a model's window of at most so many tokens."""
+    config = DOCUMENTED if version == "document" else AutoContextConfig()
+    return config.but(max_token=min(MAX_TOKEN, budget))

@@ -89,10 +89,12 @@ class Asks:
         prompts: by family, the instruction that stands in front, and then the marker at the end;
             none where the model knows its task.
         limit: tokens that a summary may have.
+        hint: what is said of the agent's plan, after all else.
     """
 
     prompts: Mapping[str, str] = field(default_factory=dict)
     limit: int = 400
+    hint: Callable[[], History] = tuple
 
 
 def families(
@@ -107,7 +109,7 @@ def families(
         share: tell the model how short the current round's summary is to be.
     """
     asking = Asking(limit=asks.limit, checked=False)
-    told = _Told(asks.prompts, counter, config)
+    told = _Told(asks.prompts, counter, config, asks.hint)
     shared = replace(asking, share=config.current_round_compression_ratio if share else None)
     base = Condense(
         asking=asking, voice="assistant", escape=False, offload=True, reference=tag, regions=ROUNDS
@@ -332,11 +334,12 @@ def _only_plans(message: Message, planning: set[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the model is shown: an instruction, the messages, the marker, how short it may be."""
+    """What the model is shown: instruction, messages, marker, how short it may be, the plan."""
 
     prompts: Mapping[str, str]
     counter: PackageCounter
     config: AutoContextConfig
+    hint: Callable[[], History]
 
     def listed(self, family: str) -> Callable[[History], History]:
         def shown(messages: History) -> History:
@@ -355,10 +358,10 @@ class _Told:
     def _framed(self, family: str, messages: History, extra: tuple[str, ...]) -> History:
         prompt = self.prompts.get(family)
         if prompt is None:
-            return messages
+            return (*messages, *self.hint()) if messages else ()
         after = (END_MARKER, *extra)
         told = (composed("user", t, id=f"told:{n}") for n, t in enumerate(after))
-        return (composed("user", prompt, id="prompt"), *messages, *told)
+        return (composed("user", prompt, id="prompt"), *messages, *told, *self.hint())
 
     def _requirement(self, messages: History) -> str:
         original = sum(self.counter.characters(m) for m in messages)

@@ -15,7 +15,7 @@ from memsim.errors import ModelError
 from memsim.memory.compaction import escaped
 from memsim.memory.compaction.summary import originals
 from memsim.memory.state import JSON, reading
-from memsim.message import Text
+from memsim.message import Text, composed
 from memsim.models import Request, provenance
 
 if TYPE_CHECKING:
@@ -228,6 +228,25 @@ def injected(memories: Sequence[Memory], *, fixed: bool) -> str:
     """
     text = "\n".join(m.text for m in memories)
     return f"{PREFACE}\n<{NAME}>\n{escaped(text) if fixed else text}\n</{NAME}>"
+
+
+def injection(memories: Sequence[Memory], number: int, now: datetime, *, fixed: bool) -> Message:
+    """The message that memories are put into the prompt with.
+
+    Args:
+        memories: best first.
+        number: of such messages that there are already.
+        now: the present.
+        fixed: as `injected` has it.
+    """
+    return composed(
+        "user",
+        injected(memories, fixed=fixed),
+        id=f"{NAME}:{number}",
+        quotes=tuple(dict.fromkeys(i for m in memories for i in m.quotes)),
+        derived_from=tuple(dict.fromkeys(i for m in memories for i in m.sources)),
+        time=now,
+    )
 
 
 def _words(message: Message) -> str:

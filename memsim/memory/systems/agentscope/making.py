@@ -15,6 +15,7 @@ from memsim.memory.systems.agentscope.config import (
 from memsim.memory.systems.agentscope.estimate import DocumentCounter, PackageCounter
 from memsim.memory.systems.agentscope.families import Asks, families
 from memsim.memory.systems.agentscope.marked import CompressionConfig
+from memsim.memory.systems.agentscope.plans import PlanNotebook
 from memsim.memory.systems.agentscope.python_agent import PythonAgentMemory
 from memsim.memory.systems.agentscope.short_term import ShortTermMemory
 from memsim.memory.systems.agentscope.windows import documented, packaged
@@ -88,9 +89,11 @@ def short_term(
         return PythonAgentMemory(counter, names, used, choice.summary)
     if choice.version == "1.0.12":
         estimate = PackageCounter(names)
-        made = families(choice.config, estimate, Asks(limit=choice.summary))
+        plans = PlanNotebook()
+        asks = Asks(limit=choice.summary, hint=plans.hint)
+        made = families(choice.config, estimate, asks)
         compressing = packaged(choice.config, estimate, made) if compresses else None
-        return ShortTermMemory(counter, compressing)
+        return ShortTermMemory(counter, compressing, plans)
     text_only = DocumentCounter(results=choice.fixed)
     return ShortTermMemory(
         counter, documented(choice.strategy, choice.config, text_only, choice.summary)

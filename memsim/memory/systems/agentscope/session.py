@@ -9,7 +9,9 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from memsim.clock import read_stamp, stamp
 from memsim.memory.state import reading
@@ -94,6 +96,13 @@ def written(session: Session) -> str:
         "timestamp": stamp(session.time),
     }
     return _printed(document, 0) + "\n"
+
+
+def write(folder: Path, session: Session) -> Path:
+    """Write a session's file into a folder; the file."""
+    path = folder / f"{quote(session.id, safe='') or 'default'}.json"
+    path.write_text(written(session), "utf-8")
+    return path
 
 
 def read(text: str) -> Session:

@@ -15,6 +15,7 @@ from memsim.memory.state import JSON, pack, reading, unpack
 from memsim.memory.systems.agentscope.events import CompressionEvent
 from memsim.memory.systems.agentscope.families import is_final
 from memsim.memory.systems.agentscope.offloads import Draft, reloaded
+from memsim.memory.systems.agentscope.plans import PlanNotebook
 from memsim.memory.window import Window
 
 if TYPE_CHECKING:
@@ -58,11 +59,18 @@ class ShortTermMemory:
     Args:
         counter: tokens as contexts count them.
         compressing: how it is compressed; None for InMemoryMemory, which never is.
+        plans: what the agent is about, for those who compress.
     """
 
-    def __init__(self, counter: TokenCounter, compressing: Compressing | None = None) -> None:
+    def __init__(
+        self,
+        counter: TokenCounter,
+        compressing: Compressing | None = None,
+        plans: PlanNotebook | None = None,
+    ) -> None:
         self._counter = counter
         self._compressing = compressing
+        self.plans = plans or PlanNotebook()
         self.clear_all()
 
     def clear_all(self) -> None:
@@ -83,6 +91,7 @@ class ShortTermMemory:
             self._estimate += self._compressing.counter.message(message)
             if self._compressing.families:
                 self.original.append(message)
+                self.plans.hear(message)
 
     def get_messages(self) -> tuple[Message, ...]:
         """The working messages; getting them compresses nothing."""
@@ -98,6 +107,7 @@ class ShortTermMemory:
     def clear(self) -> None:
         """Clear both lists; offloaded content and events stay."""
         self.original: list[Message] = []
+        self.plans.clear()
         self._put([])
 
     # -- AutoContextMemory
@@ -150,6 +160,7 @@ class ShortTermMemory:
             self.state = left.state
             self._put(left.history)
         self.original = [m for m in self.original if m.id not in ids]
+        self.plans.reread(self.original)
         return tuple(i for i in ids if i in known)
 
     def save_state(self) -> dict[str, JSON]:
@@ -172,6 +183,7 @@ class ShortTermMemory:
             self.clear_all()
             self._put(unpack(saved["working"]))
             self.original = unpack(saved["original"])
+            self.plans.reread(self.original)
             self.state = State.loaded(saved["state"])
             self.blobs.load(saved["offloads"])
             self.events = [CompressionEvent.loaded(event) for event in saved["events"]]

@@ -49,6 +49,38 @@ RELOADING = _spec(
 )
 
 
+def call(
+    name: str,
+    arguments: str,
+    memory: LongTermMemory,
+    user: str,
+    *,
+    said: tuple[str, ...],
+    blobs: Blobs | None,
+) -> str:
+    """What a tool answers.
+
+    Args:
+        name: of the tool.
+        arguments: as the agent wrote them.
+        memory: what is written to and looked through.
+        user: whose agent calls.
+        said: ids of the messages of this turn.
+        blobs: what was offloaded; None where nothing ever is.
+    """
+    try:
+        given = json.loads(arguments)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        return f"Error: the arguments of {name} are no JSON object"
+    if name == RECORD:
+        return record(given, memory, user, said)
+    if name == RETRIEVE:
+        return retrieve(given, memory, user)
+    return context_reload(given, blobs)
+
+
 def record(given: dict[str, Any], memory: LongTermMemory, user: str, said: tuple[str, ...]) -> str:
     """record_to_memory.
 
