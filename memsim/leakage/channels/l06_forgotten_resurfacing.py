@@ -19,11 +19,14 @@ OWNER = "ana"
 AGAIN = "import"
 """The life in which a state from before the request is taken over, and the request repeated."""
 
-LONG = 60
+LONG, LONGEST = 60, 100
 """Turns of talk in which a memory that compacts has done so."""
 
-Life = Callable[["Lab", "World"], None]
-"""What happens between the request and the look."""
+FEW, SHORTER = 10, 24
+"""Attempts in a world below which less is said in it, and how much then."""
+
+Life = Callable[["Lab", "World", int], None]
+"""What happens between the request and the look, with the most turns of talk at a time."""
 
 
 class ForgottenResurfacing(Described):
@@ -76,7 +79,7 @@ class ForgottenResurfacing(Described):
             return answered
         saved = world.exported() if life == AGAIN else None
         answered = forget(world, self.header, targets)
-        LIVES[life](lab, world)
+        LIVES[life](lab, world, LONGEST if len(targets) >= FEW else SHORTER)
         if saved is not None:
             world.restore(saved.text)
             forget(world, self.header, targets)
@@ -114,20 +117,20 @@ class ForgottenResurfacing(Described):
 
 
 def _talk(turns: int) -> Life:
-    def live(lab: Lab, world: World) -> None:
-        lab.chatter(world, OWNER, turns)
+    def live(lab: Lab, world: World, most: int) -> None:
+        lab.chatter(world, OWNER, min(turns, most))
 
     return live
 
 
-def _restart(lab: Lab, world: World) -> None:
+def _restart(lab: Lab, world: World, _most: int) -> None:
     lab.chatter(world, OWNER, 2)
     world.restart()
     lab.chatter(world, OWNER, 2)
     world.restart()
 
 
-def _consolidate(lab: Lab, world: World) -> None:
+def _consolidate(lab: Lab, world: World, _most: int) -> None:
     """The conversation is over, days pass, and another one begins."""
     lab.chatter(world, OWNER, 3, session="s-later")
     world.wait(timedelta(days=1))
@@ -143,7 +146,7 @@ LIVES: dict[str, Life] = {
     ALL: _talk(5),
     AGAIN: _talk(5),
     "20 turns": _talk(20),
-    "100 turns": _talk(100),
+    "100 turns": _talk(LONGEST),
 }
 
 CHANNEL: Channel = ForgottenResurfacing()

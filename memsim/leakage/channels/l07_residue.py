@@ -59,7 +59,7 @@ class Residue(Described):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, erase and search; see `Channel`."""
-        most = 2 * IN_A_WORLD
+        most = min(2 * IN_A_WORLD, count // 4 * 2 + 2)
         for number, first in enumerate(range(0, count, most)):
             yield from self._world(lab, number, range(first, min(first + most, count)))
 

@@ -112,25 +112,28 @@ class Stale(Described):
     def _round(
         self, lab: Lab, world: World, facts: Sequence[_Fact], number: int, held: dict[int, bool]
     ) -> Iterator[Control]:
-        """Each fact's next value; who has come to the last one is asked for it once."""
-        over = [fact for fact in facts if len(fact.values) == number + 1]
+        """Each fact's next value; whose last one it is is asked for it a turn later."""
         for fact in facts:
             if number < len(fact.values):
                 self._say(world, fact, fact.topic, fact.values[number], number)
+            if number == len(fact.values) - 1:
+                yield self._control(lab, world, fact, held)
             if number == 1 and fact.twin:
                 twin = f"{fact.canary.slot} {self.header.texts('twin')[0]} {fact.canary.noun}"
                 self._say(world, fact, twin, fact.twin, 0)
         lab.chatter(world, OWNER, self.header.number("between"))
         world.wait(timedelta(hours=self.header.number("hours")))
-        for fact in over:
-            seen = world.ask(OWNER, fact.canary.question)
-            held[fact.place] = not seen.failed and fact.values[-1] in seen.text
-            yield Control(
-                id=f"{fact.place + 1}-{fact.canary.slot}",
-                viewer=OWNER,
-                served=held[fact.place],
-                error=seen.text if seen.failed else "",
-            )
+
+    def _control(self, lab: Lab, world: World, fact: _Fact, held: dict[int, bool]) -> Control:
+        lab.chatter(world, OWNER, 1)
+        seen = world.ask(OWNER, fact.canary.question)
+        held[fact.place] = not seen.failed and fact.values[-1] in seen.text
+        return Control(
+            id=f"{fact.place + 1}-{fact.canary.slot}",
+            viewer=OWNER,
+            served=held[fact.place],
+            error=seen.text if seen.failed else "",
+        )
 
     def _say(self, world: World, fact: _Fact, topic: str, value: str, number: int) -> None:
         texts = self.header.texts(fact.phrasing)
