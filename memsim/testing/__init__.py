@@ -41,12 +41,14 @@ if TYPE_CHECKING:
     )
     from memsim.testing.generators import cases, conversations
     from memsim.testing.invariants import Invariant, NotApplicable, Violation
+    from memsim.testing.machine import CompactionMachine
     from memsim.testing.worlds import Subject, Trial, World
 
 __all__ = [
     "PROFILES",
     "Case",
     "Checked",
+    "CompactionMachine",
     "Elapse",
     "FileCase",
     "Forgotten",
@@ -76,6 +78,7 @@ __all__ = [
 _LATE = {
     "Case": "memsim.testing.cases",
     "Checked": "memsim.testing.checking",
+    "CompactionMachine": "memsim.testing.machine",
     "Elapse": "memsim.testing.cases",
     "FileCase": "memsim.testing.cases",
     "Forgotten": "memsim.testing.cases",

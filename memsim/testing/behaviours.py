@@ -45,6 +45,10 @@ class BehavingModel:
         self.asked: list[Request] = []
         self.written = 0
 
+    def behave(self, behaviour: Behaviour) -> None:
+        """Behave otherwise from now on."""
+        self._behaviour = behaviour
+
     @property
     def name(self) -> str:
         """As the offline model, and how it behaves."""

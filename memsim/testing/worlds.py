@@ -205,6 +205,12 @@ class World:
         self.memory = self._made()
         self.memory.load(state)
 
+    def resume(self, state: str, before: Case) -> None:
+        """Go on from a state that was saved after some case, which is not played again."""
+        self.clock.set(before.now)
+        self.memory.load(json.loads(state))
+        self.transcript.said.extend(before.messages)
+
     def saved(self) -> str:
         """The saved state as the bytes that a file would hold."""
         return json.dumps(self.memory.save(), allow_nan=False, sort_keys=True)

@@ -88,25 +88,39 @@ def conversations(
 
 def written(plan: Sequence[Said], apart: bool = True) -> tuple[Happening, ...]:  # noqa: FBT001, FBT002 - maps
     """The events of a plan, their messages numbered m1, m2 and so on."""
-    writer = _Writer(apart=apart)
+    writer = Writer(apart=apart)
     return tuple(
         event for number, turn in enumerate(plan, 1) for event in writer.events(number, turn)
     )
 
 
-class _Writer:
+class Writer:
+    """Writes plans down, turn by turn, and numbers messages, codes and calls.
+
+    Args:
+        apart: nobody takes part in another's conversation.
+
+    Attributes:
+        time: of the latest turn.
+    """
+
     def __init__(self, *, apart: bool) -> None:
         self._apart = apart
         self._count = 0
         self._number = 0
-        self._time: datetime = EPOCH
+        self.time: datetime = EPOCH
         self._late: dict[str, str] = {}
         self._session: dict[str, int] = {}
         self._said: dict[str, list[str]] = {}
 
+    def own(self, who: str) -> tuple[str, ...]:
+        """Ids of what somebody has said as a user."""
+        return tuple(self._said.get(who, ()))
+
     def events(self, number: int, said: Said) -> Iterator[Happening]:
+        """What comes of one plan: a turn, and what happens after it."""
         self._number = number
-        self._time += timedelta(minutes=said.gap)
+        self.time += timedelta(minutes=said.gap)
         who = PRINCIPALS[said.who]
         if said.renewed:
             room = who if self._apart else ""
@@ -116,7 +130,7 @@ class _Writer:
             number=number,
             who=who,
             session=self._in(who),
-            time=self._time,
+            time=self.time,
             heard=heard,
             reply=tuple(self._reply(who, said)),
         )
@@ -171,8 +185,8 @@ class _Writer:
     def _aside(self, who: str, said: Said) -> Iterator[Happening]:
         own = self._said.get(who, [])
         if said.aside == "elapse":
-            self._time += timedelta(days=said.gap % 90 + 1)
-            yield Elapse(now=self._time)
+            self.time += timedelta(days=said.gap % 90 + 1)
+            yield Elapse(now=self.time)
         elif said.aside == "forget":
             yield Forgotten(who=who, sources=tuple(own[:1]))
         elif said.aside in {"grant", "revoke"}:
@@ -192,5 +206,5 @@ class _Writer:
             principal=who,
             session=self._in(who),
             turn=self._number,
-            time=self._time,
+            time=self.time,
         )

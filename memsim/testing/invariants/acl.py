@@ -70,7 +70,7 @@ def variations(case: Case, who: str) -> Iterator[tuple[str, Case]]:
     yield "others have nothing", mapped(case, lambda e: e if _of(e) in {who, ""} else None)
     own = [m.text for m in case.messages if m.principal == who and m.role == "user"] or ["x"]
     yield "others say what one says oneself", mapped(case, lambda e: _saying(e, who, own[-1]))
-    yield "others have other codes", mapped(case, lambda e: _coded(e, who))
+    yield "others have other codes", mapped(case, lambda e: coded(e, who))
 
 
 def _saying(event: Happening, who: str, text: str) -> Happening:
@@ -79,7 +79,8 @@ def _saying(event: Happening, who: str, text: str) -> Happening:
     return _reworded(event, lambda m: text if m.role == "user" else m.text)
 
 
-def _coded(event: Happening, who: str) -> Happening:
+def coded(event: Happening, who: str) -> Happening:
+    """The same event, in which all but one principal have another code."""
     if not isinstance(event, Turn) or event.who == who:
         return event
     return _reworded(event, lambda m: _CODE.sub("K-0007", m.text))
