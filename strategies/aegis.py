@@ -19,13 +19,13 @@ from memsim import (
     State,
     Strategy,
     Surface,
-    composed,
 )
 from memsim.memory.erasure import meant
 from memsim.memory.repairing import repaired
 from memsim.memory.state import reading
 from memsim.memory.systems.aegis.opening import Kept, open_kept
 from memsim.memory.systems.aegis.pipeline import Origin, Pipeline, Recalled, Rules
+from memsim.memory.systems.aegis.showing import MemoryNode, heard_by, kept_of
 from memsim.memory.systems.aegis.talk import Talk
 from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking, TooLargeError
 
@@ -107,8 +107,12 @@ class Aegis(Strategy):
     * check, inject, mark -> test_check_inject_mark
     * a skill asked for again is not injected again -> test_a_skill_is_injected_once
     * a skill's content is system messages -> test_a_skill_is_injected_once
+    * skills, entities and artifacts are tracked -> test_the_ledger_takes_any_item
     * evict lets it be injected again -> test_evict
     * get_all gives the whole ledger -> test_marks
+    * RedisManager has get, set with `ex`, and delete -> test_the_manager_has_texts
+    * RedisManager has ledger_has, ledger_mark, ledger_get_all and the ledger's key
+      -> test_the_manager_has_the_ledger
     * the memory node reads working memory, then searches episodes -> test_the_order_of_nodes
     * the ledger is used later, by the skill node -> test_the_order_of_nodes
     * its message stands after the system prompt and before the first user's message
@@ -231,7 +235,13 @@ class Aegis(Strategy):
         recalled = self._pipeline.recall(talk, query.text, query.principal)
         build = self.env.build
         system = build.section("system", talk.systems if talk else ())
-        memory = self._memory(recalled, talk, query, query.budget - system.tokens)
+        node = MemoryNode(
+            counter=self.env.counter,
+            origins=self._pipeline.origins,
+            turn=query.turn,
+            time=query.time,
+        )
+        memory = node.message(recalled, talk, query.budget - system.tokens)
         section = build.section("recalled", (memory,) if memory else ())
         left = max(0, query.budget - system.tokens - section.tokens)
         window = talk.window.section(left) if talk else build.section("window", ())
@@ -295,10 +305,9 @@ class Aegis(Strategy):
             if viewer is None or not users or viewer == origin.user:
                 yield Surface(tier="store", sources=origin.sources, text=episode.summary)
         for talk in self._talks.values():
-            shown = [*talk.systems, *talk.window]
-            spoke = {m.principal for m in (*shown, *talk.pending)}
-            if viewer is None or viewer in {talk.principal, *spoke}:
-                yield from self._talk_surfaces(talk, shown)
+            if viewer is None or viewer in heard_by(talk):
+                for tier, sources, text in kept_of(talk, self._pipeline.working):
+                    yield Surface(tier=tier, sources=sources, text=text)
 
     def locate(self, source: str, query: Query) -> Location | None:
         found = super().locate(source, query)
@@ -366,51 +375,6 @@ class Aegis(Strategy):
         talk = self._talks.get(query.session)
         closed = self._pipeline.rules.fixed and talk and query.principal not in talk.speakers
         return None if closed else talk
-
-    def _memory(
-        self, recalled: Recalled, talk: Talk | None, query: Query, budget: int
-    ) -> Message | None:
-        count = len(recalled.found)
-        tries = [(n, True) for n in range(count, -1, -1)] + [
-            (n, False) for n in range(count, -1, -1)
-        ]
-        for episodes, scratchpad in tries:
-            text = recalled.text(episodes=episodes, scratchpad=scratchpad)
-            if not text:
-                continue
-            message = self._message(text, recalled, episodes, talk, query)
-            if self.env.counter.message(message) <= budget:
-                return message
-        return None
-
-    def _message(
-        self, text: str, recalled: Recalled, episodes: int, talk: Talk | None, query: Query
-    ) -> Message:
-        made = [
-            i
-            for f in recalled.found[:episodes]
-            for i in self._pipeline.origins[f.episode.id].sources
-        ]
-        made += [source for source, _ in talk.entities.values()] if talk else []
-        return composed(
-            "system",
-            text,
-            id=f"memory:{query.turn}",
-            derived_from=tuple(dict.fromkeys(made)),
-            time=query.time,
-        )
-
-    def _talk_surfaces(self, talk: Talk, shown: Sequence[Message]) -> Iterator[Surface]:
-        for message in shown:
-            yield Surface(tier="window", sources=message.verbatim, text=message.text)
-        in_window = {i for m in shown for i in m.verbatim}
-        for message in talk.pending:
-            if message.id not in in_window:
-                yield Surface(tier="history", sources=(message.id,), text=message.text)
-        fields = self._pipeline.working.peek(talk.id)
-        if text := Recalled(fields=fields).text():
-            sources = tuple(dict.fromkeys(source for source, _ in talk.entities.values()))
-            yield Surface(tier="working", sources=sources, text=text)
 
     def _told(self, kind: str, sources: Sequence[str], detail: str) -> None:
         self.env.log(Event(kind=kind, sources=tuple(sources), detail=detail))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import uuid
@@ -20,7 +21,7 @@ from memsim import Environment, Event, Forget, Message, Query, said
 from memsim.cli import serve
 from memsim.clock import Clock
 from memsim.discovery.loading import prepare
-from memsim.errors import StateError
+from memsim.errors import StateError, StoreError
 from memsim.memory.systems.aegis import pipeline as nodes
 from memsim.memory.systems.aegis.episodes import (
     DIMENSION,
@@ -35,6 +36,7 @@ from memsim.memory.systems.aegis.episodes import (
 )
 from memsim.memory.systems.aegis.hashes import MISSING, UNLIMITED, Hashes, InProcessHashes
 from memsim.memory.systems.aegis.ivfflat import Ivfflat
+from memsim.memory.systems.aegis.manager import RedisManager
 from memsim.memory.systems.aegis.postgres_episodes import INDEX, TABLE, PostgresEpisodes
 from memsim.memory.systems.aegis.redis_hashes import RedisHashes
 from memsim.memory.systems.aegis.sizes import usage
@@ -416,6 +418,63 @@ def test_evict(served: Served) -> None:
     assert served.ledger.evict("c", "skill:x")
     assert not served.ledger.evict("c", "skill:x")
     assert not served.ledger.has("c", "skill:x")
+
+
+def test_the_ledger_takes_any_item(served: Served) -> None:
+    """Skills, entities and artifacts, in each conversation apart."""
+    items = ("skill:spacing", "entity:42-1", "artifact:plat.pdf")
+    for item in items:
+        assert not served.ledger.has("c", item)
+        served.ledger.mark("c", item)
+    assert dict.fromkeys(items, "1") == served.ledger.get_all("c")
+    assert {} == served.ledger.get_all("d")
+
+
+# -- the shared manager
+
+
+def test_the_manager_has_texts(served: Served) -> None:
+    """get, set with `ex` and delete, by key; a hash is no text."""
+    manager = RedisManager(served.hashes)
+    assert None is manager.get("k")
+    manager.set("k", "v", ex=60)
+    manager.set("long", "v")
+    assert ("v", 60, UNLIMITED) == (manager.get("k"), *map(served.hashes.ttl, ("k", "long")))
+    served.clock.advance(61 * SECOND)
+    assert (None, "v") == (manager.get("k"), manager.get("long"))
+    manager.set("k", "w", ex=60)
+    manager.set("k", "x")
+    assert ("x", UNLIMITED) == (manager.get("k"), served.hashes.ttl("k"))
+    served.hashes.put("h", {"a": "b"})
+    with pytest.raises(StoreError, match="WRONGTYPE"):
+        manager.get("h")
+    with pytest.raises(StoreError, match="WRONGTYPE"):
+        served.hashes.all("k")
+    manager.delete("k")
+    manager.delete("h")
+    assert ["long"] == served.hashes.keys("")
+
+
+def test_the_manager_has_the_ledger(served: Served) -> None:
+    """ledger_has, ledger_mark with `1` and ledger_get_all, under the ledger's own key."""
+    manager = RedisManager(served.hashes)
+    assert "skill:ledger:c" == manager.ledger_key("c")
+    assert not manager.ledger_has("c", "skill:x")
+    manager.ledger_mark("c", "skill:x")
+    manager.ledger_mark("c", "skill:y", "injected")
+    assert manager.ledger_has("c", "skill:x")
+    assert {"skill:x": "1", "skill:y": "injected"} == manager.ledger_get_all("c")
+    assert served.ledger.get_all("c") == manager.ledger_get_all("c")
+
+
+def test_texts_are_saved() -> None:
+    """As hashes are, with what is left of their time."""
+    clock = Clock(START)
+    one, two = InProcessHashes(clock.now), InProcessHashes(clock.now)
+    one.put_text("k", "v", 60)
+    one.put("h", {"a": "b"})
+    two.load(json.loads(json.dumps(one.save())))
+    assert ("v", 60, {"a": "b"}) == (two.text("k"), two.ttl("k"), two.all("h"))
 
 
 def test_a_claim_is_one_step(served: Served) -> None:

@@ -1,4 +1,4 @@
-"""Hashes by key, with a time to live: the commands of Redis that AEGIS uses, and no others.
+"""Hashes and texts by key, with a time to live: the commands of Redis that AEGIS uses, no others.
 
 They are commands and not a swap, because what is to be reproduced is what their order does.
 """
@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from memsim.clock import utc
+from memsim.errors import StoreError
 from memsim.memory.state import JSON, reading
 from memsim.memory.systems.aegis.sizes import SAMPLES, usage
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 MISSING, UNLIMITED = -2, -1
 """What `ttl` says of a key that is not there, and of one that does not expire."""
+
+WRONG = "WRONGTYPE Operation against a key holding the wrong kind of value"
 
 
 @runtime_checkable
@@ -61,6 +64,14 @@ class Hashes(Protocol):
         """MEMORY USAGE: bytes, by the server's own estimate; None for a missing key."""
         ...
 
+    def text(self, key: str) -> str | None:
+        """GET: the text under a key; None where there is none."""
+        ...
+
+    def put_text(self, key: str, value: str, seconds: int | None = None) -> None:
+        """SET: write a text in place of whatever is there; it lasts so long, or for good."""
+        ...
+
     def keys(self, prefix: str) -> list[str]:
         """Every key that begins so, sorted."""
         ...
@@ -80,6 +91,7 @@ class InProcessHashes:
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
         self._hashes: dict[str, dict[str, str]] = {}
+        self._texts: dict[str, str] = {}
         self._until: dict[str, datetime] = {}
         self._lock = threading.RLock()
 
@@ -120,13 +132,15 @@ class InProcessHashes:
     def delete(self, key: str) -> bool:
         """Take a key out; whether it was there."""
         with self._lock:
+            self._sweep(key)
             self._until.pop(key, None)
-            return self._hashes.pop(key, None) is not None
+            held = self._hashes.pop(key, None) is not None
+            return (self._texts.pop(key, None) is not None) or held
 
     def expire(self, key: str, seconds: int) -> bool:
         """Let a key go after so long; whether it is there."""
         with self._lock:
-            if not self._live(key):
+            if not self._has(key):
                 return False
             self._until[key] = utc(self._now()) + timedelta(seconds=seconds)
             return True
@@ -134,7 +148,7 @@ class InProcessHashes:
     def ttl(self, key: str) -> int:
         """Seconds that are left, rounded; `UNLIMITED` or `MISSING`."""
         with self._lock:
-            if not self._live(key):
+            if not self._has(key):
                 return MISSING
             until = self._until.get(key)
             return UNLIMITED if until is None else round((until - self._now()).total_seconds())
@@ -147,7 +161,28 @@ class InProcessHashes:
     def keys(self, prefix: str) -> list[str]:
         """Every key that begins so, sorted."""
         with self._lock:
-            return sorted(k for k in list(self._hashes) if k.startswith(prefix) and self._live(k))
+            every = [*self._hashes, *self._texts]
+            return sorted(k for k in every if k.startswith(prefix) and self._has(k))
+
+    def text(self, key: str) -> str | None:
+        """The text under a key; None where there is none.
+
+        Raises:
+            StoreError: a hash is there.
+        """
+        with self._lock:
+            self._sweep(key)
+            if key in self._hashes:
+                raise StoreError(WRONG)
+            return self._texts.get(key)
+
+    def put_text(self, key: str, value: str, seconds: int | None = None) -> None:
+        """Write a text in place of whatever is there; it lasts so long, or for good."""
+        with self._lock:
+            self.delete(key)
+            self._texts[key] = value
+            if seconds is not None:
+                self.expire(key, seconds)
 
     def close(self) -> None:
         """There is nothing to release."""
@@ -155,14 +190,7 @@ class InProcessHashes:
     def save(self) -> JSON:
         """Every hash, with the order of its fields and its expiry."""
         with self._lock:
-            return [
-                {
-                    "key": key,
-                    "fields": [[name, value] for name, value in self._hashes[key].items()],
-                    "until": self._until[key].isoformat() if key in self._until else None,
-                }
-                for key in self.keys("")
-            ]
+            return [self._row(key) for key in self.keys("")]
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over saved hashes in place of the present ones.
@@ -173,18 +201,41 @@ class InProcessHashes:
         from datetime import datetime
 
         hashes: dict[str, dict[str, str]] = {}
+        texts: dict[str, str] = {}
         until: dict[str, datetime] = {}
         with reading("its hashes are damaged"):
             for item in saved:
-                hashes[item["key"]] = {"" + name: "" + value for name, value in item["fields"]}
+                if "text" in item:
+                    texts["" + item["key"]] = "" + item["text"]
+                else:
+                    fields = {"" + name: "" + value for name, value in item["fields"]}
+                    hashes["" + item["key"]] = fields
                 if item["until"] is not None:
                     until[item["key"]] = utc(datetime.fromisoformat(item["until"]))
         with self._lock:
-            self._hashes, self._until = hashes, until
+            self._hashes, self._texts, self._until = hashes, texts, until
+
+    def _row(self, key: str) -> dict[str, JSON]:
+        until = self._until[key].isoformat() if key in self._until else None
+        if key in self._texts:
+            return {"key": key, "text": self._texts[key], "until": until}
+        fields: list[JSON] = [[name, value] for name, value in self._hashes[key].items()]
+        return {"key": key, "fields": fields, "until": until}
 
     def _live(self, key: str) -> dict[str, str]:
         """The fields of a key; a new mapping, in no hash yet, where it is missing or expired."""
+        self._sweep(key)
+        if key in self._texts:
+            raise StoreError(WRONG)
+        return self._hashes.get(key, {})
+
+    def _has(self, key: str) -> bool:
+        self._sweep(key)
+        return bool(self._hashes.get(key)) or key in self._texts
+
+    def _sweep(self, key: str) -> None:
         until = self._until.get(key)
         if until is not None and until <= self._now():
-            del self._hashes[key], self._until[key]
-        return self._hashes.get(key, {})
+            del self._until[key]
+            self._hashes.pop(key, None)
+            self._texts.pop(key, None)

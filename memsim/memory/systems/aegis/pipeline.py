@@ -176,10 +176,13 @@ class Pipeline:
             visible: ids of the messages that the model still sees. AEGIS does not look at them, so
                 that a skill which has left the context stays out of it; the repaired one does.
         """
-        item = skill_item(skill)
-        if self.rules.fixed and talk.places.get(skill) not in set(visible):
+        item, place = skill_item(skill), talk.places.get(skill)
+        there = self.rules.fixed and place in set(visible)
+        if self.rules.fixed and not there:
             self.ledger.evict(talk.id, item)
-        if self.ledger.has(talk.id, item):
+            # A shorter question would show the old copy again, beside the new one.
+            talk.window.remove([place] if place else [])
+        if there or self.ledger.has(talk.id, item):
             self._tell("skipped", (), f"{skill} has been injected before")
             return False
         return True
@@ -237,7 +240,6 @@ class Pipeline:
         self._tell("stored", outcome.sources, "what the conversation came to")
         if over and self.rules.fixed:
             self.ledger.end(talk.id)
-            talk.places.clear()
         return episode
 
     def _episode(self, talk: Talk, taken: tuple[Message, ...], made: Summary) -> Episode:

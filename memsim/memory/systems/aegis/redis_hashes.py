@@ -93,6 +93,19 @@ class RedisHashes:
         said = self._session.call("MEMORY", "USAGE", key, "SAMPLES", samples)
         return None if said is None else int(said)
 
+    def text(self, key: str) -> str | None:
+        """The text under a key; None where there is none."""
+        self._expired(key)
+        said = self._session.call("GET", key)
+        return None if said is None else said.decode("utf-8", "replace")
+
+    def put_text(self, key: str, value: str, seconds: int | None = None) -> None:
+        """Write a text in place of whatever is there; it lasts so long, or for good."""
+        self._until.pop(key, None)
+        self._session.call("SET", key, value)
+        if seconds is not None:
+            self.expire(key, seconds)
+
     def keys(self, prefix: str) -> list[str]:
         """Every key that begins so, sorted."""
         found: set[str] = set()
