@@ -29,6 +29,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -132,7 +133,8 @@ def write_baseline(path: Path, sheet: Sheet) -> None:
             os.fsync(file.fileno())
         beginning.replace(path)
     except OSError as error:
-        beginning.unlink(missing_ok=True)
+        with suppress(OSError):
+            beginning.unlink(missing_ok=True)
         raise BaselineError(f"cannot be written: {error.strerror or error}", path=path) from error
 
 

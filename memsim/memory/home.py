@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.errors import StateError, StoreError
 from memsim.memory.audit import AuditTrail, Head
-from memsim.memory.files import locked, unwritable, write_whole
+from memsim.memory.files import locked, sweep, unwritable, write_whole
 from memsim.memory.journal import FileLines
 from memsim.memory.options import MemoryOptions
 from memsim.memory.snapshot import Format, Snapshot
@@ -94,6 +94,11 @@ class Home:
         except OSError as error:
             raise unwritable(self.folder, error) from error
         self._held.enter_context(locked(self.folder / "memory", wait))
+        for name in (STATE, ORDER, AUDIT):
+            try:
+                sweep(self.folder / name)
+            except OSError as error:
+                raise unwritable(self.folder / name, error) from error
 
     def read(self) -> Any:  # noqa: ANN401 - what was read from a file may be anything
         """The saved state; None where there is no memory yet."""

@@ -12,12 +12,13 @@
 The state is written when a turn ends, before anything is made of what was said and once more when
 all is made; when something is forgotten or a permission changes; and by `keep` and `close`. A
 process that is killed loses the turn that had not ended. What it had begun is finished: what was
-still to be done with messages is done with the next turn, and what was still to be forgotten is
-forgotten when the memory is next opened.
+still to be done with messages is done with the next turn, and what was still to be forgotten or
+shared is forgotten or shared when the memory is next opened.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -33,7 +34,7 @@ from memsim.memory.vault import somebody
 from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
     from types import TracebackType
 
@@ -58,6 +59,7 @@ class SavedMemory(Memory):
         self._home = home
         self._kept = kept
         self._forgetting: tuple[str, list[str]] | None = None
+        self._applying: tuple[str, list[str]] | None = None
         self._written = ""
         self._placed: list[str] = []
         self._order = home.order()
@@ -131,14 +133,28 @@ class SavedMemory(Memory):
         self.keep()
 
     def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
-        """Let a reader see some messages; as `Memory.share`."""
-        super().share(owner, reader, sources)
-        self.keep()
+        """Let a reader see some messages; as `Memory.share`.
+
+        Raises:
+            StoreError: as `forget`; where nothing of it could be written, nothing changes.
+        """
+        meant = sorted(set(sources))
+        with self._changing(owner, meant):
+            self.permissions.share(somebody(owner), somebody(reader), meant)
+        super().share(owner, reader, meant)
+        self._applied()
 
     def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
-        """Take it back; as `Memory.unshare`."""
-        super().unshare(owner, reader, sources)
-        self.keep()
+        """Take it back; as `Memory.unshare`.
+
+        Raises:
+            StoreError: as `share`.
+        """
+        meant = sorted(set(sources))
+        with self._changing(owner, meant):
+            self.permissions.unshare(somebody(owner), somebody(reader), meant)
+        super().unshare(owner, reader, meant)
+        self._applied()
 
     def grant(self, grant: Grant) -> None:
         """Let a reader see a category, or all; as `Memory.grant`."""
@@ -174,15 +190,36 @@ class SavedMemory(Memory):
             self.vault.close()
             self._home.close()
 
+    @contextmanager
+    def _changing(self, owner: str, sources: list[str]) -> Iterator[None]:
+        """Have a permission written before entries follow it, so that they always can."""
+        before = self.permissions.save()
+        self._applying = owner, sources
+        try:
+            yield
+            self.keep()
+        except BaseException:
+            self.permissions.load(before)
+            self._applying = None
+            raise
+
+    def _applied(self) -> None:
+        self._applying = None
+        self.keep()
+
     def _state(self) -> dict[str, JSON]:
         head = self.audit.head()
         forgetting: JSON = None
         if self._forgetting is not None:
             forgetting = [self._forgetting[0], [*self._forgetting[1]]]
+        applying: JSON = None
+        if self._applying is not None:
+            applying = [self._applying[0], [*self._applying[1]]]
         return {
             "kept": self._kept.save(),
             "backlog": self._backlog.save(),
             "forgetting": forgetting,
+            "applying": applying,
             "permissions": self.permissions.save(),
             "conversations": self.conversations.save(),
             "working": self.working.save(),
@@ -196,6 +233,9 @@ class SavedMemory(Memory):
             backlog, forgetting = Backlog.load(state["backlog"]), state["forgetting"]
             if forgetting is not None:
                 principal, sources = forgetting
+            applying = state.get("applying")
+            if applying is not None:
+                owner, shared = applying
         for part, saved in parts:
             part.load(saved)
         if self._home.readonly:
@@ -204,6 +244,9 @@ class SavedMemory(Memory):
         self._backlog.take_over(backlog)
         if len(self._order) > 2 * len(self._timeline.order()) + _SPARE:
             self._home.reorder(self._timeline.order())
+        if applying is not None:
+            self._reapply(owner, frozenset(shared))
+            self.keep()
         if forgetting is not None:
             self.forget(principal, sources)
 

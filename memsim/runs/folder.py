@@ -76,6 +76,7 @@ def create_run(folder: Path, info: Mapping[str, object]) -> tuple[Path, Lock]:
         RunFolderError: it cannot be made.
     """
     beginning = folder / f"{_NEW}{secrets.token_hex(4)}"
+    lock: Lock | None = None
     try:
         beginning.mkdir()
         lock = Lock.take(beginning)
@@ -84,6 +85,9 @@ def create_run(folder: Path, info: Mapping[str, object]) -> tuple[Path, Lock]:
         write_info(beginning, info)
         return _named(beginning, folder), lock
     except OSError as error:
+        if lock is not None:
+            lock.release()
+        shutil.rmtree(beginning, ignore_errors=True)
         raise unwritable(folder, error) from error
 
 
@@ -157,8 +161,12 @@ class Lock:
         if not _lock(descriptor):
             os.close(descriptor)
             return None
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"{os.getpid()}\n".encode())
+        try:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"{os.getpid()}\n".encode())
+        except OSError:
+            os.close(descriptor)
+            raise
         return cls(descriptor)
 
     def release(self) -> None:

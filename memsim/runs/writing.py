@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
-from memsim.errors import ExitCode
+from memsim.errors import ExitCode, RunFolderError
 from memsim.runs.ahead import AHEAD, WORTH_KEEPING, encode_ahead, read_ahead
 from memsim.runs.folder import (
     Lock,
@@ -46,7 +47,12 @@ class RunWriter:
         self.finished = bool(info.get("finished"))
         self.resumed: tuple[CaseResult, ...] = ()
         self._kept: list[CaseResult] = []
-        self._recover()
+        try:
+            self._recover()
+        except BaseException:
+            with suppress(RunFolderError):
+                self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -176,8 +182,18 @@ class RunWriter:
             raise unwritable(self.folder, error) from error
 
     def close(self) -> None:
-        """Give up the folder; an unfinished run can be continued."""
+        """Give up the folder; an unfinished run can be continued.
+
+        Raises:
+            RunFolderError: the last of it cannot be written; the folder is given up all the same.
+        """
+        failed: OSError | None = None
         for file in self._files:
-            file.close()
+            try:
+                file.close()
+            except OSError as error:
+                failed = failed or error
         self._files.clear()
         self._lock.release()
+        if failed is not None:
+            raise unwritable(self.folder, failed) from failed

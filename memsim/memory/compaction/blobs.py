@@ -21,7 +21,7 @@ from memsim.errors import StateError, StoreError
 from memsim.memory.state import JSON, pack, reading, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from memsim.message import Message
 
@@ -119,23 +119,23 @@ class FolderBlobs:
         digest = hashlib.sha256(data).hexdigest()
         path = self._folder / digest
         if not path.exists():
-            try:
+            with _failing(self._folder, "content cannot be offloaded"):
                 self._folder.mkdir(parents=True, exist_ok=True)
                 _write(path, data)
-            except OSError as error:
-                raise StoreError(f"content cannot be offloaded: {error.strerror}") from error
         return digest
 
     def get(self, digest: str) -> bytes:
         if not _DIGEST.fullmatch(digest):
             raise _missing()
         path = self._folder / digest
-        try:
-            data = path.read_bytes()
-        except OSError:
-            raise _missing() from None
+        with _failing(path, "what was offloaded cannot be read"):
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:
+                raise _missing() from None
         if hashlib.sha256(data).hexdigest() != digest:
-            path.replace(path.with_suffix(_DAMAGED))
+            with _failing(path, "what was offloaded is damaged, and cannot be put aside"):
+                path.replace(path.with_suffix(_DAMAGED))
             raise StateError(
                 "the saved state cannot be read back: what was offloaded is damaged; it was put"
                 " aside"
@@ -150,19 +150,21 @@ class FolderBlobs:
 
     def drop(self, digests: Iterable[str]) -> tuple[str, ...]:
         gone: list[str] = []
-        for digest in sorted({d for d in digests if _DIGEST.fullmatch(d)}):
-            with contextlib.suppress(FileNotFoundError):
-                (self._folder / digest).unlink()
-                gone.append(digest)
-        if self._folder.is_dir():
-            _sync(self._folder)
+        with _failing(self._folder, "what was offloaded cannot be removed"):
+            for digest in sorted({d for d in digests if _DIGEST.fullmatch(d)}):
+                with contextlib.suppress(FileNotFoundError):
+                    (self._folder / digest).unlink()
+                    gone.append(digest)
+            if self._folder.is_dir():
+                _sync(self._folder)
         return tuple(gone)
 
     def sweep(self) -> int:
         """Remove what writes that were cut short left; how much. No write may be going on."""
         left = sorted(self._folder.glob(f"*{_TEMPORARY}")) if self._folder.is_dir() else []
-        for path in left:
-            path.unlink(missing_ok=True)
+        with _failing(self._folder, "it cannot be tidied"):
+            for path in left:
+                path.unlink(missing_ok=True)
         return len(left)
 
 
@@ -249,6 +251,14 @@ def holding(ids: Collection[str], blobs: Blobs) -> tuple[str, ...]:
     return tuple(found)
 
 
+@contextlib.contextmanager
+def _failing(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{path}: {what}: {error.strerror or type(error).__name__}") from error
+
+
 def _missing() -> StoreError:
     return StoreError("nothing is offloaded under this reference")
 
@@ -262,7 +272,8 @@ def _write(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         Path(name).replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            Path(name).unlink(missing_ok=True)
         raise
     _sync(path.parent)
 

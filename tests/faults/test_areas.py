@@ -1,0 +1,126 @@
+"""Whatever fails while something is kept: afterwards it is one state or the next, and said so."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from memsim.errors import StoreError
+from memsim.testing.faults import Crashed, Mode, Schedule, explore, failing_files, sequences
+from tests.faults.areas import AREAS, Talk, saved_memory
+
+MODES: Final[tuple[Mode, ...]] = ("transient", "persistent", "crash", "power")
+
+HOW_FAR: Final = {
+    "snapshot": (2, 3),
+    "journal": (2, 1),
+    "blobs": (2, 1),
+    "workspace": (1, 1),
+    "sqlite": (1, 11),
+    "markdown": (2, 17),
+    "memory": (2, 29),
+    "baseline": (2, 1),
+    "run": (2, 9),
+}
+"""How long a sequence of operations is, and which points are tried: every one, or fewer.
+
+`benchmarks/fault_points.py` tries every point of every sequence of three.
+"""
+
+TALKS: Final = {("turn", "forget"), ("turn", "share")}
+"""What is tried with a memory, where nothing can be forgotten or shared before it is said."""
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Callable[[], Path]:
+    """Gives a new folder each time, and takes the one before the last away."""
+    numbers = count()
+
+    def make() -> Path:
+        number = next(numbers)
+        shutil.rmtree(tmp_path / str(number - 1), ignore_errors=True)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        return folder
+
+    return make
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Asking git for the commit, and waiting for the disk, take longer than all the rest.
+    monkeypatch.setattr("memsim.runs.opening.provenance", dict)
+    monkeypatch.setattr("os.fsync", lambda _: None)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", sorted(AREAS))
+def test_whatever_fails_it_is_one_state_or_the_next(
+    name: str, mode: Mode, fresh: Callable[[], Path]
+) -> None:
+    """One operation, or all from it on, or the process, or the machine: no third state, ever.
+
+    The error is one of memsim's own, one line, with an exit code, and names the place. What failed
+    only once is there when it is tried again, and nothing is left lying about.
+    """
+    area = AREAS[name]()
+    longest, step = HOW_FAR[name]
+    seen: Counter[str] = Counter()
+    points = 0
+
+    for names in sequences(sorted(area.operations), longest):
+        if name == "memory" and names not in TALKS:
+            continue
+        found = explore(
+            area, names, mode, fresh, reads=mode in {"transient", "persistent"}, step=step
+        )
+        assert found.findings == []
+        points += found.points
+        seen.update(found.seen)
+
+    # An operation that the seam does not see is one that is never made to fail.
+    assert points >= 5
+    assert seen
+
+
+def test_a_permission_that_cannot_be_written_is_not_given(tmp_path: Path) -> None:
+    """Neither now nor after it is opened again: entries follow what is written, never before it."""
+    talk = Talk(tmp_path)
+    talk.turn()
+    with failing_files(tmp_path, Schedule(at=1, mode="persistent")), pytest.raises(StoreError):
+        talk.share()
+    seen = talk.memory.context("Which order number?", principal="bo", session="s2", budget=500)
+    talk.memory.close()
+
+    assert not seen.text()
+    assert AREAS["memory"]().look(tmp_path)[2]["shared"] == {}  # type: ignore[index]
+
+
+def test_a_permission_that_was_written_is_given_when_it_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process ended before the entries followed."""
+    talk = Talk(tmp_path)
+    talk.turn()
+    monkeypatch.setattr(talk.memory, "_reapply", ended)
+    with pytest.raises(Crashed):
+        talk.share()
+    talk.memory.vault.close()
+    talk.memory._home.close()
+
+    again = saved_memory(tmp_path)
+    seen = again.context("Which order number?", principal="bo", session="s2", budget=500)
+    again.close()
+
+    assert "A-0" in seen.text()
+
+
+def ended(*_given: object) -> None:
+    """The end of a process."""
+    raise Crashed
