@@ -86,10 +86,11 @@ def plant(lab: Lab, world: World, owner: str, name: str, way: str) -> Target:
 
 
 def held(lab: Lab, world: World, targets: Iterable[Target]) -> Iterator[Target]:
-    """The targets with whether their owner has them."""
+    """The targets with whether their owner has them; by the token, since two may have one value."""
     for target in targets:
         views = list(views_of(world, target, target.canary.question))
-        yield replace(target, held=any(lab.holds(view, target.canary) for view in views))
+        there = any(lab.holds(view, target.canary, value=False) for view in views)
+        yield replace(target, held=there)
 
 
 def views_of(world: World, target: Target, *questions: str) -> Iterator[Seen]:

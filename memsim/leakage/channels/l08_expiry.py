@@ -185,7 +185,7 @@ def _views(world: World, one: _Timed) -> list[Seen]:
 
 
 def _is_served(lab: Lab, views: Sequence[Seen], one: _Timed) -> bool:
-    return any(lab.holds(view, one.canary) for view in views)
+    return any(lab.holds(view, one.canary, value=False) for view in views)
 
 
 def _purged(lab: Lab, world: World, one: _Timed, attempt: Attempt) -> Attempt:
