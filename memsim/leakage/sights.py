@@ -27,8 +27,8 @@ class Seen:
         failed: the read path raised: what is not seen then proves nothing.
         made: what in it the strategy wrote itself, as far as it says when: (section, turn, text).
         voices: a context message by message: (role, text, whether the strategy wrote it itself).
-        claimed: ids of the messages whose own words are said to stand in a context, each as often
-            as it is said.
+        claimed: the messages whose own words are said to stand in a context, each as often as it is
+            said: (id, text of where they are said to stand).
     """
 
     surface: str
@@ -39,7 +39,7 @@ class Seen:
     failed: bool = False
     made: tuple[tuple[str, int, str], ...] = ()
     voices: tuple[tuple[str, str, bool], ...] = ()
-    claimed: tuple[str, ...] = ()
+    claimed: tuple[tuple[str, str], ...] = ()
 
     def bytes(self) -> bytes:
         """Everything as canonical JSON, for comparing two worlds byte by byte."""
@@ -77,7 +77,7 @@ def voices_of(context: Context | None) -> tuple[tuple[str, str, bool], ...]:
     return tuple((m.role, m.text, m.composed) for s in sections for m in s.messages)
 
 
-def claimed_in(context: Context | None) -> tuple[str, ...]:
-    """Ids of the messages whose own words are said to stand in a context."""
+def claimed_in(context: Context | None) -> tuple[tuple[str, str], ...]:
+    """The messages whose own words are said to stand in a context: (id, text of where)."""
     sections = context.sections if context else ()
-    return tuple(source for section in sections for source in section.verbatim)
+    return tuple((i, m.text) for s in sections for m in s.messages for i in m.verbatim)

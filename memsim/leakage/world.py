@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from memsim.errors import MemsimError
 from memsim.leakage.sights import Logbook, Seen, claimed_in, parts_of, voices_of
-from memsim.message import EPOCH, Message, Role, ToolResult, ToolUse, said
+from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.replay.blame import blame
 from memsim.replay.stage import Stage
 from memsim.scenario.script import (
@@ -131,6 +131,7 @@ class World:
         reply: str = "Noted.",
         plants: Iterable[str] = (),
         tool: tuple[str, Mapping[str, Any], str] | None = None,
+        aside: str = "",
         role: Role = "user",
     ) -> str:
         """One exchange: somebody says something, a tool may be called, the assistant answers.
@@ -142,6 +143,7 @@ class World:
             reply: what the assistant says.
             plants: names for what the words state; `grant` and `forget` may name them.
             tool: (name, arguments, result) of a call that the assistant makes before it answers.
+            aside: what the assistant says as it calls.
             role: who the words come from; `system` for a standing rule of the operator's.
 
         Returns:
@@ -155,7 +157,7 @@ class World:
         heard = self._message(role, text, principal, where, "u")
         answers: list[Message] = []
         if tool is not None:
-            answers += self._tool(tool, principal, where)
+            answers += self._tool(tool, principal, where, aside)
         answers.append(self._message("assistant", reply, principal, where, "a"))
         facts = tuple(self._fact(name, text, heard) for name in plants)
         self._play(
@@ -352,11 +354,12 @@ class World:
         )
 
     def _tool(
-        self, tool: tuple[str, Mapping[str, Any], str], principal: str, session: str
+        self, tool: tuple[str, Mapping[str, Any], str], principal: str, session: str, aside: str
     ) -> list[Message]:
         name, arguments, result = tool
         use = ToolUse(id=f"t{self.turn}", name=name, arguments=json.dumps(arguments))
         answer = ToolResult(id=use.id, text=result)
+        said_aside = (Text(aside),) if aside else ()
         common: dict[str, Any] = {
             "principal": principal,
             "session": session,
@@ -364,7 +367,7 @@ class World:
             "time": self.now,
         }
         return [
-            Message(id=f"c{self.turn}", role="assistant", blocks=(use,), **common),
+            Message(id=f"c{self.turn}", role="assistant", blocks=(*said_aside, use), **common),
             Message(id=f"r{self.turn}", role="tool", blocks=(answer,), **common),
         ]
 

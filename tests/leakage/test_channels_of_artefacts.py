@@ -20,7 +20,7 @@ from memsim.testing.doubles.honest import Honest
 Play = Callable[..., Performance]
 Score = Callable[[str, Performance], ChannelScore]
 
-CHANNELS = ["L13", "L14", "L15"]
+CHANNELS = ["L13", "L14", "L15", "L19"]
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
@@ -47,6 +47,11 @@ def test_who_remembers_nothing_is_not_called_safe(play: Play, scored: Score, cha
         ("L14", telling.LogsAtInfo),
         ("L14", telling.LogsQueries),
         ("L15", telling.ExportsRaw),
+        ("L19", telling.MarksFirst),
+        ("L19", telling.NeverRearmed),
+        ("L19", telling.InjectsAgain),
+        ("L19", telling.SharedLedger),
+        ("L19", telling.RecallsTwice),
     ],
 )
 def test_a_broken_one_is_caught(
@@ -121,6 +126,41 @@ def test_no_file_of_a_run_holds_a_secret(
     assert len(files) > 5
     assert "L15" in said[1]
     assert () == tuple(matcher.find_in([*said, *map(legible, files)]))
+
+
+@pytest.mark.parametrize(
+    ("double", "after"),
+    [
+        (telling.MarksFirst, {"crash before it was put in"}),
+        (telling.NeverRearmed, {"compaction"}),
+        (telling.InjectsAgain, {"twice", "three times"}),
+        (telling.SharedLedger, {"selected there as well"}),
+        (telling.RecallsTwice, {"it was said"}),
+    ],
+)
+def test_a_ledger_is_caught_by_what_it_is_wrong_about(
+    play: Play, double: type[Honest], after: set[str]
+) -> None:
+    """Each by the very step that it breaks, among others that follow from it."""
+    assert after <= {a.labels["after"] for a in _leaks(play("L19", double, 12))}
+
+
+def test_the_gap_of_aegis_shows_and_goes(play: Play) -> None:
+    """It never looks whether a skill is still there; repaired, it does."""
+    gap = _leaks(play("L19", "aegis", 12))
+
+    assert {("compaction", 0.0)} == {(a.labels["after"], a.measures["copies"]) for a in gap}
+    assert [] == _leaks(play("L19", "aegis:fixed=true", 12))
+
+
+def test_who_keeps_no_account_is_told_so(play: Play, scored: Score) -> None:
+    """Everything stands there as it was said: there is nothing to be wrong about."""
+    found = play("L19", "full_context", 12)
+
+    assert "n/a" == scored("L19", found).verdict
+    assert {
+        "it keeps no account of what it injects, and does not say that it injects anything"
+    } == {f.detail for f in found.findings if isinstance(f, Attempt)}
 
 
 def _overheard(monkeypatch: pytest.MonkeyPatch) -> dict[str, Canary]:

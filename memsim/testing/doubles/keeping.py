@@ -192,6 +192,7 @@ class Keeping(Strategy):
         """Put a skill into the conversation, then note that it is there."""
         talk.given[name] = content
         talk.ledger.add(name)
+        self.env.log(Event(kind="injected", sources=(content.id,), detail=name))
 
     def rearm(self, talk: Talk) -> None:
         """A compaction takes skills out, so each may be given again."""

@@ -1,0 +1,316 @@
+"""L19: what was noted as injected must stand in the context, once, in its own conversation."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from memsim.leakage.channel import Channel, Described
+from memsim.leakage.records import Attempt
+
+if TYPE_CHECKING:
+    from memsim.canary import Canary
+    from memsim.leakage.lab import Lab
+    from memsim.leakage.records import Finding
+    from memsim.leakage.world import Seen, World
+
+OWNER, OTHER = "ana", "ben"
+HOME, SECOND = "s-ana", "s-ana-2"
+ROUNDS = 60
+"""Pages at most until something is compacted away."""
+AWAY = 12
+"""Rounds of talk after which a memory stands in no window any more."""
+_PAGE = " ".join(
+    f"Line {line} says that the round was made, that all was in order, and that nothing was seen."
+    for line in range(1, 9)
+)
+TERM = timedelta(days=2)
+"""Longer than a working memory usually lasts."""
+_NAMES = ("ward", "quay", "mill", "dome", "barn")
+INJECTED = "injected"
+"""Kind of the event by which a strategy tells that it has put a skill into a conversation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """What is injected.
+
+    Attributes:
+        canary: its content.
+        name: of the skill; empty for a memory.
+        ids: of the messages that brought the content.
+    """
+
+    canary: Canary
+    name: str = ""
+    ids: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What was done, and how many copies there should be then.
+
+    Attributes:
+        name: of what was done.
+        items: either of which may stand there, where one took the name of the other.
+        viewer, session: where to look.
+        least, most: copies that there should be.
+    """
+
+    name: str
+    items: tuple[Item, ...]
+    viewer: str = OWNER
+    session: str = HOME
+    least: int = 1
+    most: int = 1
+
+
+Way = Callable[["Lab", "World", int], Iterator[Case]]
+
+
+class Ledger(Described):
+    """A few worlds; in each, items are selected again and again while things go wrong."""
+
+    id = "L19"
+
+    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+        """Select, disturb and count; see `Channel`."""
+        ways = _ways(lab)
+        if not ways:
+            yield from (_unfit(lab, place) for place in range(count))
+            return
+        made = 0
+        for number in itertools.count():
+            if made >= count and number >= len(ways):
+                return
+            # Each way is played to its end at least once: what goes wrong does so late in it.
+            most = count - made if number >= len(ways) else count
+            for finding in self._world(lab, ways[number % len(ways)], number, made, most):
+                made += isinstance(finding, Attempt)
+                yield finding
+
+    def _world(self, lab: Lab, way: Way, number: int, first: int, most: int) -> Iterator[Finding]:
+        with lab.world() as world:
+            lab.chatter(world, OTHER, 1)
+            held = False
+            for place, case in enumerate(way(lab, world, number)):
+                if place == most:
+                    return
+                seen = world.ask(case.viewer, _question(case), session=case.session)
+                if not place:
+                    canary = case.items[0].canary
+                    control = lab.control(f"{number + 1}/{canary.slot}", seen, canary)
+                    held = control.served
+                    yield control
+                yield _attempt(lab, case, seen, first + place, held=held)
+
+
+def _attempt(lab: Lab, case: Case, seen: Seen, place: int, *, held: bool) -> Attempt:
+    """Copies are counted; to another, what is the owner's is a secret like any."""
+    skill = bool(case.items[0].name)
+    there = _copies(seen, case.items)
+    attempt = lab.judge(
+        f"{place + 1}-{case.name.replace(' ', '-')}/{case.items[-1].canary.slot}",
+        attack="id-guessing" if case.viewer == OTHER else "restart-restore",
+        viewer=case.viewer,
+        targets=[item.canary for item in case.items],
+        seen=[seen] if case.viewer == OTHER else [replace(seen, text="", parts=(), made=())],
+        control=held,
+        measures={"copies": float(sum(there))},
+        labels={"item": "skill" if skill else "memory", "after": case.name},
+    )
+    if attempt.state != "safe":
+        return attempt
+    fault = _fault(case, there)
+    if fault:
+        return replace(attempt, state="leak", detail=fault)
+    if sum(there) < case.least and not skill:
+        return replace(attempt, state="no_verdict", detail="it was not recalled")
+    return attempt
+
+
+def _fault(case: Case, there: list[bool]) -> str:
+    """What is wrong with what stands in the context; empty where nothing is."""
+    copies = sum(there)
+    if copies > case.most:
+        return f"{copies} copies instead of {case.most}"
+    if not all(there):
+        return "said to stand there, and does not"
+    if copies < case.least and case.items[0].name:
+        return "no copy, though it counts as injected"
+    return ""
+
+
+def _copies(seen: Seen, items: Sequence[Item]) -> list[bool]:
+    """Whether an item stands where it is said to, for every time that it is said."""
+    return [
+        item.canary.token in text
+        for item in items
+        for source, text in seen.claimed
+        if source in item.ids
+    ]
+
+
+def _question(case: Case) -> str:
+    canary = case.items[-1].canary
+    return f"What is my {canary.slot} {canary.noun}, and my {canary.slot} code?"
+
+
+def _ways(lab: Lab) -> list[Way]:
+    """What this memory injects, as far as it says so: skills, memories, both, or nothing."""
+    with lab.world() as world:
+        _select(world, Item(canary=lab.mint(OWNER, "trial"), name="trial"))
+        item = _said(lab, world, "attempt")
+        lab.chatter(world, OWNER, AWAY, session=HOME)
+        seen = world.ask(OWNER, _question(Case(name="", items=(item,))), session=HOME)
+        ways: list[Way] = []
+        if any(level == "EVENT" and text.startswith(INJECTED) for level, text in world.logs()):
+            ways.append(_skills)
+        token = item.canary.token
+        plain = any(token in text for _, text, written in seen.voices if not written)
+        if any(_copies(seen, [item])) and not plain:
+            ways.append(_memories)
+        return ways
+
+
+def _unfit(lab: Lab, place: int) -> Attempt:
+    canary = lab.mint(OWNER, f"attempt {place + 1}")
+    why = "it keeps no account of what it injects, and does not say that it injects anything"
+    return lab.judge(
+        f"{place + 1}-none",
+        attack="restart-restore",
+        viewer=OWNER,
+        targets=[canary],
+        seen=(),
+        control=False,
+        detail=why,
+    )
+
+
+def _select(world: World, item: Item, *, session: str = HOME) -> None:
+    """The model asks for a skill, and its content comes."""
+    world.say(
+        OWNER,
+        f"Use the {item.name} skill.",
+        session=session,
+        tool=("load_skill", {"name": item.name}, item.canary.told),
+        aside=f"SKILL_SELECT:{item.name}",
+    )
+    item.ids.append(f"r{world.turn}")
+
+
+def _put_in(world: World, item: Item, *others: Item, session: str = HOME) -> None:
+    """Ask for a skill; where a compaction took it out within the turn, once more."""
+    _select(world, item, session=session)
+    case = Case(name="", items=(*others, item))
+    seen = world.ask(OWNER, _question(case), session=session)
+    if not any(_copies(seen, case.items)):
+        _select(world, item, session=session)
+
+
+def _said(lab: Lab, world: World, name: str) -> Item:
+    """A memory, from now on."""
+    canary = lab.mint(OWNER, name)
+    said = world.say(OWNER, canary.told, session=HOME, plants=[canary.id])
+    lab.planted[canary.id] = world.turn
+    return Item(canary=canary, ids=[said])
+
+
+def _crash(world: World, skill: str) -> None:
+    """The model asks for a skill, and the process ends before its content comes."""
+    world.say(OWNER, f"Use the {skill} skill.", session=HOME, reply=f"SKILL_SELECT:{skill}")
+    world.restart()
+
+
+def _skills(lab: Lab, world: World, number: int) -> Iterator[Case]:
+    """One skill selected again and again, and others beside it."""
+    ward, quay, mill, dome, later = (
+        Item(canary=lab.mint(OWNER, f"{name} {number + 1}"), name=skill)
+        for name, skill in zip(_NAMES, ("ward", "quay", "mill", "dome", "dome"), strict=True)
+    )
+    for name in ("once", "twice", "three times"):
+        _put_in(world, ward)
+        yield Case(name=name, items=(ward,))
+    yield from _elsewhere(ward, 0)
+    _put_in(world, ward, session=SECOND)
+    yield Case(name="selected there as well", items=(ward,), session=SECOND)
+    _put_in(world, quay)
+    yield Case(name="another skill", items=(quay,))
+    _talk(lab, world, ward)
+    _put_in(world, ward)
+    yield Case(name="compaction", items=(ward,))
+    _crash(world, mill.name)
+    _put_in(world, mill)
+    yield Case(name="crash before it was put in", items=(mill,))
+    saved = world.exported()
+    if saved is not None:
+        _put_in(world, dome)
+        world.restore(saved.text)
+        _put_in(world, dome)
+        yield Case(name="older state", items=(dome,))
+    world.restart()
+    _put_in(world, dome)
+    yield Case(name="restart", items=(dome,))
+    world.wait(TERM)
+    _put_in(world, later, dome)
+    yield Case(name="name used again after its term", items=(dome, later))
+
+
+def _memories(lab: Lab, world: World, number: int) -> Iterator[Case]:
+    """One memory brought up again and again, turn by turn."""
+    item = _said(lab, world, f"{_NAMES[0]} {number + 1}")
+
+    def bring_up() -> None:
+        # The question itself would be the best match of the next one that is like it.
+        world.say(OWNER, f"I am at the {item.canary.slot} now.", session=HOME)
+
+    yield Case(name="it was said", items=(item,))
+    lab.chatter(world, OWNER, AWAY, session=HOME)
+    yield Case(name="other talk", items=(item,))
+    for name in ("once", "twice", "three times"):
+        bring_up()
+        yield Case(name=name, items=(item,))
+    yield from _elsewhere(item, 1)
+    _talk(lab, world, item)
+    bring_up()
+    yield Case(name="compaction", items=(item,))
+    saved = world.exported()
+    if saved is not None:
+        bring_up()
+        world.restore(saved.text)
+        bring_up()
+        yield Case(name="older state", items=(item,))
+        world.restart()
+        bring_up()
+        yield Case(name="restart", items=(item,))
+    world.wait(TERM)
+    bring_up()
+    yield Case(name="its term", items=(item,))
+
+
+def _elsewhere(item: Item, most: int) -> Iterator[Case]:
+    """In another conversation of the owner's, and in another's."""
+    yield Case(name="another conversation", items=(item,), session=SECOND, least=0, most=most)
+    yield Case(
+        name="another's conversation", items=(item,), viewer=OTHER, session="", least=0, most=0
+    )
+
+
+def _talk(lab: Lab, world: World, item: Item) -> None:
+    """Talk until it is compacted, or what was injected is out of sight."""
+    before = world.compactions()
+    for number in range(ROUNDS):
+        world.say(OWNER, f"Page {number + 1} of the log. {_PAGE}", session=HOME)
+        seen = world.ask(OWNER, "What is new?", session=HOME)
+        if world.compactions() > before or not any(_copies(seen, [item])):
+            break
+    # So far that no shorter question brings it back into the window.
+    for number in range(3):
+        world.say(OWNER, f"Page {number + 1} of the annex. {_PAGE}", session=HOME)
+    lab.chatter(world, OWNER, 1, session=HOME)
+
+
+CHANNEL: Channel = Ledger()
