@@ -127,6 +127,11 @@ def benches(case: Case, *names: str) -> Iterator[Bench]:
     yield from (b for b in _LATEST[0][1] if not names or b.name in names)
 
 
+def forget() -> None:
+    """Take the steps of the latest case anew, as whoever has changed a step needs it."""
+    _LATEST.clear()
+
+
 def bench(case: Case, name: str, step: Step) -> Bench:
     """A case on a step that has not been taken yet."""
     return Bench(
