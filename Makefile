@@ -23,7 +23,14 @@ LOCK_FLAGS ?=
 SPECIAL := architecture_plan or chinese_cues or debugging_session or large_results or shared_lab \
 	or skill_injection
 
-.PHONY: demo test lint bench peers lock clean help
+# What .ci/run holds to reports/baselines/main.json: quick to replay, and of every kind of memory.
+GATED := support_desk changing_preferences team_standup tool_heavy
+HELD := sliding_window rolling_summary bm25
+# The controls that every run adds are never judged: naming the others by -k leaves them out.
+GATE = $(BIN)/memsim run $(GATED) $(addprefix -s ,$(HELD)) \
+	-k '$(firstword $(HELD))$(foreach s,$(wordlist 2,9,$(HELD)), or $(s))' --progress none
+
+.PHONY: demo test lint gate baseline bench peers lock clean help
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -44,6 +51,13 @@ lint: $(VENV)/.dev  ## ruff check, ruff format --check, mypy --strict
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+gate: $(VENV)/.run  ## has a strategy become worse than in reports/baselines/main.json?
+	$(GATE) --baseline main --strict --require-baseline
+
+baseline: $(VENV)/.run  ## make the present strategies that baseline; needs a clean tree, then commit it
+	$(GATE) --baseline none --no-resume
+	$(BIN)/memsim baseline save --name main --aa 3
 
 bench: $(VENV)/.dev  ## measure speed, scale and LoCoMo recall
 	$(BIN)/python -m benchmarks

@@ -7,6 +7,7 @@
     tests/test_memory.py       what must stay true of it
     reports/.gitignore         runs are not for the repository
     pyproject.toml             a [tool.memsim] block, appended if there is none
+    .github/workflows/memsim.yml   the same on every push, if it is asked for
 """
 
 from __future__ import annotations
@@ -35,16 +36,30 @@ turns:
   - user: My cat is called Admiral, and she is afraid of couriers.
     facts: {cat: Admiral}
   - assistant: We shall ring softly.
+  - user: The invoice goes to my company, Brandt and Daughters.
+    facts: {company: Brandt and Daughters}
+  - user: The lamp that I bought is green, and the warranty lasts until 2031.
+    facts: {lamp: green, warranty: "2031"}
   - filler: 24                      # generated small talk, the same for the same seed
   - user: I have moved, so the delivery address is now Lindenhof 12.
     facts: {address: {value: Lindenhof 12, replaces: address}}
   - assistant: Thank you, I have noted that.
-  - filler: 4
+  - user: The parcel can be left with my neighbour, Ms Okafor, at door 9.
+    facts: {neighbour: Ms Okafor, door: "9"}
+  - user: The best day for the delivery is Thursday.
+    facts: {day: Thursday}
+  - filler: 3
 probes:
   order: {ask: "What is the order number?", expect: NL-48213}
   card: {ask: "What does the card end in?", expect: "4411"}
   address: {ask: "What is the delivery address?", expect: Lindenhof 12, not: Birkenweg 7}
   cat: {ask: "What is the cat called?", expect: Admiral}
+  company: {ask: "Which company does the invoice go to?", expect: Brandt and Daughters}
+  lamp: {ask: "What colour is the lamp?", expect: green}
+  warranty: {ask: "Until when does the warranty last?", expect: "2031"}
+  neighbour: {ask: "Which neighbour can the parcel be left with?", expect: Ms Okafor}
+  door: {ask: "At which door does the neighbour live?", expect: "9"}
+  day: {ask: "Which day is best for the delivery?", expect: Thursday}
   phone: {ask: "What is the telephone number?", expect: unknown}
 expect:
   recall: ">= 0.25"                 # of every strategy; a floor and ceilings are not judged
@@ -60,7 +75,7 @@ from memsim import Context, Environment, Message, Query, Strategy
 
 
 class Mine(Strategy):
-    """The last messages, and every older one that holds a digit.
+    """The last messages, and every older one that holds a digit; what tools said is left out.
 
     Args:
         messages: how many of the newest are kept whatever they say.
@@ -75,12 +90,12 @@ class Mine(Strategy):
         self.said.append(message)
 
     def context(self, query: Query) -> Context:
-        older, newest = self.said[: -self.messages], self.said[-self.messages :]
+        spoken = [m for m in self.said if m.role != "tool" and not m.calls]
+        older, newest = spoken[: -self.messages], spoken[-self.messages :]
         numbered = [m for m in older if any(c.isdigit() for c in m.text)]
-        section = self.env.build.section
-        while section("recalled", numbered).tokens > query.budget // 2:
-            del numbered[0]
-        return self.env.build.context(section("recalled", numbered), section("window", newest))
+        build = self.env.build
+        whole = build.context(build.section("recalled", numbered), build.section("window", newest))
+        return build.fit(whole, query.budget)[0]
 '''
 
 TESTS = '''\
@@ -129,9 +144,46 @@ FILES = {
     "reports/.gitignore": "runs/\n",
 }
 
+WORKFLOW = """\
+name: memsim
+
+on:
+  push:
+    branches: [main]
+  pull_request:
+
+permissions:
+  contents: read
+
+jobs:
+  memory:
+    runs-on: ubuntu-latest
+    timeout-minutes: 15
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.12"
+          cache: pip
+          cache-dependency-path: pyproject.toml
+      - run: pip install memsim
+      # Marks broken bounds in the pull request and adds the report to the job's summary. Once a
+      # baseline is committed and configured, what became worse than it fails as well.
+      - run: memsim run --strict --progress plain
+      - uses: actions/upload-artifact@v4
+        if: always()
+        with:
+          name: memsim
+          path: reports/runs/
+          if-no-files-found: ignore
+"""
+GITHUB = ".github/workflows/memsim.yml"
+
 NEXT = (
     "memsim run",
     "memsim explain 'scenarios/first.yaml::first[sliding_window:messages=12@4k]::order'",
+    "memsim check strategies/mine.py",
+    "memsim baseline save",
     "pytest",
 )
 """What to type after `memsim init`, in this order."""
@@ -150,8 +202,12 @@ class Written:
     action: Action
 
 
-def scaffold(folder: Path) -> tuple[Written, ...]:
+def scaffold(folder: Path, *, github: bool = False) -> tuple[Written, ...]:
     """Write what is missing in a folder, and nothing else.
+
+    Args:
+        folder: the project; made if it is not there.
+        github: a workflow for GitHub Actions is wanted as well.
 
     Raises:
         ConfigError: something in the folder cannot be written, or its `pyproject.toml` is not
@@ -161,7 +217,8 @@ def scaffold(folder: Path) -> tuple[Written, ...]:
         # Looked at first: a broken pyproject.toml must not leave half a project behind.
         configuration = _extended(folder / "pyproject.toml")
         folder.mkdir(parents=True, exist_ok=True)
-        done = [_write(folder, name, text) for name, text in FILES.items()]
+        files = FILES | ({GITHUB: WORKFLOW} if github else {})
+        done = [_write(folder, name, text) for name, text in files.items()]
         return (*done, _configure(folder, configuration))
     except OSError as error:
         path = error.filename or folder

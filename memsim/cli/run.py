@@ -238,6 +238,17 @@ class _Performance:
 
         flags = self._flags
         show(run, summary, flags["form"], self._terminal, quiet=flags["quiet"])
+        self._annotate(summary)
+
+    def _annotate(self, summary: Summary) -> None:
+        from memsim.report.annotations import annotation_lines, on_github
+
+        if not on_github(os.environ):
+            return
+        found = (summary.failures, summary.unscored, summary.comparison)
+        # GitHub reads both; standard output may carry JSON.
+        for line in annotation_lines(*found, self._project.base, os.environ):
+            click.echo(line, err=True)
 
 
 def step_of(result: CaseResult, *, failed: bool) -> Step:

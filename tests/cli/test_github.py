@@ -1,0 +1,88 @@
+"""What memsim does where GitHub Actions reads along, and the workflow that makes it do so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+from memsim.scaffold import GITHUB, WORKFLOW, scaffold
+
+Call = Callable[..., Result]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The scaffolded project below a checkout, with a bound that its window does not keep."""
+    folder = tmp_path / "agent"
+    scaffold(folder)
+    path = folder / "scenarios/first.yaml"
+    path.write_text(path.read_text("utf-8").replace('">= 0.25"', '">= 0.6"'), encoding="utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    return folder
+
+
+def test_the_workflow_is_written_when_it_is_asked_for(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And kept where there is one."""
+    monkeypatch.chdir(tmp_path)
+
+    without, first, second = call("init"), call("init", "--github"), call("init", "--github")
+
+    assert GITHUB not in without.stdout
+    assert f"created   {GITHUB}\n" in first.stdout
+    assert f"kept      {GITHUB}\n" in second.stdout
+
+
+def test_the_workflow_is_the_one_of_the_manual() -> None:
+    """It runs, gates and uploads; whoever has no scaffold copies the same."""
+    steps = yaml.safe_load(WORKFLOW)["jobs"]["memory"]["steps"]
+
+    assert WORKFLOW in (ROOT / "docs/ci.md").read_text("utf-8")
+    assert "memsim run --strict --progress plain" in [step.get("run") for step in steps]
+    assert ("always()", "reports/runs/") == (steps[-1]["if"], steps[-1]["with"]["path"])
+
+
+def test_broken_bounds_are_marked_at_their_line(
+    project: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Below the checkout's folder, on standard error: standard output may be JSON."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+
+    result = call("run", "--progress", "none", "--format", "json")
+
+    lines = Path("scenarios/first.yaml").read_text("utf-8").splitlines()
+    line = next(n for n, text in enumerate(lines, start=1) if ">= 0.6" in text)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"::error file=agent/scenarios/first.yaml,line={line},"
+        "title=memsim first[sliding_window%3Amessages=12@4k]::"
+        "recall .25 < .6; missed: order, card, cat\n"
+    )
+    assert "::error" not in result.stdout
+
+
+def test_the_report_is_added_to_the_summary(
+    project: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After what other steps have put there."""
+    summary = project / "summary.md"
+    summary.write_text("earlier\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+
+    call("run", "-q")
+
+    text = summary.read_text("utf-8")
+    assert text.startswith("earlier\n")
+    assert "sliding_window:messages=12" in text
+
+
+def test_elsewhere_nothing_is_marked(project: Path, call: Call) -> None:
+    """The lines mean nothing to anybody else."""
+    assert "::error" not in call("run", "-q").stderr
