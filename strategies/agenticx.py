@@ -20,8 +20,6 @@ from memsim import (
     Strategy,
     Surface,
     ToolSpec,
-    composed,
-    said,
 )
 from memsim.memory.compaction.summary import originals
 from memsim.memory.crediting import credited_once
@@ -29,6 +27,7 @@ from memsim.memory.erasure import meant
 from memsim.memory.repairing import repaired
 from memsim.memory.scope import Scoped
 from memsim.memory.state import reading
+from memsim.memory.systems.agenticx import prompting
 from memsim.memory.systems.agenticx.agenttools import call, specs
 from memsim.memory.systems.agenticx.compactor import Compacted, asking
 from memsim.memory.systems.agenticx.content import sanitised
@@ -81,8 +80,15 @@ class Agenticx(Strategy):
         * working memory is the scratchpad and the recent messages -> test_working_memory
         * long-term memory outlives the process -> test_long_term_memory_survives_a_restart
         * workspace memory is USER.md and daily files -> test_the_workspace_has_its_files
+        * ~/.agenticx/workspace holds them as files -> test_the_workspace_is_a_folder
+        * memory.backend and memory.path, and the index's default path ->
+          test_the_memory_settings_are_taken_as_they_stand
         * the index takes the four roots and memory/*.md -> test_the_index_takes_roots_and_days
         * the hook runs after each turn -> test_the_hook_runs_when_a_turn_is_over
+        * its priority is -10: hooks of a higher one run before it ->
+          test_the_hook_runs_after_those_of_higher_priority
+        * its workspace: session.workspace_dir, AGX_WORKSPACE_ROOT, the user's home ->
+          test_the_hook_has_a_workspace
         * MIN_CHAT_TURNS = 3: at least six records -> test_six_records_are_needed
         * the last 20 messages are scanned -> test_twenty_messages_are_scanned
         * facts are found by cue words, without a model -> test_facts_need_no_model
@@ -119,7 +125,8 @@ class Agenticx(Strategy):
         * threshold_messages 20: above it -> test_twenty_one_messages_are_compacted
         * threshold_chars 48000: above it -> test_characters_set_it_off
         * retain_recent_messages 8 stay verbatim -> test_eight_messages_stay
-        * one call of the model, 400 tokens, Chinese instruction -> test_the_model_is_asked_once
+        * one call of the model, temperature 0, 400 tokens, Chinese instruction ->
+          test_the_model_is_asked_once
         * one system message with [compacted] replaces the prefix -> test_the_prefix_is_replaced
         * on failure short snippets -> test_snippets_stand_in_for_a_summary
         * floors 8, 4000 and 4 -> test_floors_hold
@@ -225,10 +232,11 @@ class Agenticx(Strategy):
         build = self.env.build
         latest = build.section("window", window)
         recalled = credited_once(recalled, latest)
+        working = build.section("working", prompting.scratchpad(studio, query.session))
         context = build.context(
-            build.section("core", self._core()),
+            build.section("core", prompting.core(self._roots)),
             recalled,
-            credited_once(credited_once(self._scratchpad(studio, query), latest), recalled),
+            credited_once(credited_once(working, latest), recalled),
             build.section("summary", summary),
             latest,
             ranking=ranking,
@@ -355,44 +363,12 @@ class Agenticx(Strategy):
 
         return self.memo.get(self._revision, (principal, name), compute)
 
-    def _core(self) -> tuple[Message, ...]:
-        texts = [text for text in self._roots.values() if text]
-        return (composed("system", "\n\n".join(texts), id="workspace:core"),) if texts else ()
-
     def _recalled(self, studio: Studio, query: Query) -> tuple[Section, tuple[str, ...]]:
-        asked = said("user", query.text, id="asked", principal=query.principal)
-        recalled = studio.recall(query.session, asked)
-        credit = studio.credit(recalled)
-        messages = []
-        if recalled.text:
-            told = composed(
-                "system",
-                recalled.text,
-                id=f"recalled:{query.turn}",
-                quotes=tuple(dict.fromkeys(credit.quotes)),
-                derived_from=tuple(dict.fromkeys(credit.derived)),
-            )
-            messages.append(told)
+        asked = (query.session, query.text, query.principal, query.turn)
+        found, ranking = prompting.recalled(studio, *asked)
         known = self._facts.seen_by(query.principal).search(query.text) if self._mem0 else []
-        if known:
-            text = "\n".join(f"- {line}" for line, _ in known)
-            sources = tuple(dict.fromkeys(i for _, ids in known for i in ids))
-            messages.append(composed("system", text, id=f"mem0:{query.turn}", derived_from=sources))
-        return self.env.build.section("recalled", messages), credit.sources
-
-    def _scratchpad(self, studio: Studio, query: Query) -> Section:
-        scratchpad = studio.seen(query.session).scratchpad
-        if not scratchpad:
-            return self.env.build.section("working", ())
-        credit = studio.lines(scratchpad.shown_facts())
-        message = composed(
-            "system",
-            scratchpad.rendered(),
-            id=f"scratchpad:{query.session}",
-            quotes=tuple(dict.fromkeys(credit.quotes)),
-            derived_from=tuple(dict.fromkeys(credit.derived)),
-        )
-        return self.env.build.section("working", (message,))
+        messages = (*found, *prompting.stated(known, query.turn))
+        return self.env.build.section("recalled", messages), ranking
 
 
 def _check(name: str, value: object, *allowed: object) -> None:

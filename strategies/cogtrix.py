@@ -57,9 +57,13 @@ class Cogtrix(Strategy):
     * the new batch is merged into the summary, and not summarised again
       -> test_the_new_batch_is_merged_into_the_summary_before
     * the summary stays under 400 words -> test_the_summary_has_400_words_at_most
+    * five rules: what to keep, what to drop, third person, under 400 words, bullet points
+      -> test_a_model_of_ones_own_is_told_the_five_rules
     * tool traffic is not summarised, long messages in part
       -> test_the_model_reads_what_was_said_without_tool_traffic
     * the previous summary is kept when the model fails or says nothing
+      -> test_a_failure_leaves_the_summary_as_it_was
+    * a summary never blocks or breaks the conversation
       -> test_a_failure_leaves_the_summary_as_it_was
     * any other reply is taken -> test_a_summary_may_be_longer_than_what_it_replaces
     * `summarization: false` calls no model -> test_summarization_can_be_switched_off
@@ -67,12 +71,19 @@ class Cogtrix(Strategy):
       -> test_exchanges_of_question_and_answer_are_recalled
     * 3 exchanges are recalled, none with `vector_recall_k: 0`
       -> test_so_many_exchanges_are_recalled
+    * the index is the session's own -> test_every_session_has_an_index_of_its_own
+    * they stand under "Related past exchanges"
+      -> test_the_parts_stand_in_the_documented_order
+    * `rag.model` names the embedder, else Ollama's and then OpenAI's is taken
+      -> test_the_embedder_is_named_or_found
     * what is summarised is what is embedded -> test_only_what_was_summarised_can_be_recalled
     * without an embedder recall is skipped
       -> test_without_an_embedder_nothing_is_recalled_and_all_else_goes_on
     * an index of another embedder is discarded and rebuilt
       -> test_vectors_of_another_embedder_are_made_anew
     * messages begin with `[YYYY-MM-DD HH:MM:SS UTC] ` -> test_what_is_sent_is_stamped_in_utc
+    * users' messages are stamped as they are said, replies as they are finished
+      -> test_what_is_sent_is_stamped_in_utc
     * no other date is written -> test_a_stamp_takes_the_place_of_the_date_line
     * timestamps are saved as ISO 8601 in UTC -> test_stamps_are_stored_in_iso_format
     * old session files without timestamps load -> test_old_files_without_stamps_load

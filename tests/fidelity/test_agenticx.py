@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +14,17 @@ from memsim.context import Context
 from memsim.errors import MemsimError, ModelError
 from memsim.memory.systems.agenticx.compactor import ContextCompactor
 from memsim.memory.systems.agenticx.content import content_of
+from memsim.memory.systems.agenticx.hooks import MEMORY_HOOK
 from memsim.memory.systems.agenticx.pages import Pages
 from memsim.memory.systems.agenticx.recall import HEADING, SOURCE_HEADING, Reading, query_of
 from memsim.memory.systems.agenticx.scratchpad import HINTS, PENDING, Scratchpad
+from memsim.memory.systems.agenticx.session import Session
+from memsim.memory.systems.agenticx.settings import (
+    DEFAULT_WORKSPACE_MEMORY_DB,
+    MemorySettings,
+    configured,
+    workspace_dir,
+)
 from memsim.memory.systems.agenticx.studio import Studio
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.models import Reply, Request
@@ -238,6 +247,59 @@ def test_six_records_are_needed() -> None:
     chat.say("assistant", "noted")
     chat.memory.end_turn()
     assert 2 == chat.files[DAILY].count(CUED)
+
+
+def test_the_hook_runs_after_those_of_higher_priority() -> None:
+    """Its priority is -10; what it wrote is there for those below it, and for no others."""
+    seen: dict[str, int] = {}
+
+    class Looking:
+        def __init__(self, name: str, chat: Chat) -> None:
+            self.name, self.chat = name, chat
+
+        def on_agent_end(self, _session: Session, _now: datetime) -> None:
+            seen[self.name] = len(lines(self.chat.files.get("memory/2026-01-05.md", "")))
+
+    chat = Chat()
+    for name, priority in (("after", -20), ("usual", 0), ("just before", -9)):
+        chat.studio.hooks.register(Looking(name, chat), priority)
+    for number in range(3):
+        chat.turn(f"请记下第{number}个箱子的位置，并且告诉我它在哪里，我需要知道，谢谢你的帮助。")  # noqa: RUF001
+    assert -10 == MEMORY_HOOK
+    assert ["usual", "just before", "after"] == list(seen)
+    assert [0, 0] == [seen["usual"], seen["just before"]]
+    assert seen["after"] > 0
+
+
+def test_the_hook_has_a_workspace() -> None:
+    """The session's, else the variable's, else the user's home."""
+    home, variables = Path("/home/ana"), {"AGX_WORKSPACE_ROOT": "/shared"}
+    assert Path("/own") == workspace_dir("/own", variables, home)
+    assert Path("/shared") == workspace_dir(None, variables, home)
+    assert home == workspace_dir(None, {}, home)
+
+
+def test_the_memory_settings_are_taken_as_they_stand() -> None:
+    """`memory.backend` and `memory.path`, with their defaults; nothing else."""
+    told = {"memory": {"backend": "redis", "path": "/data/agent"}}
+    assert MemorySettings(backend="redis", path="/data/agent") == configured(told)
+    assert MemorySettings(backend="sqlite", path="~/.agenticx/workspace") == configured({})
+    assert "~/.agenticx/memory/main.sqlite" == DEFAULT_WORKSPACE_MEMORY_DB
+    with pytest.raises(ValueError, match="memory takes no 'folder'"):
+        configured({"memory": {"folder": "/data"}})
+    with pytest.raises(ValueError, match=r"memory\.path is 7"):
+        configured({"memory": {"path": 7}})
+
+
+def test_the_workspace_is_a_folder(tmp_path: Path) -> None:
+    """Its pages are Markdown files at the documented paths; what else is there is left alone."""
+    chat = Chat()
+    chat.turns(3)
+    chat.studio.pages.keep(["- a fact"], "2026-01-05")
+    chat.studio.pages.write(tmp_path / "workspace")
+    (tmp_path / "workspace" / "notes.txt").write_text("mine", "utf-8")
+    assert (tmp_path / "workspace" / "memory" / "2026-01-05.md").is_file()
+    assert chat.files == Pages.of(tmp_path / "workspace").texts
 
 
 def test_twenty_messages_are_scanned() -> None:
@@ -603,7 +665,7 @@ def test_the_model_is_asked_once() -> None:
     assert [f"[user] {n}".ljust(12, "x") for n in range(13)] == [
         line for line in prompt.text.splitlines() if line.startswith("[user]")
     ]
-    assert (400, "要点") == (prompt.max_tokens, done.summary)
+    assert (400, 0.0, "要点") == (prompt.max_tokens, prompt.temperature, done.summary)
     chat = Chat()
     chat.turns(11)
     assert [400] == [r.max_tokens for r in chat.model.requests]

@@ -18,11 +18,12 @@ from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.systems.cogtrix import records
 from memsim.memory.systems.cogtrix.code import CodeState
 from memsim.memory.systems.cogtrix.exchanges import exchanges, transcript
+from memsim.memory.systems.cogtrix.prompts import summary_prompt
 from memsim.memory.systems.cogtrix.reasoning import ReasoningState
 from memsim.memory.systems.cogtrix.recall import Exchanges, similarity
 from memsim.memory.systems.cogtrix.selector import classify
 from memsim.memory.systems.cogtrix.session import Session
-from memsim.memory.systems.cogtrix.settings import Mode, Settings, configured
+from memsim.memory.systems.cogtrix.settings import Mode, Settings, configured, embedding_model
 from memsim.memory.systems.cogtrix.stamps import shown
 from memsim.memory.systems.cogtrix.trimming import (
     budget_of,
@@ -281,6 +282,17 @@ def test_the_summary_has_400_words_at_most() -> None:
     assert 533 == scribe.asked[0].max_tokens
 
 
+def test_a_model_of_ones_own_is_told_the_five_rules() -> None:
+    """What to keep and to leave out, person and tense, length, bullets; then the text."""
+    messages = [said("user", "I moved to Oslo.", id="1"), said("assistant", "Noted.", id="2")]
+    rules, batch = summary_prompt(messages)
+    words = ("decisions, user preferences", "small talk", "third person", "400 words", "bullet")
+    assert all(word in rule for word, rule in zip(words, rules.text.splitlines(), strict=True))
+    assert batch.text.endswith("User: I moved to Oslo.\n\nAssistant: Noted.")
+    merged = summary_prompt(messages, "They live in Rome.")[1].text
+    assert merged.index("They live in Rome.") < merged.index("I moved to Oslo.")
+
+
 def test_the_model_reads_what_was_said_without_tool_traffic() -> None:
     """Results and empty messages are left out; long ones keep 1,000 and 500 characters."""
     messages = [
@@ -376,6 +388,27 @@ def test_without_an_embedder_nothing_is_recalled_and_all_else_goes_on() -> None:
     talk.session.exchanges = Exchanges(missing)
     talk.turns(20)
     assert ["system", "summary", "window"] == list(talk.sent("item 3, please, again"))
+
+
+def test_every_session_has_an_index_of_its_own() -> None:
+    """What one session said is recalled in no other."""
+    one, other = Talk(), Talk()
+    one.turns(30, "I moved box {} to Oslo.")
+    other.turns(30, "It rains on day {}.")
+    assert "Oslo" in one.sent("Where did box 3 go?")["recalled"]
+    assert "Oslo" not in other.sent("Where did box 3 go?").get("recalled", "")
+
+
+def test_the_embedder_is_named_or_found() -> None:
+    """`rag.model` names it; else Ollama's is taken, then OpenAI's, then none."""
+    local, remote = {"ollama": "nomic-embed-text"}, {"openai": "text-embedding-3-small"}
+    assert "nomic-embed-text" == embedding_model({}, remote | local)
+    assert "text-embedding-3-small" == embedding_model({}, remote)
+    assert None is embedding_model({}, {})
+    config: dict[str, Json] = {"rag": {"model": "mine"}, "models": {"mine": {"model": "bge-m3"}}}
+    assert "bge-m3" == embedding_model(config, local)
+    with pytest.raises(ValueError, match=r"rag\.model is 'yours'"):
+        embedding_model({"rag": {"model": "yours"}}, {})
 
 
 def test_vectors_of_another_embedder_are_made_anew() -> None:

@@ -36,19 +36,21 @@ LAST, EACH, TOTAL, JOINER = 12, 160, 700, "；"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One call of the model that summarises, always at temperature 0.
+    """One call of the model that summarises.
 
     Attributes:
         text: what AgenticX's own model is sent, as one user message.
         messages: the messages that it is about.
         max_tokens: of the answer.
         now: when it is asked.
+        temperature: always 0.
     """
 
     text: str
     messages: History
     max_tokens: int
     now: datetime
+    temperature: float = 0.0
 
 
 Lines = tuple[tuple[str, tuple[str, ...]], ...]

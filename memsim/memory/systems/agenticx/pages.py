@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from memsim.memory.compaction.duplicates import deduplicated
@@ -30,6 +31,22 @@ class Pages:
     def __init__(self, texts: dict[str, str] | None = None, *, fixed: bool = False) -> None:
         self.texts = dict(texts or {})
         self._fixed = fixed
+
+    @classmethod
+    def of(cls, folder: Path) -> Pages:
+        """The files of a workspace's folder, as far as they are its memory."""
+        days = sorted((folder / DAILY).glob("*.md")) if folder.is_dir() else []
+        there = [*(folder / name for name in ROOTS), *days]
+        return cls(
+            {p.relative_to(folder).as_posix(): p.read_text("utf-8") for p in there if p.is_file()}
+        )
+
+    def write(self, folder: Path) -> None:
+        """Write them into a folder, which is made where there is none."""
+        for name, text in self.texts.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
 
     def indexed(self) -> Iterator[tuple[str, str]]:
         """The files that a search can find, with their texts, in the order of the index."""

@@ -11,6 +11,7 @@ from memsim.memory.compaction.summary import originals
 from memsim.memory.state import JSON, reading
 from memsim.memory.systems.agenticx.content import content_of
 from memsim.memory.systems.agenticx.facts import MIN_CHAT_TURNS, Cues, Fact, extracted
+from memsim.memory.systems.agenticx.hooks import MEMORY_HOOK, Hooks
 from memsim.memory.systems.agenticx.pages import MEMORY, Pages
 from memsim.memory.systems.agenticx.profile import Profile
 from memsim.memory.systems.agenticx.recall import LATEST, Recalled, recall_context
@@ -87,6 +88,8 @@ class Studio:
         sessions: by name.
         pages: the workspace's files.
         index: over these.
+        found: the facts of the latest turn.
+        hooks: what runs when a turn is over; its own among them.
     """
 
     def __init__(self, profile: Profile, cues: Cues, texts: dict[str, str]) -> None:
@@ -96,6 +99,15 @@ class Studio:
         self._profile = profile
         self._cues = cues
         self._origins: dict[str, dict[str, bool]] = {}
+        self.found: list[Fact] = []
+        self.hooks = Hooks()
+        self.hooks.register(self, MEMORY_HOOK)
+
+    def on_agent_end(self, session: Session, now: datetime) -> None:
+        """`MemoryHook.on_agent_end`: find facts in a session, and write them down."""
+        day, known = now.date().isoformat(), self._origins
+        taken = (session.chat, self.pages, session.scratchpad, self._cues, self._profile)
+        self.found = remember(*taken, day=day, known=known)
 
     def session(self, name: str) -> Session:
         """A session, to write to."""
@@ -109,19 +121,10 @@ class Studio:
 
     def end_turn(self, name: str, now: datetime) -> tuple[str, ...]:
         """Run the hooks after a turn of a session; ids of the messages that facts came from."""
-        session = self.session(name)
-        day = now.date().isoformat()
-        facts = remember(
-            session.chat,
-            self.pages,
-            session.scratchpad,
-            self._cues,
-            self._profile,
-            day=day,
-            known=self._origins,
-        )
+        self.found = []
+        self.hooks.run_on_agent_end(self.session(name), now)
         fresh: list[str] = []
-        for fact in facts:
+        for fact in self.found:
             behind = self._origins.setdefault(fact.line, {})
             if fact.source not in behind:
                 behind[fact.source] = fact.whole

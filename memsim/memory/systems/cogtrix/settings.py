@@ -108,6 +108,30 @@ class Settings:
         return SOURCE_RECALL_K[mode] if self.source else RECALL_K
 
 
+EMBEDDERS = ("ollama", "openai")
+"""Providers of embeddings in the order in which they are tried at the start."""
+
+
+def embedding_model(config: Mapping[str, Any], available: Mapping[str, str]) -> str | None:
+    """The model that exchanges are embedded with; None where none is there: recall is skipped.
+
+    Args:
+        config: the configuration file as values. `rag.model` names an entry of `models`, whose
+            `model` it is; the same model is taken for documents.
+        available: by provider, the embedding model that answers.
+
+    Raises:
+        ValueError: `rag.model` names no entry.
+    """
+    named = (config.get("rag") or {}).get("model")
+    if named is None:
+        return next((available[provider] for provider in EMBEDDERS if provider in available), None)
+    models = config.get("models") or {}
+    if named not in models:
+        raise ValueError(f"rag.model is {named!r}: models has no such entry")
+    return str(models[named]["model"])
+
+
 def configured(
     config: Mapping[str, Any],
     environment: Mapping[str, str] | None = None,
