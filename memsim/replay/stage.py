@@ -16,6 +16,7 @@ from memsim.replay.agent import Agent, asked, results_text
 from memsim.replay.facts import Chronicle, FactBook
 from memsim.replay.foreign import foreign_calls
 from memsim.replay.meter import MeteredModel
+from memsim.replay.watching import watch_fitted, watch_sent, watch_shown
 from memsim.scenario.script import Ask, Elapsed, ForgetAsked, Granted, Restarted, Turn
 from memsim.strategy import Environment, Event, Grant, Query, Strategy
 from memsim.trace import EvidenceTrace, ProbeTrace, Trace, TurnRecord
@@ -251,6 +252,7 @@ class Stage:
         if asked and self._first is None:
             self._first = (query, context)
         fitted, cut = self._build.fit(context, query.budget)
+        watch_fitted(context, fitted, query.budget)
         gone = frozenset(i for m in cut for i in (*m.verbatim, *m.derived_from))
         return fitted, context.tokens - fitted.tokens, gone
 
@@ -259,6 +261,7 @@ class Stage:
             context = self.strategy.context(query)
             if not isinstance(context, Context):
                 raise StrategyError(f"context returned {type(context).__name__}, not a Context")
+            watch_shown(context)
             return context.ranked() if asked else context
 
     def _record(self, turn: Turn, account: Account) -> None:
@@ -386,9 +389,11 @@ class Stage:
 
     def _answer(self, context: Context, query: Query) -> str:
         self._model.phase = "answer"
+        messages = context.messages()
+        watch_sent(messages)
         request = Request(
             task="answer",
-            messages=context.messages(),
+            messages=messages,
             question=query.text,
             asker=query.principal,
             now=query.time,
