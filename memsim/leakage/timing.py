@@ -17,6 +17,8 @@ PLAIN = 0.75
 """Lower bound over which a record says so: far enough from chance, which is 0.5, to be found again
 on a machine that is busy with something else."""
 _Z = 1.96
+_CHANCE = 4.5
+"""Standard deviations from chance that a record needs besides: a few pairs never suffice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,8 @@ class Apart:
     @property
     def plain(self) -> bool:
         """Whether a record may say so."""
-        return self.low > PLAIN
+        chance = math.sqrt((2 * self.pairs + 1) / 12) / self.pairs
+        return self.low > PLAIN and self.auc > 0.5 + _CHANCE * chance
 
     def __str__(self) -> str:
         return f"AUC {self.auc:.3f} [{self.low:.3f}, {self.high:.3f}] of {self.pairs} pairs"

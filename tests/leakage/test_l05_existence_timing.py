@@ -29,10 +29,15 @@ def test_samples_of_one_kind_are_at_chance() -> None:
 @pytest.mark.parametrize("sign", [1, -1])
 def test_samples_that_never_meet_are_told_apart(sign: int) -> None:
     """Whichever of the two takes longer."""
-    found = apart([sign * (10.0 + n) for n in range(20)], [sign * float(n) for n in range(10)])
+    found = apart([sign * (30.0 + n) for n in range(40)], [sign * float(n) for n in range(30)])
 
     assert (1.0, 1.0, 1.0) == (found.auc, found.low, found.high)
     assert found.plain
+
+
+def test_a_few_pairs_are_never_enough() -> None:
+    """Ten of them may come out one way by chance, where many are tried."""
+    assert not apart([float(n) for n in range(10, 20)], [float(n) for n in range(10)]).plain
 
 
 def test_ties_count_half() -> None:
