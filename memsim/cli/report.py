@@ -27,7 +27,6 @@ PLOTS = "plots"
     cls=Configured,
     epilog="""\b
 Examples:
-  memsim report
   memsim report 20260923T1042 --format md > comparison.md
   memsim report --plots""",
 )

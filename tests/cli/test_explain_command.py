@@ -55,7 +55,7 @@ def test_a_case_without_a_probe_lists_its_failed_ones(ran: Result, call: Call) -
     result = call("explain", CASE)
 
     lines = result.stdout.splitlines()
-    assert lines[1] == "  2 of 5 probes passed"
+    assert lines[1] == "  5 of 11 probes passed"
     assert [line.split()[0] for line in lines[4:7]] == ["order", "card", "cat"]
     assert lines[-1] == f"  memsim explain '{CASE}::order'"
 

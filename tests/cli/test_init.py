@@ -30,7 +30,7 @@ def test_every_path_is_told_and_the_next_commands_work(
         "created   pyproject.toml",
     ]
     commands = re.findall(r"^(?:next: )? +(memsim .*)$", result.stdout, re.MULTILINE)
-    assert len(commands) == 2
+    assert len(commands) == 4
     for command in commands:
         assert call(*shlex.split(command)[1:]).exit_code == 0
 

@@ -17,11 +17,11 @@ def test_cases_turns_and_probes_are_told_and_nothing_is_written(run: Run, projec
     expected = """\
 10 cases: 1 scenario × 5 strategies × 2 budgets
   scenario                     cases  turns  probes
-  scenarios/first.yaml::first     10     32       5
+  scenarios/first.yaml::first     10     35      11
 
   strategies  mine, sliding_window:messages=12, full_context, no_memory, oracle
   budgets     1k, 4k
-  in all      320 turns, 50 questions; nothing was run
+  in all      350 turns, 110 questions; nothing was run
 """
     assert (result.exit_code, result.stdout) == (0, expected)
     assert not (project / "reports/runs").exists()

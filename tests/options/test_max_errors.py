@@ -32,7 +32,7 @@ def test_an_unscored_probe_is_exit_seven_unless_tolerated(run: Run, project: Pat
     strict = run(*flags)
     count = run(*flags, "--max-errors", "1")
     share = run(*flags, "--max-errors", "0.2")
-    too_few = run(*flags, "--max-errors", "0.1")
+    too_few = run(*flags, "--max-errors", "0.05")
 
     codes = [r.exit_code for r in (strict, count, share, too_few)]
     assert codes == [7, 0, 0, 7]

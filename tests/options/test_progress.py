@@ -14,7 +14,7 @@ def test_where_nobody_watches_each_case_is_a_line(run: Run) -> None:
     lines = run().stderr.splitlines()
 
     assert len(lines) == 5
-    assert lines[0].startswith("[1/5]   scenarios/first.yaml::first[mine@4k]  recall .75  ")
+    assert lines[0].startswith("[1/5]   scenarios/first.yaml::first[mine@4k]  recall .80  ")
 
 
 def test_a_failed_case_is_marked(run: Run) -> None:

@@ -82,10 +82,10 @@ def test_recall_is_over_answerable_probes_and_abstention_over_the_others(
     summary = summarise(make_run())
     mine = row(summary, "mine")
 
-    assert (summary.boards[0].probes, summary.boards[0].answerable) == (5, 4)
-    assert (mine.recall.mean, mine.recall.n) == (0.75, 4)
+    assert (summary.boards[0].probes, summary.boards[0].answerable) == (11, 10)
+    assert (mine.recall.mean, mine.recall.n) == (0.8, 10)
     assert (mine.abstained.mean, mine.abstained.n) == (1.0, 1)
-    assert (mine.missed, mine.lost, mine.unscored) == (1, 1, 0)
+    assert (mine.missed, mine.lost, mine.unscored) == (2, 2, 0)
     assert mine.leaks is None
 
 
@@ -94,10 +94,10 @@ def test_what_was_missed_says_why_and_controls_are_left_out(make_run: MakeRun) -
     summary = summarise(make_run())
 
     assert [(g.strategy, g.missed, g.answerable) for g in summary.missed] == [
-        ("mine", 1, 4),
-        ("sliding_window:messages=12", 3, 4),
+        ("mine", 2, 10),
+        ("sliding_window:messages=12", 6, 10),
     ]
-    assert sum(summary.missed[1].reasons.values()) == 3
+    assert sum(summary.missed[1].reasons.values()) == 6
     assert summary.missed[0].examples[0].id == "scenarios/first.yaml::first[mine@4k]::cat"
 
 
@@ -118,21 +118,21 @@ def test_a_broken_bound_names_its_place_and_what_was_missed(make_run: MakeRun) -
     (failure,) = summary.failures
     assert failure.case == "scenarios/first.yaml::first[sliding_window:messages=12@4k]"
     assert [(b.metric, b.value, b.place) for b in failure.broken] == [
-        ("recall", 0.25, "--fail-under")
+        ("recall", 0.4, "--fail-under")
     ]
-    assert {p.probe for p in failure.missed} == {"order", "card", "cat"}
+    assert {p.probe for p in failure.missed} == {"order", "card", "cat", "company", "lamp", "warranty"}
     assert all(p.said is not None and p.gone is not None for p in failure.missed)
     assert summary.verdict.exit_code == ExitCode.FAILED
     assert row(summary, "sliding_window:messages=12").failed
 
 
 def test_repeats_are_meaned_before_they_are_counted(make_run: MakeRun) -> None:
-    """Three repeats of four probes are four probes."""
+    """Three repeats of ten probes are ten probes."""
     summary = summarise(make_run(repeat="3"))
     mine = row(summary, "mine")
 
     assert summary.boards[0].repeats == 3
-    assert (mine.recall.mean, mine.recall.n, mine.missed, mine.lost) == (0.75, 4, 1, 1)
+    assert (mine.recall.mean, mine.recall.n, mine.missed, mine.lost) == (0.8, 10, 2, 2)
 
 
 def test_each_budget_has_a_board(make_run: MakeRun) -> None:
@@ -158,7 +158,7 @@ def test_a_case_that_failed_is_unscored_and_never_a_zero(make_run: MakeRun) -> N
     assert unscored.case == "scenarios/first.yaml::first[broken@4k]"
     assert "KeyError" in unscored.error
     assert row(summary, "broken").recall.mean is None
-    assert row(summary, "broken").unscored == 5
+    assert row(summary, "broken").unscored == 11
     assert summary.verdict.exit_code == ExitCode.UNMEASURABLE
 
 
@@ -166,7 +166,7 @@ def test_answers_know_their_case(make_run: MakeRun) -> None:
     """What pairs them between strategies is the scenario and the probe."""
     answers = answers_of(make_run())
 
-    assert len(answers) == 25
+    assert len(answers) == 55
     assert {a.unit[0] for a in answers} == {"scenarios/first.yaml::first"}
     assert scenario_of("a/b.yaml::name[bm25:k=8@4k]#2") == "a/b.yaml::name"
 
@@ -177,8 +177,8 @@ def test_the_report_tells_the_same_numbers(make_run: MakeRun) -> None:
     text = markdown(summary)
 
     assert "**1 failed, 1 passed**" in text
-    assert "| a | mine | .75 | [.25 1.00] |" in text
-    assert "recall .25 < .6 (--fail-under)" in text
+    assert "| a | mine | .80 | [.50 1.00] |" in text
+    assert "recall .40 < .6 (--fail-under)" in text
     assert "- missed: `memsim explain 'scenarios/first.yaml::first[sliding_window" in text
     assert text.endswith("```\n")
 
@@ -201,7 +201,7 @@ def test_json_is_one_document_and_jsonl_one_line_a_case(make_run: MakeRun) -> No
     lines = list(case_lines(run))
 
     parsed = json.loads(text)
-    assert parsed["boards"][0]["rows"][2]["recall"]["mean"] == 0.75
+    assert parsed["boards"][0]["rows"][2]["recall"]["mean"] == 0.8
     assert parsed["verdict"]["exit_code"] == 0
     assert text.isascii()
     assert [json.loads(line)["id"] for line in lines] == [case.id for case in run.cases]
