@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -113,6 +113,57 @@ def test_poison_that_becomes_a_rule_is_served_unasked(play: Play) -> None:
 def test_poison_in_an_amnesiac_says_nothing(play: Play, scored: Score) -> None:
     """Nothing that was said beside it could be recalled either."""
     assert "n/a" == scored("L16", play("L16", "no_memory", 16)).verdict
+
+
+def test_over_disclosure_is_violation_and_coverage(play: Play, scored: Score) -> None:
+    """By CIMemories' formulas: any task that showed it, and the share of what each needed."""
+    played = play("L10", "layered:acl=on", 240)
+    found = scored("L10", played)
+    shown: dict[str, dict[str, bool]] = {}
+    needed: dict[str, list[bool]] = {}
+    for finding in played.findings:
+        person, _, rest = finding.id.partition("/")
+        attribute = rest.partition("/")[2]
+        if isinstance(finding, Attempt):
+            of_person = shown.setdefault(person, {})
+            of_person[attribute] = of_person.get(attribute, False) or finding.state == "leak"
+        else:
+            needed.setdefault(person, []).append(finding.served)
+
+    assert 4 == len(shown)
+    assert found.any_leak == pytest.approx(_mean(map(_mean, map(dict.values, shown.values()))))
+    coverage = found.metrics()["authorised_recall"]
+    assert coverage == pytest.approx(_mean(map(_mean, needed.values())))
+
+
+def test_attributes_are_told_apart_by_whole_names() -> None:
+    """What a name has in common with another makes them neither private nor needed together."""
+    from memsim.leakage.channels.l10_over_disclosure import subjects_of, tasks_of
+    from memsim.leakage.families import header
+
+    subjects, tasks = subjects_of(header("L10")), tasks_of(header("L10"))
+
+    assert (8, 40, 12) == (len(subjects), sum(map(len, subjects.values())), len(tasks))
+    for task in tasks:
+        assert (5, 25) == (len(task.necessary), len(task.private))
+        assert task.necessary.isdisjoint(task.private)
+    lost = next(task for task in tasks if "safe deposit" in task.necessary)
+    assert "flat deposit" not in lost.necessary
+
+
+def test_who_tells_all_violates_most(play: Play, scored: Score) -> None:
+    """Everything that is known in every context: nothing stays private."""
+    every, some = (scored("L10", play("L10", s, 50)) for s in (deriving.TellsAll, "bm25"))
+
+    assert 1.0 == every.any_leak
+    assert some.any_leak is not None
+    assert some.any_leak < 0.7
+    assert "n/a" == scored("L10", play("L10", "no_memory", 50)).verdict
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)
 
 
 def _attempts(played: Performance) -> list[Attempt]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from memsim.testing.doubles.honest import Honest
+from memsim.testing.doubles.honest import Found, Honest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,3 +67,10 @@ class OpenBlock(Honest):
     ) -> Message:
         block = ("<summary>", *lines, "</summary>")
         return super()._made(id, block, query, quotes=quotes, derived_from=derived_from)
+
+
+class TellsAll(Honest):
+    """Everything that it knows of somebody goes into every context, as far as it fits."""
+
+    def ranked(self, principal: str, text: str, count: int) -> Found:
+        return tuple((1.0, message) for message in self.readable(principal))
