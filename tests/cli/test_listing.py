@@ -25,7 +25,9 @@ def test_scenarios_strategies_and_datasets_are_listed(project: Path, call: Call)
         "strategies",
         "datasets",
     ]
-    assert any(line.split()[:4] == ["scenarios/first.yaml", "35", "11", "project"] for line in lines)
+    assert any(
+        line.split()[:4] == ["scenarios/first.yaml", "35", "11", "project"] for line in lines
+    )
     assert any(line.split()[:2] == ["mine", "project"] for line in lines)
     assert any(line.split()[:2] == ["sliding_window", "built-in"] for line in lines)
 

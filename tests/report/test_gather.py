@@ -120,7 +120,14 @@ def test_a_broken_bound_names_its_place_and_what_was_missed(make_run: MakeRun) -
     assert [(b.metric, b.value, b.place) for b in failure.broken] == [
         ("recall", 0.4, "--fail-under")
     ]
-    assert {p.probe for p in failure.missed} == {"order", "card", "cat", "company", "lamp", "warranty"}
+    assert {p.probe for p in failure.missed} == {
+        "order",
+        "card",
+        "cat",
+        "company",
+        "lamp",
+        "warranty",
+    }
     assert all(p.said is not None and p.gone is not None for p in failure.missed)
     assert summary.verdict.exit_code == ExitCode.FAILED
     assert row(summary, "sliding_window:messages=12").failed
