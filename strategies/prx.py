@@ -301,14 +301,7 @@ class Prx(Strategy):
             self._log(kind, sources)
 
     def retention(self, wanted: Terms | None = None) -> Terms:
-        given = self.settings
-        if not given.hygiene_enabled:
-            return {}
-        talk = timedelta(days=given.conversation_retention_days)
-        daily = timedelta(days=given.daily_retention_days)
-        purged = timedelta(days=given.purge_after_days) or None
-        terms: Terms = {"conversation": (talk, talk), "daily": (daily, purged)}
-        return {name: term for name, term in terms.items() if term[0]}
+        return self.settings.terms()
 
     def tools(self, principal: str) -> Sequence[ToolSpec]:
         return self.service.specs()

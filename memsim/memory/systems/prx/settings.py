@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -107,6 +108,16 @@ class Settings:
     def snapshots(self) -> bool:
         """Whether core entries are written to a file with each hygiene (0.3.0)."""
         return self.snapshot_enabled and self.snapshot_on_hygiene
+
+    def terms(self) -> dict[str, tuple[timedelta, timedelta | None]]:
+        """By category, for how long it is found, and for how long it is kept; None for good."""
+        if not self.hygiene_enabled:
+            return {}
+        talk = timedelta(days=self.conversation_retention_days)
+        daily = timedelta(days=self.daily_retention_days)
+        purged = timedelta(days=self.purge_after_days) or None
+        terms = {"conversation": (talk, talk), "daily": (daily, purged)}
+        return {name: term for name, term in terms.items() if term[0]}
 
     def but(self, **given: bool | float | str | None) -> Settings:
         """The settings with those in place that are given at all."""
