@@ -9,13 +9,14 @@ import pytest
 from memsim.leakage.playing import Performance
 from memsim.leakage.records import Attempt
 from memsim.leakage.scores import ChannelScore
+from memsim.memory.guard import Guard
 from memsim.testing.doubles import deriving
 from memsim.testing.doubles.honest import Honest
 
 Play = Callable[..., Performance]
 Score = Callable[[str, Performance], ChannelScore]
 
-ZERO = ["L12", "L17", "L18"]
+ZERO = ["L11", "L12", "L17", "L18"]
 """Channels on which no leak is allowed."""
 
 
@@ -159,6 +160,31 @@ def test_who_tells_all_violates_most(play: Play, scored: Score) -> None:
     assert some.any_leak is not None
     assert some.any_leak < 0.7
     assert "n/a" == scored("L10", play("L10", "no_memory", 50)).verdict
+
+
+def test_a_tool_that_knows_plain_names_alone_is_passed_by(play: Play) -> None:
+    """Other spellings of the same file lead to it; the host's guarded tools do not."""
+    leaks = _leaks(play("L11", deriving.ReadsFiles, 70))
+
+    assert {f"file_read {n}" for n in (2, 4, 6, 9)} == {a.labels["way"] for a in leaks}
+
+
+@pytest.mark.parametrize("strategy", ["layered:acl=on", "layered:acl=on,store=sqlite"])
+def test_every_path_leads_to_the_memory_where_nobody_guards(play: Play, strategy: str) -> None:
+    """Else it would say nothing that none does where somebody guards."""
+    attempts = _attempts(play("L11", strategy, 150))
+
+    assert 26 == len({a.labels["way"] for a in attempts})
+    assert {"safe"} == {a.state for a in attempts}
+
+
+def test_a_memory_without_a_guard_is_read(
+    play: Play, scored: Score, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The meter is able to find it."""
+    monkeypatch.setattr(Guard, "is_protected", lambda *_args, **_more: False)
+
+    assert 1.0 == scored("L11", play("L11", "layered:acl=on", 26)).leaks.share
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from memsim.memory.conversation import digest_of
+from memsim.models import ToolSpec
 from memsim.testing.doubles.honest import Found, Honest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memsim.message import Message
-    from memsim.strategy import Query
+    from memsim.strategy import Environment, Query
     from memsim.testing.doubles.drawers import Drawer
 
 _ORDER = re.compile(
     r"\b(always|remember|from now on|permanent|answer|reply|say|save|policy|confirmed|agreed)\b",
     re.IGNORECASE,
+)
+
+_FOLDER = "memory"
+_FILE_READ = ToolSpec(
+    name="file_read",
+    description="Read a file.",
+    parameters=json.dumps(
+        {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+    ),
+    reads=True,
 )
 
 
@@ -74,3 +87,32 @@ class TellsAll(Honest):
 
     def ranked(self, principal: str, text: str, count: int) -> Found:
         return tuple((1.0, message) for message in self.readable(principal))
+
+
+class ReadsFiles(Honest):
+    """It writes what it keeps into files, and has a tool that refuses their plain names alone."""
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__(env, files=True)
+
+    def write_files(self) -> None:
+        folder = self.env.folder() / _FOLDER
+        folder.mkdir(exist_ok=True)
+        for drawer in self.drawers.values():
+            texts = {name: message.text for name, message in drawer.history.items()}
+            path = folder / f"{digest_of(drawer.owner)}.json"
+            path.write_text(json.dumps(texts, indent=1, sort_keys=True), encoding="utf-8")
+
+    def tools(self, principal: str) -> Sequence[ToolSpec]:
+        return (*super().tools(principal), _FILE_READ)
+
+    def call_tool(self, name: str, arguments: str, principal: str) -> str:
+        if name != _FILE_READ.name:
+            return super().call_tool(name, arguments, principal)
+        told = str(json.loads(arguments).get("path", ""))
+        if told.startswith(f"{_FOLDER}/"):
+            return "Access denied."
+        try:
+            return (self.env.folder() / told).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return "There is no such file."
