@@ -36,9 +36,9 @@ from memsim.memory.systems.aegis.episodes import (
 )
 from memsim.memory.systems.aegis.hashes import MISSING, UNLIMITED, Hashes, InProcessHashes
 from memsim.memory.systems.aegis.ivfflat import Ivfflat
-from memsim.memory.systems.aegis.manager import RedisManager
 from memsim.memory.systems.aegis.postgres_episodes import INDEX, TABLE, PostgresEpisodes
 from memsim.memory.systems.aegis.redis_hashes import RedisHashes
+from memsim.memory.systems.aegis.redis_keys import RedisManager
 from memsim.memory.systems.aegis.sizes import usage
 from memsim.memory.systems.aegis.working import (
     DEFAULT_MARK,
