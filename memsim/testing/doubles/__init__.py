@@ -64,7 +64,8 @@ DOUBLES: tuple[Double, ...] = (
         "L2",
         "L3",
         "L4",
-        may="L12 L13",
+        "L13",
+        may="L12 L13 L15 L16 L19",
         thread="https://github.com/rohitg00/agentmemory/issues/1057",
     ),
     _double(
@@ -74,7 +75,8 @@ DOUBLES: tuple[Double, ...] = (
         "L2",
         "L3",
         "L4",
-        may="L12 L13",
+        "L13",
+        may="L12 L13 L15 L16",
         thread="https://github.com/google/adk-python/issues/1019",
     ),
     _double(
@@ -118,7 +120,8 @@ DOUBLES: tuple[Double, ...] = (
         "L2",
         "L3",
         "L4",
-        may="L12 L13",
+        "L13",
+        may="L12 L13 L15 L16 L19",
         thread="https://github.com/vllm-project/semantic-router/issues/2134",
     ),
     _double(
@@ -126,7 +129,8 @@ DOUBLES: tuple[Double, ...] = (
         "reading:SharedCache",
         "L1",
         "L3",
-        may="L8",
+        "L13",
+        may="L8 L19",
         thread="https://github.com/vllm-project/semantic-router/issues/1448",
     ),
     _double(
@@ -140,13 +144,15 @@ DOUBLES: tuple[Double, ...] = (
         "reading:SharedHandle",
         "L2",
         "L4",
+        may="L13 L19",
         thread="https://github.com/langchain-ai/langchain/issues/11650",
     ),
     _double(
         "pooled reply",
         "reading:PooledReply",
         "L3",
-        may="L1 L2 L4 L8",
+        "L13",
+        may="L1 L2 L4 L8 L15 L19",
         thread="https://openai.com/index/march-20-chatgpt-outage/",
     ),
     _double(
@@ -156,7 +162,9 @@ DOUBLES: tuple[Double, ...] = (
         "L2",
         "L3",
         "L4",
-        may="L12 L13",
+        "L13",
+        "L19",
+        may="L12 L13 L15 L16",
         thread="https://github.com/evoila/meho/issues/1797",
     ),
     _double(
@@ -217,6 +225,39 @@ DOUBLES: tuple[Double, ...] = (
         "L20",
         thread="https://github.com/mem0ai/mem0/issues/3928",
     ),
+    _double(
+        "logs at info",
+        "telling:LogsAtInfo",
+        "L14",
+        thread="https://github.com/mem0ai/mem0/issues/6915",
+    ),
+    _double(
+        "logs queries",
+        "telling:LogsQueries",
+        "L14",
+        thread="https://github.com/mem0ai/mem0/issues/6915",
+    ),
+    _double("exports raw", "telling:ExportsRaw", "L15", may="L3 L7 L12"),
+    _double(
+        "marks first",
+        "telling:MarksFirst",
+        "L19",
+        thread="https://github.com/NousResearch/hermes-agent/issues/86421",
+    ),
+    _double(
+        "never rearmed",
+        "telling:NeverRearmed",
+        "L19",
+        thread="https://github.com/kirodotdev/KiroCrew/pull/1866",
+    ),
+    _double(
+        "injects again",
+        "telling:InjectsAgain",
+        "L19",
+        thread="https://github.com/anthropics/claude-code/issues/82144",
+    ),
+    _double("shared ledger", "telling:SharedLedger", "L19"),
+    _double("recalls twice", "telling:RecallsTwice", "L19"),
 )
 """Every double there is, by the channel that it is first of all for."""
 
