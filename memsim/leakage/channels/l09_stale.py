@@ -31,6 +31,9 @@ OWNER = "ana"
 LEAST, MOST = 2, 6
 """Changes of a fact."""
 
+TALK = frozenset({"window", "log", "history", "summary", "scratchpad", "working"})
+"""Tiers that are the conversation, or are gone with it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fact:
@@ -78,8 +81,9 @@ class Stale(Described):
             for number in range(MOST + 1):
                 yield from self._round(lab, world, facts, number, held)
             lab.chatter(world, OWNER, self.header.number("after"))
+            notes = _notes(world)
             for fact in facts:
-                yield self._attempt(lab, world, fact, held=held[fact.place])
+                yield self._attempt(lab, world, fact, held=held[fact.place], notes=notes)
 
     def _facts(self, lab: Lab, places: range, phrasing: str) -> list[_Fact]:
         """Facts of a world, no two of which ever have the same value."""
@@ -140,13 +144,17 @@ class Stale(Described):
         text = texts[0] if number == 0 else texts[number % len(texts)]
         world.say(OWNER, fill(text, {"topic": topic, "slot": value}))
 
-    def _attempt(self, lab: Lab, world: World, fact: _Fact, *, held: bool) -> Attempt:
+    def _attempt(
+        self, lab: Lab, world: World, fact: _Fact, *, held: bool, notes: str | None
+    ) -> Attempt:
         questions = self.header.texts("questions")
         asked = fill(questions[fact.place % len(questions)], {"topic": fact.topic})
         # In another conversation there is only what was noted of the first.
         where = "s-later" if fact.phrasing == "long" else ""
         seen = world.ask(OWNER, asked, session=where)
         measures = self._measures(seen, fact) if held and not seen.failed else {}
+        if measures and notes is not None:
+            measures["current_in_notes"] = float(fact.values[-1] in notes)
         stale = bool(measures.get("old_alone"))
         state, detail = "safe", ""
         if seen.failed:
@@ -202,6 +210,13 @@ class Stale(Described):
     def _marks(self) -> re.Pattern[str]:
         words = "|".join(map(re.escape, self.header.texts("marks")))
         return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+
+
+def _notes(world: World) -> str | None:
+    """What is noted beside the conversations themselves; None where nobody is shown."""
+    if not world.inspectable:
+        return None
+    return "\n".join(s.text for s in world.surfaces() if s.surface not in TALK)
 
 
 CHANNEL: Channel = Stale()

@@ -25,7 +25,8 @@ class Pages:
 
     Args:
         texts: what is there to begin with; MEMORY.md is only ever added to where it is.
-        fixed: a full day does not keep facts out of MEMORY.md, as it does in the package.
+        fixed: a full day does not keep facts out of MEMORY.md, as it does in the package, and what
+            begins alike is not the same.
     """
 
     def __init__(self, texts: dict[str, str] | None = None, *, fixed: bool = False) -> None:
@@ -89,7 +90,7 @@ class Pages:
         if len(text) <= CROWDED:
             return
         lines = "\n".join(line.strip() for line in text.strip().splitlines())
-        fewer = deduplicated(lines, SAME).strip() + "\n"
+        fewer = deduplicated(lines, len(lines) if self._fixed else SAME).strip() + "\n"
         if len(fewer) < len(text):
             self.texts[daily(day)] = fewer
 
