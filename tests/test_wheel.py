@@ -84,3 +84,20 @@ def test_the_installed_command_finds_the_built_ins(installed: Path, tmp_path: Pa
 
     assert [name for name in ("sliding_window", "bm25", "oracle") if name not in listed] == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_pytest_finds_the_plugin_in_a_fresh_project(installed: Path, tmp_path: Path) -> None:
+    """By its entry point: scenarios are items, and a session writes and passes its baseline."""
+    pytest_ = [installed / "python", "-m", "pytest", "-p", "no:cacheprovider"]
+    run([installed / "memsim", "init"], cwd=tmp_path)
+    with (tmp_path / "pyproject.toml").open("a", encoding="utf-8") as file:
+        file.write('baseline = "main"\n')
+
+    created = run([*pytest_, "-v", "--memsim-update-baseline"], cwd=tmp_path)
+    held = run([*pytest_, "--memsim-strict", "scenarios"], cwd=tmp_path)
+
+    assert "scenarios/first.yaml::first[mine@4k] PASSED" in created
+    assert "tests/test_memory.py::test_the_budget_is_kept PASSED" in created
+    assert "created reports/baselines/main.json" in created
+    assert "against main" in held
+    assert "2 passed" in held

@@ -63,7 +63,7 @@ def test_broken_bounds_are_marked_at_their_line(
     assert result.stderr == (
         f"::error file=agent/scenarios/first.yaml,line={line},"
         "title=memsim first[sliding_window%3Amessages=12@4k]::"
-        "recall .25 < .6; missed: order, card, cat\n"
+        "recall .40 < .6; missed: order, card, cat\n"
     )
     assert "::error" not in result.stdout
 
