@@ -88,7 +88,7 @@ def test_the_installed_command_finds_the_built_ins(installed: Path, tmp_path: Pa
 
 def test_pytest_finds_the_plugin_in_a_fresh_project(installed: Path, tmp_path: Path) -> None:
     """By its entry point: scenarios are items, and a session writes and passes its baseline."""
-    pytest_ = [installed / "python", "-m", "pytest", "-p", "no:cacheprovider"]
+    pytest_: list[str | Path] = [installed / "python", "-m", "pytest", "-p", "no:cacheprovider"]
     run([installed / "memsim", "init"], cwd=tmp_path)
     with (tmp_path / "pyproject.toml").open("a", encoding="utf-8") as file:
         file.write('baseline = "main"\n')
