@@ -100,7 +100,7 @@ def play_channel(
     names = {stranger.id for stranger in strangers}
     # With the planted ones among them, a part that a stranger has in common with one of those tells
     # of neither.
-    matcher = Matcher((*strangers, *lab.canaries.values()))
+    matcher = Matcher((*strangers, *(c for c in lab.canaries.values() if c.id not in names)))
     read, aside = "\n".join(lab.read), "\n".join(lab.aside)
     return Performance(
         findings=tuple(findings),
