@@ -99,6 +99,7 @@ BY_PRINCIPAL = frozenset(
     (
         *(ref for ref in EVERY if "scope=principal" in ref),
         *(ref for ref in _SYSTEMS if ref.startswith(("prx", "agentscope")) and "scope=" not in ref),
+        *(ref for ref in FIXED if ref.startswith("cogtrix")),
     )
 )
 """Those that show each principal what was said by and to them."""
