@@ -336,7 +336,8 @@ class Aegis(Strategy):
         }
 
     def load(self, state: State) -> None:
-        saved: dict[str, Any] = dict(state)
+        with reading("it is not AEGIS's memory"):
+            saved: dict[str, Any] = dict(state)
         with reading("it is not AEGIS's memory"):
             talks = {
                 session: Talk.loaded(talk, self.env.counter, self.env.budget)

@@ -326,7 +326,8 @@ class Agenticx(Strategy):
         }
 
     def load(self, state: State) -> None:
-        saved: dict[str, Any] = dict(state)
+        with reading("it is not AgenticX's memory"):
+            saved: dict[str, Any] = dict(state)
         before = self._studios.save()
         with reading("it is not AgenticX's memory"):
             principal, session = saved["latest"]

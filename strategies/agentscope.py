@@ -361,7 +361,8 @@ class Agentscope(Strategy):
         }
 
     def load(self, state: State) -> None:
-        saved: dict[str, Any] = dict(state)
+        with reading("it is not AgentScope's memory"):
+            saved: dict[str, Any] = dict(state)
         before = self.agents.save()
         with reading("it is not AgentScope's memory"):
             principal, session = saved["at"]

@@ -22,6 +22,7 @@ from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.erasure import meant
 from memsim.memory.repairing import repaired
 from memsim.memory.scope import Scoped
+from memsim.memory.state import part
 from memsim.memory.systems.cogtrix.named import Named
 from memsim.memory.systems.cogtrix.session import Session
 from memsim.memory.systems.cogtrix.settings import Settings
@@ -314,7 +315,7 @@ class Cogtrix(Strategy):
 
     def load(self, state: State) -> None:
         before = tuple(self._sessions)
-        self._sessions.load(state.get("sessions"))
+        self._sessions.load(part(state, "sessions"))
         for session in before:
             session.close()
         for session in self._sessions:

@@ -21,7 +21,7 @@ from memsim import (
 from memsim.memory.erasure import meant
 from memsim.memory.retrieval.recollection import Recollection
 from memsim.memory.scope import Scoped
-from memsim.memory.state import reading
+from memsim.memory.state import part, reading
 from memsim.memory.window import Window
 
 
@@ -70,7 +70,7 @@ class FullContext(Strategy):
         return {"said": self._said.save()}
 
     def load(self, state: State) -> None:
-        self._said.load(state.get("said"))
+        self._said.load(part(state, "said"))
 
 
 class NoMemory(Strategy):
@@ -113,7 +113,7 @@ class NoMemory(Strategy):
     def load(self, state: State) -> None:
         said = Window(self.env.counter)
         with reading("its turn is damaged"):
-            said.load(state.get("said"))
+            said.load(part(state, "said"))
             number = state["turn"]
             if not isinstance(number, int):
                 raise TypeError(number)
@@ -173,5 +173,5 @@ class Oracle(Strategy):
     def load(self, state: State) -> None:
         said = Window(self.env.counter)
         with reading("its messages are damaged"):
-            said.load(state.get("said"))
+            said.load(part(state, "said"))
         self._said = said

@@ -28,6 +28,7 @@ from memsim.memory.retrieval.recollection import Recollection
 from memsim.memory.retrieval.terms import ANALYSERS
 from memsim.memory.retrieval.vectors import VectorIndex
 from memsim.memory.scope import Scoped
+from memsim.memory.state import part
 
 Scope = Literal["shared", "principal"]
 Store = Literal["numpy", "chroma"]
@@ -116,7 +117,7 @@ class _Retrieval(Strategy):
 
     def load(self, state: State) -> None:
         before = tuple(self._archives)
-        self._archives.load(state.get("archives"))
+        self._archives.load(part(state, "archives"))
         for archive in before:
             archive.close()
 

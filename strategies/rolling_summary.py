@@ -21,6 +21,7 @@ from memsim import (
 from memsim.memory.compaction.buffer import SummaryBuffer
 from memsim.memory.erasure import meant
 from memsim.memory.scope import Scoped
+from memsim.memory.state import part
 
 
 class RollingSummary(Strategy):
@@ -111,4 +112,4 @@ class RollingSummary(Strategy):
         return {"buffers": self._buffers.save()}
 
     def load(self, state: State) -> None:
-        self._buffers.load(state.get("buffers"))
+        self._buffers.load(part(state, "buffers"))

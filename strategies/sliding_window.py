@@ -20,6 +20,7 @@ from memsim import (
 )
 from memsim.memory.erasure import meant
 from memsim.memory.scope import Scoped
+from memsim.memory.state import part
 from memsim.memory.window import Window
 
 
@@ -89,4 +90,4 @@ class SlidingWindow(Strategy):
         return {"windows": self._windows.save()}
 
     def load(self, state: State) -> None:
-        self._windows.load(state.get("windows"))
+        self._windows.load(part(state, "windows"))

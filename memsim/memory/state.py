@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+from memsim.clock import utc
 from memsim.errors import StateError
 from memsim.message import Block, Message, Text, ToolResult, ToolUse
 
@@ -37,8 +38,18 @@ def reading(otherwise: str) -> Iterator[None]:
     """
     try:
         yield
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise StateError(f"the saved state cannot be read back: {otherwise}") from error
+
+
+def part(state: Any, name: str) -> Any:  # noqa: ANN401 - what was read from a file may be anything
+    """A part of a saved state by its name; None where it has no such part.
+
+    Raises:
+        StateError: the state is no table of parts.
+    """
+    with reading("it is no state of a memory"):
+        return state.get(name)
 
 
 def _packed(message: Message) -> JSON:
@@ -73,7 +84,7 @@ def _unpacked(item: dict[str, Any]) -> Message:
         principal=item["principal"],
         session=item["session"],
         turn=item["turn"],
-        time=datetime.fromisoformat(item["time"]),
+        time=utc(datetime.fromisoformat(item["time"])),
         quotes=tuple(item["quotes"]),
         derived_from=tuple(item["derived_from"]),
         excerpts=tuple(item.get("excerpts", ())),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memsim.clock import utc
 from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.state import JSON, reading
 from memsim.message import EPOCH
@@ -106,7 +107,7 @@ class Summary:
                 ),
                 owners=dict(saved["owners"]),
                 compactions=0 + saved["compactions"],
-                time=datetime.fromisoformat(saved["time"]),
+                time=utc(datetime.fromisoformat(saved["time"])),
             )
 
 

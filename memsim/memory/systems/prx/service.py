@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memsim.clock import utc
 from memsim.memory.audit import AuditTrail
 from memsim.memory.guard import Guard
 from memsim.memory.state import JSON, reading
@@ -279,7 +280,7 @@ class Service:
         """
         with reading("it is not a memory of PRX"):
             speakers = Speakers.loaded(saved["parts"])
-            tidied = saved["tidied"] and datetime.fromisoformat(saved["tidied"])
+            tidied = saved["tidied"] and utc(datetime.fromisoformat(saved["tidied"]))
             trail, brain, copies = saved.get("audit"), saved["brain"], read_copies(saved["copies"])
         audit = None if trail is None else AuditTrail.load(trail)
         self.brain.load(brain)

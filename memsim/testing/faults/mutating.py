@@ -1,0 +1,137 @@
+"""Files and states as nobody would write them: bytes and JSON values, mutated by a seed."""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STRANGE = (
+    *(b"null ~ no 010 12:30:45 1_000 .inf .nan -1 0 1e9 [] {} [ } ' \" | > # % @ ` ? \\".split()),
+    *(b"{{7*7}} {0.__class__} user turns facts session restart true the 0s 52000w".split()),
+    *(b"9999-12-31T23:59:59Z 99999999999999999999 1e999 NaN \\ud800 \\u0000".split()),
+    *(b": ,- ,\t,&a ,*a ,<<: ,!!str ,---\n,...\n,\r,\x00,\xff,\xed\xa0\x80".split(b",")),
+    *(c.encode() for c in "\u202e\x85\ufeff\u200d\u0301"),
+)
+"""What stands for something in YAML or JSON, or in some encoding."""
+
+ODD: tuple[Any, ...] = (
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1,
+        2**63,
+        2**200,
+        1e308,
+        -0.0,
+        0.5,
+        "",
+        " ",
+        "x",
+        "\x00",
+        "é\u0301",
+    ),
+    *("9999-12-31T23:59:59+00:00", "2026-01-05T09:00:00", "0001-01-01T00:00:00+14:00", [], {}),
+    *([None], [[]], {"": None}, {"x": {}}, ["x", "y"], [0, 1], "\u202e", "assistant", "x" * 5000),
+)
+"""JSON values that are something else than what is expected."""
+
+
+def mutated_bytes(chance: random.Random, sources: Sequence[bytes]) -> bytes:
+    """One of some files after one to four mutations; now and then spliced with another."""
+    data = chance.choice(sources)
+    if chance.random() < 0.1:
+        other = chance.choice(sources)
+        data = data[: _spot(chance, data)] + other[_spot(chance, other) :]
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        data = _mutated(chance, data)
+    return data
+
+
+def _mutated(chance: random.Random, data: bytes) -> bytes:
+    at = _spot(chance, data)
+    head, tail = data[:at], data[at:]
+    kind = chance.randrange(8)
+    if kind > 4:
+        return (_with_another_value if kind == 5 else _with_lines_moved)(chance, data)
+    return (
+        head
+        + (
+            chance.choice(STRANGE) + tail,
+            tail[chance.randint(1, 12) :],
+            bytes([chance.randrange(256)]) + tail[1:],
+            b"",
+            bytes(len(tail)),
+        )[kind]
+    )
+
+
+def _with_another_value(chance: random.Random, data: bytes) -> bytes:
+    found = list(re.finditer(rb"(?<=: )[^\n,{}\[\]]+", data))
+    if not found:
+        return data
+    match = chance.choice(found)
+    return data[: match.start()] + chance.choice(STRANGE) + data[match.end() :]
+
+
+def _with_lines_moved(chance: random.Random, data: bytes) -> bytes:
+    rows = data.splitlines(keepends=True)
+    if not rows:
+        return data
+    at, kind = chance.randrange(len(rows)), chance.randrange(4)
+    if kind == 0:
+        rows.insert(chance.randrange(len(rows) + 1), rows[at])
+    elif kind == 1:
+        del rows[at]
+    elif kind == 2:
+        rows.insert(chance.randrange(len(rows)), rows.pop(at))
+    else:
+        rows[at] = b" " * chance.randint(1, 6) + rows[at].lstrip(b" ")
+    return b"".join(rows)
+
+
+def _spot(chance: random.Random, data: bytes) -> int:
+    return chance.randrange(len(data) + 1)
+
+
+def mutated_value(chance: random.Random, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """A JSON value of which one to three parts are others, gone, doubled or elsewhere."""
+    holder = [copy.deepcopy(value)]
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        _mutate(chance, *chance.choice(_places(holder)))
+    return holder[0]
+
+
+def _places(value: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - as above
+    """Every part of a value, as what holds it and where."""
+    found: list[tuple[Any, Any]] = []
+    waiting = [value]
+    while waiting:
+        holder = waiting.pop()
+        keys = list(holder) if isinstance(holder, dict) else range(len(holder))
+        for key in keys:
+            found.append((holder, key))
+            if isinstance(holder[key], dict | list):
+                waiting.append(holder[key])
+    return found
+
+
+def _mutate(chance: random.Random, holder: Any, key: Any) -> None:  # noqa: ANN401 - as above
+    kind = chance.randrange(5)
+    if kind == 0 and isinstance(holder, dict):
+        del holder[key]
+    elif kind == 1 and isinstance(holder, dict):
+        holder[chance.choice(("", "x", "id", f"{key}s"))] = holder.pop(key)
+    elif kind == 2 and isinstance(holder[key], list) and holder[key]:
+        holder[key].append(copy.deepcopy(chance.choice(holder[key])))
+    elif kind == 3 and isinstance(holder[key], int | float):
+        holder[key] = chance.choice((-holder[key], holder[key] + 1, holder[key] * 10**6, 0.5))
+    else:
+        holder[key] = copy.deepcopy(chance.choice(ODD))

@@ -1,0 +1,48 @@
+"""A slice of the fuzzing, the same each time: whatever is loaded, loads or gets its one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import pytest
+
+from benchmarks import fuzz
+from memsim.errors import MemsimError
+
+INPUTS: Final = {"scenario": 400, "snapshot": 120, "run": 120, "baseline": 120, "locomo": 120}
+STATES: Final = 24
+"""Inputs for each strategy; `benchmarks/fuzz.py` tries a hundred thousand in all."""
+
+
+@pytest.mark.parametrize("name", [*fuzz.TARGETS])
+def test_whatever_is_loaded_loads_or_is_refused_in_one_line(name: str) -> None:
+    """Nothing but memsim's own errors comes out, and a refused state changes nothing."""
+    found, wrong = fuzz.fuzz([name], inputs=INPUTS.get(name, STATES))
+
+    assert wrong == []
+    # Both must be there, or the mutations are too mild or too wild to test anything.
+    assert found[name]["refused"] >= 5
+    assert found[name]["loaded"] >= 1
+
+
+def test_what_is_not_refused_as_it_should_be_is_told() -> None:
+    """Another error, a message of two lines, and a state that changed."""
+
+    def raising(error: Exception) -> fuzz.Target:
+        def target(_chance: object) -> None:
+            raise error
+
+        return target
+
+    came = Counter(
+        fuzz.one(raising(error), "7")[0]
+        for error in (
+            ValueError("no"),
+            MemsimError("two\nlines"),
+            fuzz.ChangedError("no"),
+            MemsimError("one line"),
+        )
+    )
+
+    assert {"wrong": 3, "refused": 1} == came
