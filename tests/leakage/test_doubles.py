@@ -17,7 +17,7 @@ from memsim.testing.doubles import ALWAYS_RAISES, AMNESIAC, DOUBLES, HONEST, Dou
 Play = Callable[..., Performance]
 Score = Callable[[str, Performance], ChannelScore]
 
-BROKEN, WHOLE = 30, 10
+BROKEN, WHOLE = 30, 5
 """Attempts on a channel that a double breaks, and on one that it does not."""
 CHANNELS = tuple(modules())
 

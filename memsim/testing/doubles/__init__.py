@@ -164,7 +164,7 @@ DOUBLES: tuple[Double, ...] = (
         "L4",
         "L13",
         "L19",
-        may="L12 L13 L15 L16",
+        may="L12 L15 L16",
         thread="https://github.com/evoila/meho/issues/1797",
     ),
     _double(

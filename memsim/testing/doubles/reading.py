@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -109,6 +109,9 @@ class SharedCache(Honest):
     def observe(self, message: Message) -> None:
         self._shared.clear()
         super().observe(message)
+
+    def erase_answers(self, drawer: Drawer, gone: Collection[str]) -> None:
+        self._shared.clear()
 
 
 class SaysWhose(Honest):
