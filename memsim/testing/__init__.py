@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Kept,
         LedgerCase,
         LedgerOp,
+        RunCase,
         ShelfCase,
         Turn,
     )
@@ -60,6 +61,7 @@ __all__ = [
     "NotApplicable",
     "Profile",
     "Result",
+    "RunCase",
     "ShelfCase",
     "Subject",
     "Trial",
@@ -91,6 +93,7 @@ _LATE = {
     "PROFILES": "memsim.testing.checking",
     "Profile": "memsim.testing.checking",
     "Result": "memsim.testing.checking",
+    "RunCase": "memsim.testing.cases",
     "ShelfCase": "memsim.testing.cases",
     "Subject": "memsim.testing.worlds",
     "Trial": "memsim.testing.worlds",

@@ -191,4 +191,23 @@ class FileCase:
     operation: int = 1
 
 
-AnyCase = Case | LedgerCase | ShelfCase | FileCase
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCase:
+    """A run of a scenario with and without fillers.
+
+    Attributes:
+        seed: of the fillers, and of the facts' values.
+        filler: turns of talk that has nothing to do with anything.
+        stop: after so many cases, and one, the run is stopped.
+        lost: so many bytes of what it wrote last are lost.
+        jobs: processes that play it.
+    """
+
+    seed: int = 0
+    filler: int = 1
+    stop: int = 0
+    lost: int = 0
+    jobs: int = 1
+
+
+AnyCase = Case | LedgerCase | ShelfCase | FileCase | RunCase

@@ -15,7 +15,7 @@ from memsim.testing.cases import AnyCase, Case
 from memsim.testing.claims import claims_of
 from memsim.testing.coverage import Coverage, Covered
 from memsim.testing.drawing import drawn
-from memsim.testing.generators import cases, files, ledgers, shelves
+from memsim.testing.generators import cases, files, ledgers, runs, shelves
 from memsim.testing.invariants import Invariant, NotApplicable, Violation, known
 from memsim.testing.shrinking import simplest
 from memsim.testing.worlds import Subject, Trial, World
@@ -122,6 +122,8 @@ def generated(on: On, profile: Profile) -> SearchStrategy[AnyCase]:
         return shelves()
     if on == "file":
         return files()
+    if on == "run":
+        return runs()
     return cases(profile.steps // 3)
 
 

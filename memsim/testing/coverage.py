@@ -195,6 +195,7 @@ FEATURES: Mapping[str, tuple[Feature, ...]] = {
         Feature(name="zeros", floor=0.05, shows=lambda c: c.damage == "zeroed"),
         Feature(name="cut short", floor=0.05, shows=lambda c: c.damage == "truncated"),
     ),
+    "RunCase": (Feature(name="records are lost", floor=0.3, shows=lambda c: c.lost > 0),),
 }
 """What cases have to show, by the kind of case."""
 

@@ -21,6 +21,7 @@ from memsim.testing.cases import (
     Kept,
     LedgerCase,
     LedgerOp,
+    RunCase,
     ShelfCase,
     Turn,
 )
@@ -28,7 +29,19 @@ from memsim.testing.cases import (
 KINDS: Mapping[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(Case, Turn, Elapse, Forgotten, Granted, LedgerCase, LedgerOp, ShelfCase, Kept, FileCase),
+        *(
+            Case,
+            Turn,
+            Elapse,
+            Forgotten,
+            Granted,
+            LedgerCase,
+            LedgerOp,
+            ShelfCase,
+            Kept,
+            FileCase,
+            RunCase,
+        ),
         *(Message, Text, ToolUse, ToolResult),
     )
 }
@@ -72,7 +85,7 @@ def decode(text: str) -> AnyCase:
     """
     with reading("it is not a counterexample"):
         value = _decoded(parse(text))
-    if not isinstance(value, Case | LedgerCase | ShelfCase | FileCase):
+    if not isinstance(value, Case | LedgerCase | ShelfCase | FileCase | RunCase):
         raise StateError("the saved state cannot be read back: it is not a counterexample")
     return value
 

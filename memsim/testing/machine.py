@@ -95,7 +95,7 @@ class CompactionMachine(RuleBasedStateMachine):
         self._gap = 3
         self._number = 0
         self._faulty = False
-        self._shown = False
+        self._viewers: set[str] = set()
         self._looked = 0
 
     @classmethod
@@ -229,7 +229,7 @@ class CompactionMachine(RuleBasedStateMachine):
     def use_foreign_handle(self) -> None:
         """An id of somebody else's is as good as one that nobody has."""
         others = [i for who in PRINCIPALS if who != self._principal for i in self._writer.own(who)]
-        if self._shown or not others:
+        if self._principal in self._viewers or not others:
             return
         for world in self._worlds:
             query = world.query("Where is the order?", self._principal)
@@ -286,7 +286,7 @@ class CompactionMachine(RuleBasedStateMachine):
         viewer = PRINCIPALS[(self._who + 1) % len(PRINCIPALS)]
         own = self._writer.own(self._principal)
         # What was shown once may be known for ever: from then on the worlds may differ.
-        self._shown = self._shown or (viewer == OBSERVER and not revoked)
+        self._viewers |= set() if revoked else {viewer}
         self._happen(Granted(owner=self._principal, viewer=viewer, sources=own, revoked=revoked))
 
     def _behave(self, behaviour: Behaviour) -> None:
@@ -337,7 +337,7 @@ class CompactionMachine(RuleBasedStateMachine):
         )
         for name in self._names:
             invariant(name).measure(_Latest(first, latest))
-        if len(self._worlds) > 1 and not self._shown:
+        if len(self._worlds) > 1 and OBSERVER not in self._viewers:
             one, other = (_observed(world, self._looked) for world in self._worlds)
             if one != other:
                 raise Violation(

@@ -22,8 +22,9 @@ Tag = Literal[
     "persistence",
     "run",
 ]
-On = Literal["strategy", "compaction", "ledger", "shelf", "file"]
-"""What an invariant is measured on: any strategy by its contract, or a part of `memsim.memory`."""
+On = Literal["strategy", "compaction", "ledger", "shelf", "file", "run"]
+"""What an invariant is measured on: any strategy by its contract, or a part of `memsim.memory`,
+or whole runs."""
 
 Need = Literal["context", "surfaces", "save", "isolation", "grants", "tail", "system", "model"]
 """What a strategy has to offer to be measured: see `memsim.testing.claims`."""

@@ -7,7 +7,16 @@ from dataclasses import replace
 from typing import TypeVar
 
 from memsim.message import Message, Text, ToolResult
-from memsim.testing.cases import AnyCase, Case, FileCase, Happening, LedgerCase, ShelfCase, Turn
+from memsim.testing.cases import (
+    AnyCase,
+    Case,
+    FileCase,
+    Happening,
+    LedgerCase,
+    RunCase,
+    ShelfCase,
+    Turn,
+)
 
 T = TypeVar("T")
 
@@ -47,6 +56,9 @@ def candidates(case: AnyCase) -> Iterator[AnyCase]:
     elif isinstance(case, FileCase):
         plain = replace(case, state="{}"), replace(case, other="[]")
         yield from (c for c in plain if c != case)
+    elif isinstance(case, RunCase):
+        simpler = (replace(case, **{name: 0}) for name in ("seed", "lost", "stop"))
+        yield from (c for c in (*simpler, replace(case, filler=1)) if c != case)
 
 
 def makes_sense(case: Case) -> bool:

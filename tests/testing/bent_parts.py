@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from memsim.errors import StateError
+from memsim.executors import Executor, Outcomes, PlayCase, ProcessPool
 from memsim.memory import hygiene, snapshot
 from memsim.memory.acl import Where
 from memsim.memory.compaction import (
@@ -33,8 +34,10 @@ from memsim.memory.ledger import InjectionLedger
 from memsim.memory.state import JSON
 from memsim.message import Message, Role, Text, composed
 from memsim.models import Request
+from memsim.suite import CaseSpec, Plan, run_case
 from memsim.testing.invariants import budget_parts, coverage_parts
 from memsim.testing.invariants import offload as offload_parts
+from memsim.testing.invariants import runs as runs_of
 from memsim.testing.invariants import steps as steps_of
 
 History = tuple[Message, ...]
@@ -258,6 +261,29 @@ def _last_wins(put: Bend) -> None:
     put(snapshot.Snapshot, "update", update)
 
 
+def _restarting(put: Bend) -> None:
+    real = runs_of.kept
+
+    def kept(made: Plan, reports: Path, executor: Executor, stop: int = 0) -> Path:
+        folder = real(made, reports, executor, stop)
+        path = folder / "probes.jsonl"
+        if not stop and reports.name == "stopped":
+            path.write_bytes(path.read_bytes() * 2)
+        return folder
+
+    put(runs_of, "kept", kept)
+
+
+def _first_come(put: Bend) -> None:
+    class Backwards(ProcessPool):
+        def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
+            for place, spec in enumerate(specs):
+                yield place, play(specs[-1 - place] if len(specs) > 1 else spec)
+
+    put(runs_of, "ProcessPool", Backwards)
+    put(runs_of, "_dying", run_case)
+
+
 BENT_PARTS: dict[str, Callable[[Bend], None]] = {
     "steps_close_pairs": stepping(lambda h, _: without(h, lambda m: bool(m.calls))),
     "steps_keep_pairs_adjacent": stepping(_parted),
@@ -316,5 +342,8 @@ BENT_PARTS: dict[str, Callable[[Bend], None]] = {
     "crash_at_any_write": _in_place,
     "damage_is_loud": _forgiving,
     "no_lost_update": _last_wins,
+    "resume_is_uninterrupted": _restarting,
+    "workers_change_nothing": _first_come,
+    "fillers_change_no_verdict": lambda put: put(runs_of, "BUDGET", 96),
 }
 """By invariant, what bends the part that it is measured on."""

@@ -16,7 +16,7 @@ from memsim.testing.registry import On
 from memsim.testing.shrinking import candidates, makes_sense, simplest
 
 COMMIT = PROFILES["commit"]
-EVERY: tuple[On, ...] = ("strategy", "ledger", "shelf", "file")
+EVERY: tuple[On, ...] = ("strategy", "ledger", "shelf", "file", "run")
 conversing = generated("strategy", COMMIT)
 
 

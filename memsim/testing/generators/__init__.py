@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsim.testing.generators.configuring import behaviours, cases
-from memsim.testing.generators.parts import files, ledgers, shelves, values
+from memsim.testing.generators.parts import files, ledgers, runs, shelves, values
 from memsim.testing.generators.talking import conversations, written
 from memsim.testing.generators.texts import odd, sayings
 
@@ -14,6 +14,7 @@ __all__ = [
     "files",
     "ledgers",
     "odd",
+    "runs",
     "sayings",
     "shelves",
     "values",

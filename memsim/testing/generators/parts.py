@@ -10,7 +10,15 @@ from memsim.clock import utc
 from memsim.memory.canonical import canonical
 from memsim.memory.state import JSON
 from memsim.message import EPOCH
-from memsim.testing.cases import FileCase, Kept, LedgerCase, LedgerOp, LedgerStep, ShelfCase
+from memsim.testing.cases import (
+    FileCase,
+    Kept,
+    LedgerCase,
+    LedgerOp,
+    LedgerStep,
+    RunCase,
+    ShelfCase,
+)
 
 STEPS: tuple[LedgerStep, ...] = (
     "claim",
@@ -126,4 +134,16 @@ def files() -> st.SearchStrategy[FileCase]:
         damage=st.sampled_from(DAMAGES),
         place=st.sampled_from((0, 3, 100, 250, 500, 750, 900, 997)),
         operation=st.sampled_from((1, 2, 3, 4, 5)),
+    )
+
+
+def runs() -> st.SearchStrategy[RunCase]:
+    """Runs that are stopped; few of them by several processes, which take long to begin."""
+    return st.builds(
+        RunCase,
+        seed=st.integers(0, 999),
+        filler=st.sampled_from((1, 5, 20, 60)),
+        stop=st.integers(0, 5),
+        lost=st.sampled_from((0, 0, 1, 40, 400, 10_000)),
+        jobs=st.sampled_from((*(1,) * 24, 2, *(1,) * 24, 8)),
     )
