@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from memsim.cli.printable import printable
 from memsim.errors import ExitCode, LocatedError, MemsimError
 
 _BUG = "memsim: this is a fault of memsim, not of your input; please report it with the lines above"
@@ -44,7 +45,7 @@ def close_stdout() -> None:
 def complain(text: str) -> None:
     """One line on standard error."""
     with suppress(BrokenPipeError):
-        click.echo(" ".join(text.split()), err=True)
+        click.echo(printable(" ".join(text.split())), err=True)
 
 
 @contextmanager

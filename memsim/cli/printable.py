@@ -18,11 +18,20 @@ def printable(text: object) -> str:
     return "".join(c if _harmless(c) else _escaped(c) for c in str(text))
 
 
+def calm(text: str) -> str:
+    """The same for a text of several lines, which stay lines."""
+    return "\n".join(line if _plain(line) else printable(line) for line in text.split("\n"))
+
+
 def safe_json(value: JSON) -> str:
     """Canonical JSON, in which what a terminal would obey is written as escapes."""
     from memsim.memory.canonical import canonical
 
     return "".join(c if _harmless(c) else json.dumps(c)[1:-1] for c in canonical(value))
+
+
+def _plain(line: str) -> bool:
+    return line.isascii() and line.isprintable()
 
 
 def _harmless(character: str) -> bool:

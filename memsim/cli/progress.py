@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import click
 
+from memsim.cli.printable import printable
 from memsim.cli.terminal import Terminal
 from memsim.report import numbers
 
@@ -59,7 +60,9 @@ class _Plain:
         self._done += 1
         mark = self._failed if step.failed else " "
         place = f"[{self._done:>{len(str(self._total))}}/{self._total}]"
-        said = f"{place} {mark} {step.id}  {step.result}  {numbers.seconds(step.seconds)}"
+        said = (
+            f"{place} {mark} {printable(step.id)}  {step.result}  {numbers.seconds(step.seconds)}"
+        )
         with suppress(BrokenPipeError):
             click.echo(said, err=True)
 

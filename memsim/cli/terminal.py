@@ -11,6 +11,7 @@ from typing import Literal, TextIO
 import click
 
 from memsim.cli.guard import close_stdout
+from memsim.cli.printable import calm
 from memsim.errors import UsageError
 from memsim.report.layout import TextLine, Tone
 from memsim.report.marks import ASCII, UNICODE, Marks
@@ -58,9 +59,14 @@ class Terminal:
     def say(self, text: str = "") -> None:
         """Print a text and a newline; quiet when nobody reads any more.
 
+        Whatever in it a terminal would obey is shown as an escape.
+
         Raises:
             UsageError: it cannot be printed, as where a disk is full.
         """
+        self._print(calm(text))
+
+    def _print(self, text: str) -> None:
         try:
             click.echo(text, color=self.color)
         except BrokenPipeError:
@@ -71,14 +77,14 @@ class Terminal:
 
     def say_lines(self, lines: tuple[TextLine, ...] | list[TextLine]) -> None:
         """Print lines in their tones."""
-        self.say("\n".join(self.styled(line) for line in lines))
+        self._print("\n".join(self.styled(line) for line in lines))
 
     def styled(self, line: TextLine) -> str:
         """A line with its tone as colour, or plain where there is none."""
-        style = _STYLES.get(line.tone)
-        if not self.color or style is None or not line.text:
-            return line.text
-        return click.style(line.text, **style)  # type: ignore[arg-type]
+        style, text = _STYLES.get(line.tone), calm(line.text)
+        if not self.color or style is None or not text:
+            return text
+        return click.style(text, **style)  # type: ignore[arg-type]
 
 
 def speaks_unicode(stream: TextIO, environ: Mapping[str, str]) -> bool:

@@ -208,7 +208,7 @@ def _way(moved: Moved) -> str:
 
 def comparison_markdown(comparison: Comparison) -> Iterator[str]:
     """The comparison as a section of a report."""
-    from memsim.report.markdown import escape, table_rows
+    from memsim.report.markdown import code, escape, table_rows
 
     yield from ("", f"## Compared: {title(comparison, UNICODE)}", "")
     if _shared(comparison):
@@ -220,7 +220,7 @@ def comparison_markdown(comparison: Comparison) -> Iterator[str]:
         mine = [m for m in comparison.moved if m.lost == lost]
         if mine:
             yield from ("", "### Newly lost" if lost else "### Newly kept", "")
-            yield from (f"- `{m.id}`{escape(_after(m))}" for m in mine)
+            yield from (f"- {code(m.id)}{escape(_after(m))}" for m in mine)
 
 
 def _after(moved: Moved) -> str:

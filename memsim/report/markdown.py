@@ -96,12 +96,22 @@ def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(escape(cell.strip()) for cell in cells) + " |"
 
 
-_MARKUP = re.compile(r"[\\|*_`]|<(?=\S)")
+_MARKUP = re.compile(r"[\\|*_`]|<(?=\S)|\](?=[(\[:])")
+_BROKEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_TICKS = re.compile("`+")
 
 
 def escape(text: str) -> str:
-    """A text in which nothing is markup."""
-    return _MARKUP.sub(lambda sign: f"\\{sign[0]}", text)
+    """A text in which nothing is markup, on one line: no link, no picture, no HTML."""
+    return _MARKUP.sub(lambda sign: f"\\{sign[0]}", _BROKEN.sub(" ", text))
+
+
+def code(text: str) -> str:
+    """A text as code, on one line, between more backticks than it has in a row."""
+    line = _BROKEN.sub(" ", text)
+    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(line)), default=0))
+    gap = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{gap}{line}{gap}{ticks}"
 
 
 def _failures(failures: tuple[Failure, ...]) -> Iterator[str]:
@@ -109,12 +119,12 @@ def _failures(failures: tuple[Failure, ...]) -> Iterator[str]:
         return
     yield from ("", "## Failed", "")
     for failure in failures:
-        yield f"- `{failure.case}`"
+        yield f"- {code(failure.case)}"
         for broken in failure.broken:
             place = f" ({broken.place})" if broken.place else ""
             yield f"  - {escape(broken_text(broken, UNICODE))}{escape(place)}"
         for probe in failure.missed:
-            yield f"  - missed: `{explain_command(probe.id)}`"
+            yield f"  - missed: {code(explain_command(probe.id))}"
 
 
 def _unscored(cases: tuple[Unscored, ...]) -> Iterator[str]:
@@ -122,7 +132,7 @@ def _unscored(cases: tuple[Unscored, ...]) -> Iterator[str]:
         return
     yield from ("", "## Not scored", "")
     for case in cases:
-        yield f"- `{case.case}`: {escape(case.error or case.state)}"
+        yield f"- {code(case.case)}: {escape(case.error or case.state)}"
 
 
 def _missed(groups: tuple[MissedGroup, ...]) -> Iterator[str]:
