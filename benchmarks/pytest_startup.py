@@ -24,8 +24,8 @@ MOST = 0.020
 """Seconds of CPU time that it may cost."""
 
 PYTEST = ("_pytest", "iniconfig", "packaging", "pluggy", "py.py", "pygments", "pytest-")
-RUNS = 10
-QUICK = 5
+RUNS = 30
+QUICK = 10
 
 
 def installed(folder: Path) -> Path:
