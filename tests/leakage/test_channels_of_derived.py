@@ -164,7 +164,7 @@ def test_who_tells_all_violates_most(play: Play, scored: Score) -> None:
 
 def test_a_tool_that_knows_plain_names_alone_is_passed_by(play: Play) -> None:
     """Other spellings of the same file lead to it; the host's guarded tools do not."""
-    leaks = _leaks(play("L11", deriving.ReadsFiles, 70))
+    leaks = _leaks(play("L11", deriving.ReadsFiles, 16))
 
     assert {f"file_read {n}" for n in (2, 4, 6, 9)} == {a.labels["way"] for a in leaks}
 

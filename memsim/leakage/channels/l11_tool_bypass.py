@@ -63,7 +63,7 @@ class ToolBypass(Described):
                 yield lab.control(f"asked/{canary.slot}", asked, canary)
             raw = _raw_files(world)
             furnish(Path(place), raw.files)
-            ways = [*_by_host(Path(place)).items(), *_by_tools(world).items()]
+            ways = [*_by_tools(world).items(), *_by_host(Path(place)).items()]
             for n in range(count):
                 name, reach = ways[n % len(ways)]
                 canary = canaries[(n + n // len(ways)) % len(canaries)]
