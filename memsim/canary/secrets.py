@@ -7,6 +7,7 @@ takes time in proportion to the text, whatever the text is.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 _STARTS = r"(?<![A-Za-z0-9_-])"
@@ -36,6 +37,12 @@ _PATTERNS = (
 NAMES = tuple(name for name, _ in _PATTERNS)
 _ANY = re.compile("|".join(f"(?P<{name.replace('-', '_')}>{regex})" for name, regex in _PATTERNS))
 
+_HINTS = (
+    *("AKIA", "ASIA", "ghp_", "gho_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat-", "sk-"),
+    *("AIza", "xox", "k_live_", "k_test_", "hf_", "PRIVATE KEY", "eyJ"),
+)
+_ANY_CASE = ("aws",)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secret:
@@ -63,6 +70,23 @@ def scan(text: str) -> tuple[Secret, ...]:
 def redact(text: str) -> str:
     """The text with each credential replaced by its kind: `[github-token]`."""
     return _ANY.sub(lambda match: f"[{_name(match)}]", text)
+
+
+def hinted(text: str) -> bool:
+    """Whether a text holds what every credential holds, so that it is worth scanning; fast."""
+    lower = text.lower()
+    return any(hint in text for hint in _HINTS) or any(hint in lower for hint in _ANY_CASE)
+
+
+def redact_values(value: object) -> object:
+    """A JSON value with every text in it redacted, keys as well."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {redact_values(key): redact_values(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [redact_values(each) for each in value]
+    return value
 
 
 def _name(match: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memsim.canary.secrets import hinted, redact_values
 from memsim.discovery import StrategyRef, pin, prepare
 from memsim.errors import ModelError
 from memsim.memory.stores.opening import addresses
@@ -229,4 +230,13 @@ def _outcomes(scores: Sequence[ProbeScore]) -> dict[str, int]:
 
 def _lines(records: Sequence[Mapping[str, object]]) -> bytes:
     # A model may end in half an emoji; escaped, it is the JSON of just that.
-    return "".join(map(json_line, records)).encode(errors="backslashreplace")
+    return "".join(map(_line, records)).encode(errors="backslashreplace")
+
+
+def _line(record: Mapping[str, object]) -> str:
+    """A record's line; a real credential that a strategy or a model let through is left out."""
+    line = json_line(record)
+    if not hinted(line):
+        return line
+    kept = {key: redact_values(value) for key, value in record.items()}
+    return json_line(kept)
