@@ -242,6 +242,7 @@ DOUBLES: tuple[Double, ...] = (
         "logs at info",
         "telling:LogsAtInfo",
         "L14",
+        may="L7",
         thread="https://github.com/mem0ai/mem0/issues/6915",
     ),
     _double(
