@@ -256,7 +256,8 @@ class Prx(Strategy):
         )
 
     def observe(self, message: Message) -> None:
-        self._chats.add(message)
+        if left := self._chats.add(message):
+            self._log("dropped", tuple(m.id for m in left))
         self._pending.append(message)
         self.service.joined(message.principal, message.session)
         if message.role == "user" and self.settings.auto_save:

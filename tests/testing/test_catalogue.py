@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from memsim.errors import ConfigError, NothingCollected
@@ -23,6 +25,15 @@ def test_a_promise_is_told_three_times(promise: Invariant) -> None:
     assert "\n" not in promise.statement
     assert promise.formal
     assert promise.example.startswith("Fails")
+
+
+def test_the_documentation_has_them_all() -> None:
+    """Number, name and statement, word for word."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "check.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| I")]
+
+    told = [f"| I{p.number} | `{p.name}` | {p.statement} |" for p in known()]
+    assert told == [row[: row.rindex("|", 0, -1) + 1] for row in rows]
 
 
 @pytest.mark.parametrize(

@@ -85,9 +85,9 @@ class Chat:
     def __len__(self) -> int:
         return len(self._window)
 
-    def add(self, message: Message) -> None:
-        """Take a message in."""
-        self._window.add(message)
+    def add(self, message: Message) -> tuple[Message, ...]:
+        """Take a message in; the messages that left for it, oldest first."""
+        return self._window.add(message)
 
     def section(self, budget: int) -> Section:
         """The latest messages that fit into a budget."""
@@ -152,9 +152,9 @@ class Chats:
         self._new = new
         self._chats: dict[str, Chat] = {}
 
-    def add(self, message: Message) -> None:
-        """Take a message into its sender's chat."""
-        self._chats.setdefault(message.principal, self._new()).add(message)
+    def add(self, message: Message) -> tuple[Message, ...]:
+        """Take a message into its sender's chat; the messages that left it, oldest first."""
+        return self._chats.setdefault(message.principal, self._new()).add(message)
 
     def of(self, principal: str) -> Chat:
         """Somebody's chat; an empty one where they have none."""
