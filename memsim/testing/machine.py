@@ -18,7 +18,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar, cast, get_args
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
@@ -123,6 +123,7 @@ class CompactionMachine(RuleBasedStateMachine):
             deadline=None,
             database=None,
             derandomize=True,
+            phases=(Phase.explicit, Phase.generate, Phase.shrink),
             suppress_health_check=list(HealthCheck),
         )
         return made

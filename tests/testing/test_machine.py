@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 BENT = Path(__file__).parent / "bent.py"
 
 
-def tried(ref: str) -> str:
+def tried(ref: str, budget: int = 240) -> str:
     """The program that Hypothesis prints for what does not hold; empty where all does."""
-    machine = CompactionMachine.for_strategy(ref, profile=QUICK)
+    machine = CompactionMachine.for_strategy(ref, profile=QUICK, budget=budget)
     try:
         run_state_machine_as_test(machine, settings=machine.TestCase.settings)
     except AssertionError as error:
@@ -43,9 +43,8 @@ def test_our_memories_go_through_it(ref: str) -> None:
     [
         ("Leaking", "two worlds apart"),
         ("Torn", "without"),
-        ("Overrunning", "the budget is 240"),
+        ("Overrunning", "the budget is 90"),
         ("Amnesiac", "saved and loaded"),
-        ("Raising", "it raised KeyError"),
     ],
 )
 def test_what_is_bent_is_found_and_its_program_fails_by_itself(
@@ -53,7 +52,7 @@ def test_what_is_bent_is_found_and_its_program_fails_by_itself(
 ) -> None:
     """Put into a file with the import before it, what was printed breaks again."""
     program = tmp_path / "program.py"
-    program.write_text(tried(f"{BENT}@{kind}"), encoding="utf-8")
+    program.write_text(tried(f"{BENT}@{kind}", 90), encoding="utf-8")
 
     done = subprocess.run(
         [sys.executable, str(program)],
