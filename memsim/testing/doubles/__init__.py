@@ -65,7 +65,7 @@ DOUBLES: tuple[Double, ...] = (
         "L3",
         "L4",
         "L13",
-        may="L12 L13 L15 L16 L19",
+        may="L12 L15 L16 L19",
         thread="https://github.com/rohitg00/agentmemory/issues/1057",
     ),
     _double(
@@ -76,7 +76,7 @@ DOUBLES: tuple[Double, ...] = (
         "L3",
         "L4",
         "L13",
-        may="L12 L13 L15 L16",
+        may="L12 L15 L16",
         thread="https://github.com/google/adk-python/issues/1019",
     ),
     _double(
@@ -121,7 +121,7 @@ DOUBLES: tuple[Double, ...] = (
         "L3",
         "L4",
         "L13",
-        may="L12 L13 L15 L16 L19",
+        may="L12 L15 L16 L19",
         thread="https://github.com/vllm-project/semantic-router/issues/2134",
     ),
     _double(
