@@ -60,6 +60,7 @@ class Lab:
         self._matcher_of: tuple[int, Matcher] = (0, Matcher(()))
         self._legible: set[str] = set()
         self._read: dict[str, tuple[Hit, ...]] = {}
+        self._found: dict[str, frozenset[str]] = {}
         self.families = families
         self.canaries: dict[str, Canary] = {}
         self.planted: dict[str, int] = {}
@@ -267,16 +268,23 @@ class Lab:
             self._read[unread] = hits
         return self._read[unread]
 
+    def _secrets(self, text: str) -> frozenset[str]:
+        """Ids of the secrets that stand in a text; a view with many is not searched for each."""
+        matcher = self._matcher
+        if text not in self._found:
+            self._found[text] = frozenset(hit.canary for hit in matcher.find(text))
+        return self._found[text]
+
     def _place(self, view: Seen, canary: Canary) -> str:
         for name, text in view.parts:
-            if any(hit.canary == canary.id for hit in self._matcher.find(text)):
+            if canary.id in self._secrets(text):
                 return name
         return view.surface
 
     def _through(self, view: Seen, canary: Canary, place: str) -> tuple[Sighting, ...]:
         """What the strategy wrote itself and the secret came by, such as a summary."""
         for name, turn, text in view.made:
-            if name == place and any(h.canary == canary.id for h in self._matcher.find(text)):
+            if name == place and canary.id in self._secrets(text):
                 return (Sighting(surface=name, viewer="", turn=turn),)
         return ()
 
@@ -286,4 +294,5 @@ class Lab:
         if self._matcher_of[0] != len(self.canaries):
             self._matcher_of = len(self.canaries), Matcher(self.canaries.values())
             self._read.clear()
+            self._found.clear()
         return self._matcher_of[1]
