@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -100,7 +101,7 @@ def blobs() -> Area[FolderBlobs]:
         operations={
             "small": lambda b: b.put(b"small"),
             "large": lambda b: b.put(b"large" * 5000),
-            "drop": lambda b: b.drop(b.digests()[:1]),
+            "drop": lambda b: b.drop([hashlib.sha256(b"small").hexdigest()]),
         },
         look=look,
         left=leftovers(".part"),
