@@ -64,9 +64,7 @@ class Recollection:
             and what they said can close or forge no block.
     """
 
-    def __init__(
-        self, counter: TokenCounter, *, voice: Literal["system", "user"] = "user"
-    ) -> None:
+    def __init__(self, counter: TokenCounter, *, voice: Literal["system", "user"] = "user") -> None:
         self._counter = counter
         self._voice: Literal["system", "user"] = voice
         self._additive = counter.name in _ADDITIVE
