@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from memsim.cli import program
+from memsim.cli.program import program
 from memsim.memory.systems.prx.brain import BRAIN, Brain
 from memsim.memory.systems.prx.files import Files
 from memsim.memory.systems.prx.rows import Stamp
