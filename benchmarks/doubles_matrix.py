@@ -1,8 +1,8 @@
 """Is every double caught where it is broken, and on no other channel?
 
 Plays every leaky double on every channel of leakage, at the counts of the tests, which play a slice
-of the channels that a double leaves whole; `--quick` plays that slice. It ends with 1 where a double
-is missed or falsely caught.
+of the channels that a double leaves whole; `--quick` plays that slice. It ends with 1 where one
+double is missed or falsely caught.
 """
 
 from __future__ import annotations
