@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -66,7 +67,8 @@ def test_asking_leaves_no_trace(
             text, who, budget = asked[step]
             query = ask(memory, text, who=who, turn=step, budget=budget)
             before = saved(memory)
-            memory.context(query).ranked()
+            with suppress(BudgetUnsatisfiable):  # a repaired design may refuse what cannot fit
+                memory.context(query).ranked()
             memory.locate("m1", query)
             assert before == saved(memory)
 
@@ -75,8 +77,11 @@ def test_asking_leaves_no_trace(
     expected = play(plain, turns), probes(plain, turns), saved(plain)
     actual = play(asked_often, turns, between=interrupt), probes(asked_often, turns)
 
-    assert repr(expected[:2]) == repr(actual)
-    assert expected[2] == saved(asked_often)
+    # Compared as such: to show where such long texts differ takes minutes.
+    same = repr(expected[:2]) == repr(actual)
+    assert same
+    same = expected[2] == saved(asked_often)
+    assert same
 
 
 @each
