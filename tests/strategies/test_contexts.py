@@ -69,7 +69,7 @@ def test_asking_leaves_no_trace(
             before = saved(memory)
             with suppress(BudgetUnsatisfiable):  # a repaired design may refuse what cannot fit
                 memory.context(query).ranked()
-            memory.locate("m1", query)
+                memory.locate("m1", query)
             assert before == saved(memory)
 
     plain, asked_often = strategy(ref), strategy(ref)
