@@ -35,7 +35,7 @@ from tests.strategies.conversations import (
 )
 
 each = pytest.mark.parametrize("ref", EVERY)
-few = settings(max_examples=10)
+few = settings(max_examples=6)
 Turns = tuple[Turn, ...]
 interruptions = st.dictionaries(
     st.integers(1, 40),
