@@ -110,7 +110,10 @@ class LongTermMemory:
         if self._kind == "store":
             for message in taken:
                 made = originals(message) if message.composed else ()
-                self.keep(_words(message)[:LONGEST], user, quotes=message.verbatim, sources=made)
+                words = _words(message)[:LONGEST]
+                # What was cut, or said in other words, is no quotation.
+                quotes = message.verbatim if message.text in words else ()
+                self.keep(words, user, quotes=quotes, sources=made or message.verbatim)
         else:
             self._ask(taken, user, model, now)
         return len(self._memories) - before
