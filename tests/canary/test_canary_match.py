@@ -255,7 +255,7 @@ PIECES = st.sampled_from([
 ])  # fmt: skip
 
 
-@settings(max_examples=80)
+@settings(max_examples=150)
 @given(st.lists(PIECES, min_size=1, max_size=6).map("".join))
 def test_excerpts_hold_no_secret(text: str) -> None:
     """Neither a part of a token nor a value, nor anything that a terminal would act on."""
@@ -330,7 +330,7 @@ TEXTS = st.lists(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=150)
 @given(TEXTS, st.booleans())
 def test_the_fast_matcher_agrees_with_the_slow_one(texts: list[str], decode: bool) -> None:
     """Found the same, by the same tier."""

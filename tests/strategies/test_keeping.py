@@ -36,7 +36,7 @@ from tests.strategies.conversations import (
 
 Turns = tuple[Turn, ...]
 each = pytest.mark.parametrize("ref", EVERY)
-few = settings(max_examples=5)
+few = settings(max_examples=8)
 APART = [
     *(ref for ref in FIXED if ref in BY_PRINCIPAL and "prx" not in ref),
     "prx:backend=memory,acl=on,fixed=true",

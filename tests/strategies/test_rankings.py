@@ -25,7 +25,7 @@ from tests.strategies.conversations import (
 Turns = tuple[Turn, ...]
 each = pytest.mark.parametrize("ref", TRACKING)
 SHARED = [ref for ref in TRACKING if "scope" not in ref]
-few = settings(max_examples=6)
+few = settings(max_examples=10)
 words = st.sampled_from(("order A-17 Oslo", "Bergen", "dentist Tuesday", "parcel call-3-0"))
 SUBJECTS = ("kettle", "bicycle", "garden", "violin", "passport", "harbour", "library", "scooter")
 
