@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import subprocess
@@ -196,6 +197,44 @@ def test_a_collection_is_gone_when_its_store_is_closed(monkeypatch: pytest.Monke
     assert before == {c.name for c in chroma._client().list_collections()}
 
 
+def test_a_collection_is_gone_when_nobody_holds_its_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chroma keeps only so many in memory, and those that nobody closed must not crowd others."""
+    monkeypatch.setattr(chroma, "BATCH", 4)
+    before = {c.name for c in chroma._client().list_collections()}
+    ChromaStore().add(range(10), clustered(10))
+    gc.collect()
+
+    assert before == {c.name for c in chroma._client().list_collections()}
+
+
+CROWD = """
+import resource
+
+import numpy as np
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+from memsim.errors import StoreError
+from memsim.memory.retrieval import chroma
+
+chroma.BATCH = 4
+vectors = np.eye(12, dtype=np.float32)
+stores = [chroma.ChromaStore() for _ in range(20)]
+for store in stores:
+    store.add(range(12), vectors)
+for store in 2 * stores:
+    for read in (lambda: store.search(vectors[3], 5)[0], lambda: store.all()[0]):
+        try:
+            assert sorted(read().tolist()) == list(range(12))
+        except StoreError as error:
+            print(error)
+"""
+
+
+def test_vectors_that_chroma_dropped_are_an_error() -> None:
+    """Where a process may open few files, Chroma forgets whole collections, and says nothing."""
+    assert "has 0 of 12 vectors left: too many strategies with store=chroma" in run_python(CROWD)
+
+
 SCRIPT = """
 import hashlib, sys
 from memsim.memory.retrieval.chroma import ChromaStore
@@ -216,12 +255,15 @@ index.close()
 @pytest.mark.parametrize(("store", "count"), [("numpy", 12_000), ("chroma", 900)])
 def test_every_process_finds_the_same(store: str, count: int) -> None:
     """Two fresh processes with other hash seeds and threads give one ranking."""
+    first, second = (run_python(SCRIPT, store, str(count), seed=seed) for seed in "12")
 
-    def found(seed: str) -> str:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed}
-        environment["OPENBLAS_NUM_THREADS"] = seed
-        command = [sys.executable, "-c", SCRIPT, store, str(count)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-        return done.stdout
+    assert first == second
 
-    assert found("1") == found("2")
+
+def run_python(script: str, *arguments: str, seed: str = "0") -> str:
+    """What a script prints in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed}
+    environment["OPENBLAS_NUM_THREADS"] = seed if int(seed) else "1"
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    return done.stdout

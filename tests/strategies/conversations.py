@@ -98,7 +98,8 @@ BY_SESSION = frozenset(
 BY_PRINCIPAL = frozenset(
     (
         *(ref for ref in EVERY if "scope=principal" in ref),
-        *(ref for ref in _SYSTEMS if ref.startswith(("prx", "agentscope")) and "scope=" not in ref),
+        *(ref for ref in _SYSTEMS if ref.startswith("prx")),
+        *(ref for ref in _SYSTEMS if "agentscope" in ref and "scope=shared" not in ref),
         *(ref for ref in FIXED if ref.startswith("cogtrix")),
     )
 )
