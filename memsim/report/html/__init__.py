@@ -34,7 +34,7 @@ on them:
                 #probe=<case key>::<probe> opens a probe of the section of cases, for links back.
     size        the whole page stays below 3 MB at 10,000 probes: data that is larger than 16 kB is
                 packed (gzip, base64), which makes it about six times smaller. A fragment's data
-                should pack to at most 1.5 MB: beyond that it leaves out cases, failed ones last, and
-                says so in its html.
+                should pack to at most 1.5 MB: beyond that it leaves out cases, failed ones last,
+                and says so in its html.
     bytes       the same run makes the same bytes: no clock, no order of sets.
 """
