@@ -263,14 +263,16 @@ class Aegis(Strategy):
         self._pipeline.note(talk, said)
         users = self._users_said.get(self._session, 0) + sum(m.role == "user" for m in said)
         if self._every and users >= self._every:
-            self._pipeline.conclude(talk, over=False)
+            self._pipeline.conclude_all((talk,), over=False)
             users = 0
         self._users_said[self._session] = users
 
     def elapse(self, now: datetime) -> None:
-        for session, talk in self._talks.items():
-            if now - self._latest[session] >= self._ttl:
-                self._pipeline.conclude(talk)
+        self._pipeline.conclude_all(
+            talk
+            for session, talk in self._talks.items()
+            if now - self._latest[session] >= self._ttl
+        )
 
     def forget(self, request: Forget) -> ForgetOutcome:
         if not self._pipeline.rules.fixed:
@@ -365,9 +367,11 @@ class Aegis(Strategy):
         return self._pipeline.admits(talk, skill, self._visible)
 
     def _begun(self, message: Message) -> None:
-        for session, talk in self._talks.items():
-            if session != message.session and talk.principal == message.principal:
-                self._pipeline.conclude(talk)
+        self._pipeline.conclude_all(
+            talk
+            for session, talk in self._talks.items()
+            if session != message.session and talk.principal == message.principal
+        )
 
     def _recalled(self, query: Query) -> Recalled:
         return self._pipeline.recall(self._talk(query), query.text, query.principal)

@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from memsim.errors import MemsimError
+from memsim.replay.recorder import Recorder
 from memsim.replay.stage import Stage
 from memsim.scenario.script import Ask
 
@@ -33,6 +34,7 @@ def replay(
     repeat: int = 0,
     services: Mapping[str, str] | None = None,
     keep: Callable[[TurnRecord], None] | None = None,
+    contexts: bool = False,
 ) -> Trace:
     """Play a scenario through a strategy.
 
@@ -53,6 +55,7 @@ def replay(
         services: addresses of servers that the strategy may use, by name.
         keep: takes each turn's record as it is made, instead of the trace; for scripts too long to
             hold.
+        contexts: whether the trace keeps what was sent, up to a size.
     """
     stage = Stage(
         scenario,
@@ -68,6 +71,8 @@ def replay(
     )
     if keep is not None:
         stage.keep = keep
+    if contexts:
+        stage.recorder = Recorder(stage.trace.contexts)
     asked: set[str] = set()
     try:
         stage.open()

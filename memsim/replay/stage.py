@@ -16,6 +16,7 @@ from memsim.replay.agent import Agent, asked, results_text
 from memsim.replay.facts import Chronicle, FactBook
 from memsim.replay.foreign import foreign_calls
 from memsim.replay.meter import MeteredModel
+from memsim.replay.recorder import Recorder
 from memsim.replay.watching import watch_fitted, watch_sent, watch_shown
 from memsim.scenario.script import Ask, Elapsed, ForgetAsked, Granted, Restarted, Turn
 from memsim.strategy import Environment, Event, Grant, Query, Strategy
@@ -56,6 +57,7 @@ class Stage:
     ) -> None:
         self.trace = Trace()
         self.keep: Callable[[TurnRecord], None] = self.trace.turns.append
+        self.recorder: Recorder | None = None
         self._scenario = scenario
         self._make = make
         self._model = MeteredModel(model)
@@ -220,10 +222,14 @@ class Stage:
             self.strategy.end_turn()
         self._grant_again(turn)
         self._record(turn, account)
+        if self.recorder is not None:
+            self.recorder.turn(turn.number, account.last, turn.facts)
 
     def _observe(self, message: Message, planted: set[str]) -> None:
         tokens = self._counter.message(message)
         self._said.hear(message, tokens, planted=message.id in planted)
+        if self.recorder is not None:
+            self.recorder.hear(message)
         with self._foreign["write"]:
             self.strategy.observe(message)
 
@@ -320,6 +326,8 @@ class Stage:
             self._look(query, evidence, look)
         except MemsimError as error:
             look.error = str(error)
+        if self.recorder is not None:
+            self.recorder.probe(probe.id, ask.turn, look.context)
         return self._seen(ask, look, self._said.age(sources, ask.turn, ask.time))
 
     def _look(self, query: Query, evidence: Evidence, look: _Look) -> None:

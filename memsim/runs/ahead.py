@@ -28,6 +28,7 @@ def encode_ahead(place: int, outcome: CaseOutcome) -> bytes:
         "result": result_record(outcome.result),
         "turns": outcome.turn_lines.decode(),
         "probes": outcome.probe_lines.decode(),
+        "contexts": outcome.context_lines.decode(),
     }
     text = json_line(record).encode(errors="backslashreplace")
     # A killed writer may have left half a line: this one must not become the end of it.
@@ -51,5 +52,6 @@ def read_ahead(folder: Path) -> Iterator[tuple[int, CaseOutcome]]:
                 result=read_result(record["result"]),
                 turn_lines=record["turns"].encode(),
                 probe_lines=record["probes"].encode(),
+                context_lines=record["contexts"].encode(),
             ),
         )

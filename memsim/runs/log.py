@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,10 @@ from memsim.suite.expect import ExpectFailure
 from memsim.trace import json_line
 
 _END, _OWN = b"}\n", b',"own":'
-TURNS, PROBES, CASES = "turns.jsonl", "probes.jsonl", "cases.jsonl"
+TURNS, PROBES, CONTEXTS = "turns.jsonl", "probes.jsonl", "contexts.jsonl"
+RECORDS = (TURNS, PROBES, CONTEXTS)
+"""The files of records, in the order in which the log tells where they end."""
+CASES = "cases.jsonl"
 
 
 @quickly_made
@@ -34,13 +37,22 @@ class Entry:
     """A line of the log.
 
     Attributes:
+        spans: its records in each of `RECORDS`.
         length: of the line itself, in bytes.
     """
 
     result: CaseResult
-    turns: Span
-    probes: Span
+    spans: tuple[Span, ...]
     length: int
+
+    @property
+    def ends(self) -> list[int]:
+        """Where its records end."""
+        return [span.end for span in self.spans]
+
+    def span(self, name: str) -> Span:
+        """Its records in one of `RECORDS`."""
+        return self.spans[RECORDS.index(name)]
 
 
 def span_after(start: int, data: bytes) -> Span:
@@ -81,24 +93,29 @@ def read_result(record: dict[str, Any]) -> CaseResult:
     return CaseResult(**record, expect_failures=failures)
 
 
-def encode_entry(result: CaseResult, turns: Span, probes: Span) -> bytes:
+def encode_entry(result: CaseResult, spans: Sequence[Span]) -> bytes:
     """The line of a case; `own` at its end is the CRC-32 of the line without it."""
     record = result_record(result)
-    record |= {"ends": [turns.end, probes.end], "crc": [turns.crc, probes.crc]}
+    record |= {"ends": [s.end for s in spans], "crc": [s.crc for s in spans]}
     line = json_line(record).encode(errors="backslashreplace")
     return b"%s%s%d}\n" % (line.removesuffix(_END), _OWN, zlib.crc32(line))
 
 
-def outcome_entry(outcome: CaseOutcome, turns: int, probes: int) -> tuple[bytes, Span, Span]:
-    """The line of an outcome whose records are put at the given places, and their stretches."""
-    turn_span = span_after(turns, outcome.turn_lines)
-    probe_span = span_after(probes, outcome.probe_lines)
-    return encode_entry(outcome.result, turn_span, probe_span), turn_span, probe_span
+def outcome_lines(outcome: CaseOutcome) -> tuple[bytes, ...]:
+    """What an outcome adds to each of `RECORDS`."""
+    return outcome.turn_lines, outcome.probe_lines, outcome.context_lines
+
+
+def outcome_entry(outcome: CaseOutcome, starts: Sequence[int]) -> tuple[bytes, list[int]]:
+    """The line of an outcome whose records are put at the given places, and where they end."""
+    lines = outcome_lines(outcome)
+    spans = [span_after(start, data) for start, data in zip(starts, lines, strict=True)]
+    return encode_entry(outcome.result, spans), [span.end for span in spans]
 
 
 def read_log(folder: Path) -> Iterator[Entry]:
     """The sound lines of a folder's log, up to the first that is torn, damaged or out of place."""
-    turns = probes = 0
+    starts = [0] * len(RECORDS)
     try:
         lines = (folder / CASES).open("rb")
     except FileNotFoundError:
@@ -107,32 +124,28 @@ def read_log(folder: Path) -> Iterator[Entry]:
         raise RunFolderError(f"cannot be read: {error.strerror}", path=folder / CASES) from error
     with lines:
         for line in lines:
-            entry = _decode(line, turns, probes)
+            entry = _decode(line, starts)
             if entry is None:
                 return
-            turns, probes = entry.turns.end, entry.probes.end
+            starts = entry.ends
             yield entry
 
 
-def _decode(line: bytes, turns: int, probes: int) -> Entry | None:
+def _decode(line: bytes, starts: Sequence[int]) -> Entry | None:
     bare, _, own = line.rpartition(_OWN)
     if own != b"%d}\n" % zlib.crc32(bare + _END):
         return None
     try:
         record = json.loads(bare + _END)
-        turn_end, probe_end = record.pop("ends")
-        turn_crc, probe_crc = record.pop("crc")
+        # A run of an earlier memsim kept no contexts.
+        ends = [*record.pop("ends"), 0][: len(RECORDS)]
+        crcs = [*record.pop("crc"), 0][: len(RECORDS)]
         result = read_result(record)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
-    if not (turns <= turn_end and probes <= probe_end):
+    if len(ends) != len(starts) or any(e < s for s, e in zip(starts, ends, strict=True)):
         return None
-    return Entry(
-        result=result,
-        turns=Span(turns, turn_end, turn_crc),
-        probes=Span(probes, probe_end, probe_crc),
-        length=len(line),
-    )
+    return Entry(result=result, spans=tuple(map(Span, starts, ends, crcs)), length=len(line))
 
 
 def read_span(path: Path, span: Span) -> bytes | None:

@@ -10,7 +10,17 @@ from pathlib import Path
 
 from memsim.errors import RunFolderError, nearest
 from memsim.runs.folder import INFO, list_runs, read_info, runs_folder
-from memsim.runs.log import CASES, PROBES, TURNS, Entry, Span, read_log, read_span
+from memsim.runs.log import (
+    CASES,
+    CONTEXTS,
+    PROBES,
+    RECORDS,
+    TURNS,
+    Entry,
+    Span,
+    read_log,
+    read_span,
+)
 from memsim.suite.cases import CaseResult
 
 LATEST = "latest"
@@ -48,7 +58,7 @@ class Run:
             RunFolderError: there is no such case, or the records are damaged.
         """
         for entry in self._of(case):
-            yield from self._records(PROBES, entry.probes)
+            yield from self._records(PROBES, entry.span(PROBES))
 
     def turns(self, case: str | None = None) -> Iterator[dict[str, object]]:
         """The turn records of a case, by id or key, or of all.
@@ -57,7 +67,15 @@ class Run:
             RunFolderError: there is no such case, or the records are damaged.
         """
         for entry in self._of(case):
-            yield from self._records(TURNS, entry.turns)
+            yield from self._records(TURNS, entry.span(TURNS))
+
+    def contexts(self, case: str) -> Iterator[dict[str, object]]:
+        """What was sent in a case, as `memsim.replay.recorder` wrote it; nothing if nobody did.
+
+        Raises:
+            RunFolderError: there is no such case, or the records are damaged.
+        """
+        yield from self._records(CONTEXTS, self._of(case)[0].span(CONTEXTS))
 
     def _of(self, case: str | None) -> tuple[Entry, ...]:
         if case is None:
@@ -118,8 +136,8 @@ def _check_log(folder: Path, entries: Sequence[Entry]) -> None:
 
 
 def _check_ends(folder: Path, entries: Sequence[Entry]) -> None:
-    ends = (entries[-1].turns.end, entries[-1].probes.end) if entries else (0, 0)
-    for name, end in zip((TURNS, PROBES), ends, strict=True):
+    ends = entries[-1].ends if entries else [0] * len(RECORDS)
+    for name, end in zip(RECORDS, ends, strict=True):
         path = folder / name
         size = path.stat().st_size if path.exists() else 0
         if size > end:

@@ -17,7 +17,15 @@ from memsim.runs.folder import (
     unwritable,
     write_info,
 )
-from memsim.runs.log import CASES, PROBES, TURNS, Entry, outcome_entry, read_log, read_span
+from memsim.runs.log import (
+    CASES,
+    RECORDS,
+    Entry,
+    outcome_entry,
+    outcome_lines,
+    read_log,
+    read_span,
+)
 from memsim.suite.cases import CaseOutcome, CaseResult
 
 if TYPE_CHECKING:
@@ -40,7 +48,7 @@ class RunWriter:
         self._plan = plan
         self._lock = lock
         self._info = dict(info)
-        self._ends = [0, 0]
+        self._ends = [0] * len(RECORDS)
         self._waiting: dict[int, CaseOutcome] = {}
         self._files: list[IO[bytes]] = []
         self._synced = time.monotonic()
@@ -83,7 +91,7 @@ class RunWriter:
             if entry.result.key != expected or not self._sound(entry):
                 break
             self._kept.append(entry.result)
-            self._ends = [entry.turns.end, entry.probes.end]
+            self._ends = entry.ends
             log += entry.length
         self.resumed = tuple(self._kept)
         if self.finished and len(self._kept) < self._info.get("played", 0):  # type: ignore[operator]
@@ -102,12 +110,12 @@ class RunWriter:
         return inside and self._plan.cases[place].key == outcome.result.key
 
     def _sound(self, entry: Entry) -> bool:
-        records = ((TURNS, entry.turns), (PROBES, entry.probes))
-        return all(read_span(self.folder / name, span) is not None for name, span in records)
+        spans = zip(RECORDS, entry.spans, strict=True)
+        return all(read_span(self.folder / name, span) is not None for name, span in spans)
 
     def _open(self, ends: list[int]) -> None:
         try:
-            for name, end in zip((TURNS, PROBES, CASES), ends, strict=True):
+            for name, end in zip((*RECORDS, CASES), ends, strict=True):
                 file = (self.folder / name).open("ab")
                 self._files.append(file)
                 file.truncate(end)
@@ -139,14 +147,12 @@ class RunWriter:
             self._write(ready)
 
     def _write(self, outcome: CaseOutcome) -> None:
-        line, turns, probes = outcome_entry(outcome, *self._ends)
-        for file, data in zip(
-            self._files, (outcome.turn_lines, outcome.probe_lines, line), strict=True
-        ):
+        line, ends = outcome_entry(outcome, self._ends)
+        for file, data in zip(self._files, (*outcome_lines(outcome), line), strict=True):
             # In this order: a line of the log says that what it stands for is there.
             file.write(data)
             file.flush()
-        self._ends = [turns.end, probes.end]
+        self._ends = ends
         self._kept.append(outcome.result)
         if time.monotonic() - self._synced >= _SYNC_EVERY:
             self._sync()

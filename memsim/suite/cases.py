@@ -104,11 +104,13 @@ class CaseOutcome:
     Attributes:
         turn_lines: lines for `turns.jsonl`.
         probe_lines: lines for `probes.jsonl`.
+        context_lines: lines for `contexts.jsonl`.
     """
 
     result: CaseResult
     turn_lines: bytes = b""
     probe_lines: bytes = b""
+    context_lines: bytes = b""
 
 
 def blank_result(spec: CaseSpec, *, state: State, error: str) -> CaseResult:

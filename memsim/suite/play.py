@@ -138,6 +138,7 @@ def _replay(scenario: Scenario, make: MakeStrategy, spec: CaseSpec, folder: Path
             repeat=spec.repeat,
             folder=folder,
             services=addresses(os.environ),
+            contexts=True,
         )
 
 
@@ -190,6 +191,7 @@ def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOut
     metrics = {name: measure.value for name, measure in summarise(probes, turns).items()}
     try:
         turn_lines, probe_lines = _lines(turns), _lines(probes)
+        context_lines = _lines([_opening(spec), *trace.contexts])
     except (TypeError, ValueError) as error:
         return _failed(spec, f"the strategy logged what JSON cannot hold: {error}")
     result = CaseResult(
@@ -208,7 +210,16 @@ def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOut
         expect_failures=() if control else check_expectations(metrics, spec.bounds),
         seconds=round(time.perf_counter() - began, 6),
     )
-    return CaseOutcome(result=result, turn_lines=turn_lines, probe_lines=probe_lines)
+    return CaseOutcome(
+        result=result,
+        turn_lines=turn_lines,
+        probe_lines=probe_lines,
+        context_lines=context_lines,
+    )
+
+
+def _opening(spec: CaseSpec) -> Mapping[str, object]:
+    return {"case": spec.id, "repeat": spec.repeat} if spec.repeat else {"case": spec.id}
 
 
 def _counts(trace: Trace, scores: Sequence[ProbeScore]) -> dict[str, int]:

@@ -32,9 +32,10 @@ class Slow(Strategy):
 
     def __init__(self, env, *, seconds: float = 0.0) -> None:
         super().__init__(env)
-        time.sleep(seconds)
+        self.seconds = seconds
 
     def context(self, query: Query) -> Context:
+        time.sleep(self.seconds)
         return self.env.build.context()
 '''
 

@@ -12,6 +12,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from memsim.errors import ModelError
 from memsim.memory.compaction.summary import Summary, merge
 from memsim.memory.layers.episodic import tools_called
 from memsim.memory.systems.aegis.entities import entities_in
@@ -219,7 +220,38 @@ class Pipeline:
         taken = tuple(talk.pending)
         if not any(m.role == "user" for m in taken):
             return None
+        if not self.rules.fixed:
+            # AEGIS has no second try: what no summary came of, no episode will ever tell of.
+            talk.pending = []
+            return self._concluded(talk, taken)
+        if talk.refused == taken[-1].id:
+            return None
+        episode = self._concluded(talk, taken)
+        if episode is None:
+            talk.refused = taken[-1].id
+            return None
         talk.pending = []
+        if over:
+            self.ledger.end(talk.id)
+        return episode
+
+    def conclude_all(self, talks: Iterable[Talk], *, over: bool = True) -> None:
+        """Conclude conversations, all of them over or long.
+
+        Raises:
+            ModelError: the model or the embedder failed. Repaired, that is told instead: what the
+                conversation came to is asked for again when the next one is over.
+        """
+        for talk in talks:
+            try:
+                self.conclude(talk, over=over)
+            except ModelError as error:
+                if not self.rules.fixed:
+                    raise
+                self._failed(talk.pending, error)
+                return
+
+    def _concluded(self, talk: Talk, taken: tuple[Message, ...]) -> Episode | None:
         made, outcome = merge(
             taken,
             Summary(),
@@ -232,14 +264,12 @@ class Pipeline:
             self._tell(outcome.kind, outcome.sources, outcome.detail)
             return None
         episode = self._episode(talk, taken, made)
+        vector = self._embed().embed([episode.summary])[0]
         self.origins[episode.id] = Origin(
             sources=made.sources, all=tuple(m.id for m in taken), user=talk.principal
         )
-        vector = self._embed().embed([episode.summary])[0]
         self.episodes.store(episode, vector)
         self._tell("stored", outcome.sources, "what the conversation came to")
-        if over and self.rules.fixed:
-            self.ledger.end(talk.id)
         return episode
 
     def _episode(self, talk: Talk, taken: tuple[Message, ...], made: Summary) -> Episode:
@@ -286,8 +316,17 @@ class Pipeline:
         own = tuple(m for m in said if m.role == "user")
         if not own:
             return []
-        reply = self._model.complete(Request(task="extract", messages=own, now=self._now()))
+        try:
+            reply = self._model.complete(Request(task="extract", messages=own, now=self._now()))
+        except ModelError as error:
+            if not self.rules.fixed:
+                raise
+            self._failed(own, error)
+            return []
         return [line for line in reply.text.splitlines() if line.strip()]
+
+    def _failed(self, messages: Iterable[Message], error: ModelError) -> None:
+        self._tell("failed", tuple(m.id for m in messages), f"the model failed: {error}")
 
 
 def _entity(entity: JSON) -> str:

@@ -53,6 +53,9 @@ class Talk:
         self.window = Window(counter, tokens=tokens)
         self.pending: list[Message] = []
         """What no episode tells of yet, oldest first."""
+        self.refused = ""
+        """The last of these when a model wrote nothing fit to use of them; it is not asked again
+        before another message has come. AEGIS forgets them instead."""
         self.places: dict[str, str] = {}
         """By skill, the message in which its content stands."""
         self.entities: dict[str, tuple[str, dict[str, JSON]]] = {}
@@ -108,6 +111,7 @@ class Talk:
             "systems": pack(self.systems),
             "window": self.window.save(),
             "pending": pack(self.pending),
+            "refused": self.refused,
             "places": dict(self.places),
             "entities": [
                 [name, source, [[key, value] for key, value in entity.items()]]
@@ -129,6 +133,7 @@ class Talk:
             talk.systems = unpack(saved["systems"])
             talk.window.load(saved["window"])
             talk.pending = unpack(saved["pending"])
+            talk.refused = "" + saved["refused"]
             talk.places = dict(saved["places"])
             talk.entities = {n: ("" + source, dict(e)) for n, source, e in saved["entities"]}
             skills, admitted = saved["asked"]

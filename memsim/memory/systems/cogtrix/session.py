@@ -69,7 +69,7 @@ class Session:
         self._rolling = Rolling(
             batch=BATCH,
             gate=Gate(messages=MEANINGFUL_MESSAGES, characters=MEANINGFUL_CHARACTERS),
-            asking=Asking(limit=SUMMARY_TOKENS, checked=False),
+            asking=Asking(limit=SUMMARY_TOKENS, checked=settings.fixed),
             shown=summarised,
         )
 
