@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from tests.imports import Module, edges, read_module, read_tree
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -102,52 +102,11 @@ FOR_STRATEGIES = frozenset({"memsim", "numpy"}) | sys.stdlib_module_names
 VAGUE_NAMES = frozenset({"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Import:
-    """One imported module, and whether importing the importer already imports it."""
-
-    target: str
-    line: int
-    executed: bool
-    """At the top level and not under TYPE_CHECKING."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Module:
-    """A source file by its dotted name, with what it imports."""
-
-    name: str
-    documented: bool
-    imports: tuple[Import, ...]
-
-    @property
-    def part(self) -> str:
-        """The name that ranks it: `memsim.scoring.recall` is part of `scoring`."""
-        return self.name.split(".")[1] if "." in self.name else "__init__"
-
-
-def read_tree(folder: Path, package: str) -> dict[str, Module]:
-    """Read every module of a package, keyed by dotted name."""
-    paths = {_dotted(path, folder, package): path for path in sorted(folder.rglob("*.py"))}
-    return {name: read_module(path, name, known=paths) for name, path in paths.items()}
-
-
-def read_module(path: Path, name: str, known: Iterable[str] = ()) -> Module:
-    """Read one module; `known` names tell `from package import module` from a mere name."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    return Module(
-        name=name,
-        documented=ast.get_docstring(tree) is not None,
-        imports=tuple(_imports(tree, package, frozenset(known))),
-    )
-
-
 def upward_imports(modules: Mapping[str, Module]) -> list[str]:
     """Every import, late ones and those for types too, of a part that ranks above its own."""
     rank = {part: place for place, part in enumerate(ORDER)}
     found = [f"{m.name}: {m.part} has no rank" for m in modules.values() if m.part not in rank]
-    for module, imported, target in _edges(modules):
+    for module, imported, target in edges(modules):
         if rank.get(target.part, -1) > rank.get(module.part, len(rank)):
             found.append(f"{module.name}:{imported.line} imports {target.name}, which ranks above")
     return found
@@ -156,7 +115,7 @@ def upward_imports(modules: Mapping[str, Module]) -> list[str]:
 def import_cycle(modules: Mapping[str, Module]) -> list[str]:
     """A ring of modules that import each other while being imported; empty when there is none."""
     graph: dict[str, list[str]] = {name: [] for name in modules}
-    for module, imported, target in _edges(modules):
+    for module, imported, target in edges(modules):
         if imported.executed:
             graph[module.name].append(target.name)
     try:
@@ -192,61 +151,6 @@ def _too_early(importer: str, target: str, late: frozenset[str]) -> bool:
     if importer in late and top in DRAWING:
         return False
     return top in HEAVY or (importer not in late and (top == "numpy" or target in late))
-
-
-def _dotted(path: Path, folder: Path, package: str) -> str:
-    parts = (package, *path.relative_to(folder).with_suffix("").parts)
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _edges(modules: Mapping[str, Module]) -> Iterator[tuple[Module, Import, Module]]:
-    for module in modules.values():
-        for imported in module.imports:
-            if imported.target in modules:
-                yield module, imported, modules[imported.target]
-
-
-def _imports(tree: ast.Module, package: str, known: frozenset[str]) -> Iterator[Import]:
-    executed = {id(node) for node in _executed(tree.body)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for target in sorted(set(_targets(node, package, known))):
-                yield Import(target=target, line=node.lineno, executed=id(node) in executed)
-
-
-def _executed(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that run on import, inside `if`, `try`, `with` and class bodies too."""
-    for node in body:
-        yield node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            yield from _executed(node.orelse)
-        else:
-            yield from _executed(_statements(node))
-
-
-def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt):
-            yield child
-        elif isinstance(child, ast.ExceptHandler | ast.match_case):
-            yield from child.body
-
-
-def _targets(
-    node: ast.Import | ast.ImportFrom, package: str, known: frozenset[str]
-) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-        return
-    source = node.module or ""
-    if node.level:
-        above = package.split(".")[: len(package.split(".")) - node.level + 1]
-        source = ".".join([*above, source] if source else above)
-    for alias in node.names:
-        inner = f"{source}.{alias.name}"
-        yield inner if inner in known else source
 
 
 # The code as it stands.
