@@ -374,26 +374,26 @@ def test_a_copied_run_is_enough_and_no_model_is_loaded(
     source = (
         "import sys\n"
         "from memsim.cli import main\n"
-        "try:\n"
-        "    main()\n"
-        "except SystemExit as end:\n"
-        "    loaded = [n for n in sys.modules if n.startswith(('memsim.models.', 'memsim.scenario'"
-        ", 'litellm', 'chromadb', 'wordllama', 'tiktoken'))]\n"
-        "    print(end.code, sorted(set(loaded) - {'memsim.models.lexicon'}), file=sys.stderr)\n"
+        "for line in sys.stdin:\n"
+        "    sys.argv[1:] = line.split()\n"
+        "    try:\n"
+        "        main()\n"
+        "    except SystemExit as end:\n"
+        "        loaded = {n for n in sys.modules if n.startswith(('memsim.models.', 'litellm',"
+        " 'memsim.scenario', 'chromadb', 'wordllama', 'tiktoken'))}\n"
+        "        loaded -= {'memsim.models.lexicon'}\n"
+        "        print(line.split()[0], end.code, sorted(loaded), file=sys.stderr)\n"
     )
 
-    def alone(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-c", source, *arguments],
-            cwd=elsewhere,
-            env={"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stderr.splitlines()[-1]
+    done = subprocess.run(
+        [sys.executable, "-c", source],
+        input="compare\nbaseline save --name copied\nbaseline show copied\nreport\n",
+        cwd=elsewhere,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
-    assert alone("compare") == "1 []"
-    assert alone("baseline", "save", "--name", "copied") == "0 []"
-    assert alone("baseline", "show", "copied") == "0 []"
-    assert alone("report") == "0 []"
+    said = [line for line in done.stderr.splitlines() if line.endswith("]")]
+    assert ["compare 1 []", "baseline 0 []", "baseline 0 []", "report 0 []"] == said

@@ -18,11 +18,46 @@ strategies = ["sliding_window:messages=24", "no_memory"]
 baseline = "main"
 """
 
-# A pytest inside of pytest forgets what it imported, and these cannot be imported twice.
-for _name in ("numpy", "tiktoken", "yaml", "memsim.scenario", "memsim.suite.single"):
+# A pytest inside of pytest forgets what it imported: these cannot be imported twice, ...
+for _name in (
+    "numpy",
+    "numpy.random",
+    "tiktoken",
+    "yaml",
+    "memsim.scenario",
+    "memsim.suite.single",
+):
+    importlib.import_module(_name)
+# ... and these need not be, once for each session that is played. The plugin itself is not among
+# them: pytest says so when it finds a plugin imported that it wanted to rewrite.
+for _name in (
+    "memsim.cli.run",
+    "memsim.cli.saved",
+    "memsim.cli.terminal",
+    "memsim.gate.keeping",
+    "memsim.memory.compaction",
+    "memsim.memory.erasure",
+    "memsim.memory.retrieval",
+    "memsim.memory.window",
+    "memsim.models.loading",
+    "memsim.models.offline",
+    "memsim.report.annotations",
+    "memsim.report.markdown",
+    "memsim.scenario.load",
+    "memsim.suite.planning",
+    "memsim.suite.select",
+    "multiprocessing.connection",
+    "tiktoken_ext.openai_public",
+):
     importlib.import_module(_name)
 
 Play = Callable[..., pytest.RunResult]
+
+
+def quick_tokens(project: pytest.Pytester) -> None:
+    """Let each process of its own estimate tokens, in place of loading a vocabulary."""
+    with (project.path / "pyproject.toml").open("a", encoding="utf-8") as file:
+        file.write('tokenizer = "chars/4"\n')
 
 
 @pytest.fixture(autouse=True)

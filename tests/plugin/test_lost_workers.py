@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.plugin.conftest import quick_tokens
+
 PLUGINS = ("-p", "memsim.pytest_plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider")
 DIES = '''
 import os
@@ -25,6 +27,7 @@ class Dies(Strategy):
 def deadly(project: pytest.Pytester) -> pytest.Pytester:
     """A project with a strategy that no process survives."""
     (project.path / "strategies/dies.py").write_text(DIES, encoding="utf-8")
+    quick_tokens(project)
     return project
 
 

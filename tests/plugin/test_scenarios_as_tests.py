@@ -8,6 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.plugin.conftest import quick_tokens
+
 PLUGIN = ("-p", "memsim.pytest_plugin", "-p", "no:cacheprovider")
 
 BROKEN = '''
@@ -187,6 +189,8 @@ def test_the_fixture_replays(project: pytest.Pytester) -> None:
 
 def test_xdist_sees_the_same_items(project: pytest.Pytester) -> None:
     """Workers collect alike, or xdist refuses."""
+    quick_tokens(project)
+
     parallel = project.runpytest_subprocess(*PLUGIN, "-p", "xdist", "-n", "2")
 
     parallel.assert_outcomes(passed=2)
@@ -196,9 +200,9 @@ def test_last_failed_knows_the_items(project: pytest.Pytester) -> None:
     """The cache keeps node ids, and ours do not change."""
     bound(project, ">= 0.6")
     cached = ("-p", "memsim.pytest_plugin")
-    project.runpytest_subprocess(*cached)
+    project.runpytest_inprocess(*cached).assert_outcomes(passed=1, failed=1)
 
-    again = project.runpytest_subprocess(*cached, "--lf")
+    again = project.runpytest_inprocess(*cached, "--lf")
 
     again.assert_outcomes(failed=1)
 
