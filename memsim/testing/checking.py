@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from memsim.discovery import StrategyRef, load_strategy, prepare, resolve
@@ -116,15 +117,26 @@ class Plan:
 
 def generated(on: On, profile: Profile) -> SearchStrategy[AnyCase]:
     """What a kind of invariant is tried on."""
+    return _source(on, profile.steps)
+
+
+@lru_cache(maxsize=64)
+def _source(on: On, steps: int) -> SearchStrategy[AnyCase]:
     if on == "ledger":
-        return ledgers(profile.steps)
+        return ledgers(steps)
     if on == "shelf":
         return shelves()
     if on == "file":
         return files()
     if on == "run":
         return runs()
-    return cases(profile.steps // 3)
+    return cases(steps // 3)
+
+
+@lru_cache(maxsize=PROFILES["ci"].examples)
+def _case(on: On, steps: int, seed: int, number: int) -> AnyCase:
+    # Drawing takes longer than most plays, and the next subject is tried on the same cases.
+    return drawn(_source(on, steps), seed, number)
 
 
 def chosen(k: str) -> tuple[Invariant, ...]:
@@ -327,9 +339,8 @@ def _try(
         case = plan.kept.get(tally.invariant.name)
         if case is not None and tally.open:
             tally.replay(case)
-    source = generated(on, plan.profile)
     for number in range(plan.profile.examples):
-        case = drawn(source, plan.seed, number)
+        case = _case(on, plan.profile.steps, plan.seed, number)
         coverage.add(case)
         trial = None if subject is None else Trial(subject, case)  # type: ignore[arg-type]
         try:
