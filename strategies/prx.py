@@ -148,6 +148,7 @@ class Prx(Strategy):
     * a key is one for everybody, and can be taken over -> test_a_key_of_anothers_can_be_taken_over
     * what is forgotten stays in the chat -> test_what_is_forgotten_stays_in_the_chat
     * what is forgotten stays in a chat's summary -> test_a_summary_goes_with_what_it_was_made_of
+    * what is forgotten stays in the file and its log -> test_what_is_forgotten_stays_in_the_file
 
     What 0.3.0 does otherwise (`version=0.3.0`):
 

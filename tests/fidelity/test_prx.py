@@ -851,6 +851,54 @@ def test_what_is_forgotten_stays_in_the_chat(make: Make) -> None:
     assert [[True], []] == left
 
 
+@pytest.mark.parametrize("version", ["document", "0.3.0"])
+@pytest.mark.parametrize("way", ["forget", "tool", "hygiene"])
+def test_what_is_forgotten_stays_in_the_file(tmp_path: Path, version: str, way: str) -> None:
+    """In free pages, indexes, titles and the log; repaired, in none of them."""
+    left = []
+    for fixed in ("false", "true"):
+        folder = tmp_path / fixed
+        held = Held(f"prx:version={version},fixed={fixed}", folder, [])
+        held.say("The plumber of the third floor comes on Monday at ten.")
+        name = held.say("My passport is QXZV-7741, and it is in the drawer.")
+        held.say("The rocket has to be painted before the summer ends.")
+        rows = held.service.brain.rows()
+        (key,) = (row.key for row in rows if "QXZV" in row.content)
+        if way == "forget":
+            held.memory.forget(Forget(principal="ana", text="", sources=(name,)))
+        elif way == "tool":
+            held.tool("forget", key=key)
+        else:
+            held.later(days=400)
+        files = [path.read_bytes().lower() for path in folder.rglob("*") if path.is_file()]
+        left.append(any(b"qxzv" in data for data in files))
+        held.memory.close()
+
+    assert [True, False] == left
+
+
+def test_a_topic_is_called_after_what_is_left(tmp_path: Path) -> None:
+    """Repaired: it goes with the last of its rows, and with those who took part in it."""
+    held = Held("prx:version=0.3.0,fixed=true", tmp_path, [])
+    first = held.say("Ticket 42: the safe opens with QXZV-7741 and a key.")
+    second = held.say("Ticket 42: the painters come on Monday, at ten in the morning.")
+    run = held.service.brain.connection.execute
+    found = []
+    for name in ((), (first,), (second,)):
+        held.memory.forget(Forget(principal="ana", text="", sources=name))
+        titles = [title for (title,) in run("SELECT title FROM topics")]
+        hits = run("SELECT count(*) FROM topics_fts WHERE topics_fts MATCH 'painters'").fetchone()
+        members = run("SELECT count(*) FROM topic_participants").fetchone()
+        found.append((titles, *hits, *members))
+    held.memory.close()
+
+    assert [
+        (["Ticket 42: the safe opens with QXZV-7741 and a key."], 0, 1),
+        (["Ticket 42: the painters come on Monday, at ten in the morning."], 1, 1),
+        ([], 0, 0),
+    ] == found
+
+
 # -- what 0.3.0 really does
 
 

@@ -40,6 +40,14 @@ def test_a_key_that_is_taken_over_is_found(play: Play, scored: Score) -> None:
     assert "safe" == scored("L20", play("L20", "prx:acl=on,fixed=true", 50)).verdict
 
 
+def test_what_is_forgotten_is_in_the_file_until_repaired(play: Play, scored: Score) -> None:
+    """PRX deletes a row, which SQLite leaves in free pages and in its log."""
+    tiers = {str(k.trails[0].seen.surface) for k in _leaks(play("L7", "prx", 8)) if k.trails}
+
+    assert {"window", "wal"} <= tiers
+    assert "safe" == scored("L7", play("L7", "prx:fixed=true,version=0.3.0", 8)).verdict
+
+
 @pytest.mark.parametrize(
     ("strategy", "collisions"),
     [

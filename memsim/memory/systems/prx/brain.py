@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.errors import StoreError
 from memsim.memory.state import JSON
-from memsim.memory.systems.prx import tables
+from memsim.memory.systems.prx import erasing, tables
 from memsim.memory.systems.prx.apart import WordsApart
 from memsim.memory.systems.prx.ranking import Ranked, f32
 from memsim.memory.systems.prx.rows import (
@@ -59,6 +59,7 @@ class Brain:
         cache_size: texts whose vectors are kept beside the rows.
         mirror: where rows are kept besides; None for nowhere.
         apart: whether words are weighed by those rows alone that are meant.
+        erases: whether nothing of a dropped row stays in the file.
 
     Raises:
         StoreError: it cannot be opened.
@@ -73,8 +74,10 @@ class Brain:
         cache_size: int = 10_000,
         mirror: Mirror | None = None,
         apart: bool = False,
+        erases: bool = False,
     ) -> None:
         self._mirror = mirror
+        self._erases = erases
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
         self.connection = sqlite3.connect(
@@ -83,6 +86,8 @@ class Brain:
         try:
             self.connection.execute("PRAGMA journal_mode = WAL")
             self.connection.execute("PRAGMA synchronous = OFF")
+            if erases:
+                erasing.overwrite(self.connection)
             prepare(self.connection)
         except sqlite3.Error as error:
             self.connection.close()
@@ -163,9 +168,11 @@ class Brain:
         gone = list(numbers)
         before = [*self.fetch(gone).values()] if self._mirror is not None else []
         with failing():
+            texts = erasing.texts_of(self.connection, gone) if self._erases else []
             for number in gone:
                 self.connection.execute("DELETE FROM memories WHERE rowid = ?", (number,))
                 self.meanings.place(number, None)
+            erasing.scrub(self.connection, texts)
         self._mirrored(before, [])
 
     def archive(self, numbers: Iterable[int]) -> None:

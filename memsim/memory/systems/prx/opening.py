@@ -89,6 +89,7 @@ def open_brain(
         cache_size=settings.embedding_cache_size,
         mirror=mirror,
         apart=fixed,
+        erases=fixed,
     )
     around.closing.callback(brain.close)
     if mirror is not None:

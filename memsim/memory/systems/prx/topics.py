@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sqlite3
 import uuid
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memsim.memory.systems.prx.brain import Brain
 from memsim.memory.systems.prx.lines import lines_of
 from memsim.memory.systems.prx.rows import moment
+
+if TYPE_CHECKING:
+    from memsim.memory.systems.prx.brain import Brain
 
 LEAST = 15
 """Characters from which a message is about something."""
@@ -116,6 +119,29 @@ def close_idle(brain: Brain, since: datetime, now: datetime) -> int:
         (moment(now), moment(since)),
     )
     return closed.rowcount
+
+
+def let_go(connection: sqlite3.Connection, topic: str) -> None:
+    """Rows of a topic are gone: it is called after those that are left, or goes with them."""
+    run = connection.execute
+    query = "SELECT content FROM memories WHERE topic_id = ? ORDER BY rowid"
+    left = [title_of(text) for (text,) in run(query, (topic,))]
+    found = run("SELECT * FROM topics WHERE id = ?", (topic,))
+    names = [name for name, *_ in found.description]
+    row = found.fetchone()
+    if row is None or dict(zip(names, row, strict=True))["title"] in left:
+        return
+    run("DELETE FROM topics WHERE id = ?", (topic,))
+    if not left:
+        run("DELETE FROM topic_participants WHERE topic_id = ?", (topic,))
+        return
+    renamed = dict(zip(names, row, strict=True)) | {
+        "title": left[0],
+        "normalised": _normalised(left[0]),
+        "fingerprint": hashlib.sha256(f"{topic}:{left[0]}".encode()).hexdigest(),
+    }
+    marks = ", ".join("?" * len(names))
+    run(f"INSERT INTO topics VALUES ({marks})", [renamed[name] for name in names])  # noqa: S608
 
 
 def _known(brain: Brain, project: str | None, reference: str | None, title: str) -> str | None:
