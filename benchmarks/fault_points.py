@@ -9,14 +9,11 @@ of memsim's own and names the place; what failed once is there when it is tried 
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-import tempfile
-from itertools import count
-from pathlib import Path
 from unittest import mock
 
 from memsim.testing.faults import Mode, explore, sequences
+from memsim.testing.folders import fresh_folders
 from tests.faults.areas import AREAS
 
 MODES: tuple[Mode, ...] = ("transient", "persistent", "crash", "power")
@@ -25,19 +22,11 @@ MODES: tuple[Mode, ...] = ("transient", "persistent", "crash", "power")
 def points(name: str, mode: Mode, longest: int, step: int) -> tuple[int, list[str]]:
     """How many points there were, and what was found."""
     area, tried, findings = AREAS[name](), 0, []
-    with tempfile.TemporaryDirectory() as place:
-        numbers = count()
-
-        def fresh() -> Path:
-            number = next(numbers)
-            shutil.rmtree(Path(place) / str(number - 1), ignore_errors=True)
-            folder = Path(place) / str(number)
-            folder.mkdir()
-            return folder
-
+    known: dict[tuple[str, ...], object] = {}
+    with fresh_folders() as fresh:
         for names in sequences(sorted(area.operations), longest):
             reads = mode in {"transient", "persistent"}
-            found = explore(area, names, mode, fresh, reads=reads, step=step)
+            found = explore(area, names, mode, fresh, reads=reads, step=step, known=known)
             tried += found.points
             findings += found.findings
     return tried, findings

@@ -12,7 +12,6 @@ import argparse
 import json
 import random
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -28,6 +27,7 @@ from memsim.runs.reading import open_folder
 from memsim.scenario import load_scenario
 from memsim.scenario.datasets import load_dataset
 from memsim.testing.faults.mutating import mutated_bytes, mutated_value
+from memsim.testing.folders import throwaway
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILT_IN = (
@@ -196,7 +196,7 @@ def fuzz(
     found: dict[str, Counter[str]] = {name: Counter() for name in names}
     wrong: list[str] = []
     end = time.monotonic() + seconds if seconds else None
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as closing:
+    with throwaway() as folder, ExitStack() as closing:
         ready = {}
         for number, name in enumerate(names):
             place = Path(folder) / str(number)

@@ -1,89 +1,214 @@
 """Does a run that is killed anywhere, and again, end with the bytes of one that was not?
 
-A run of real cases is started in a process of its own with one, two or eight workers, killed
-(SIGKILL) after a random time, and continued by the same command, which may be killed as well; the
-last one goes through. Claimed: the same records byte for byte, each case once, whatever the number
-of workers; no run that cannot be continued.
+A small run of real cases, by the command that people type, is killed (SIGKILL, with its workers)
+after a random time, and continued by the same command with one, two or eight workers, which may be
+killed as well; the last one goes through. Claimed: the same records and the same report byte for
+byte but for seconds, each case once, and the same exit code, whatever the number of workers; no run
+that cannot be continued.
+
+Each try is forked from this process, which has played the run once: kills hit what is played and
+written, and not the start of Python. Workers are forked as well; `--spawn` starts them as usual.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import random
 import re
 import signal
-import subprocess
 import sys
-import tempfile
 import time
+from collections import Counter
+from contextlib import (
+    AbstractContextManager,
+    chdir,
+    nullcontext,
+    redirect_stderr,
+    redirect_stdout,
+    suppress,
+)
+from multiprocessing import Pipe
+from multiprocessing.context import ForkProcess
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
-ROOT = Path(__file__).resolve().parents[1]
-RECORDS = ("turns.jsonl", "probes.jsonl", "cases.jsonl")
-SCENARIOS = ("two_customers.yaml", "changing_preferences.yaml")
-STRATEGIES = ("sliding_window", "bm25")
+from memsim.cli.program import program
+from memsim.testing.folders import throwaway
+
+LOG = "cases.jsonl"
+KEPT = ("turns.jsonl", "probes.jsonl", "contexts.jsonl", LOG, "report.md")
+STRATEGIES = ("full_context", "sliding_window:messages=4", "bm25")
+JOBS = (1, 2, 8)
 KILLS, QUICK = 500, 10
+TRIES = 4
+"""Times that a run is killed at most, before it may end."""
+
+FILLERS = (0, 1, 4, 9, 16, 25, 36)
+"""Turns that the scenarios are filled up with."""
+
+_SCENARIO = """memsim: 1
+name: s{number}
+turns:
+  - user: My order is A-{number}4.
+    facts: {{order: A-{number}4}}
+  - assistant: Noted.
+{filler}  - user: My order is B-{number}7 now.
+    facts: {{order: {{value: B-{number}7}}}}
+  - assistant: Noted as well.
+  - filler: 3
+probes:
+  first: {{ask: What is my order?, expect: B-{number}7}}
+  other: {{ask: What is my shoe size?, expect: unknown}}
+"""
+_TIMED = re.compile(rb'"(seconds|ends|crc|own)":(\[[^]]*\]|[0-9.e-]+)|--jobs \d')
 
 
-def command(folder: Path, jobs: int) -> list[str]:
-    """One try at the run."""
-    files = [str(ROOT / "scenarios" / name) for name in SCENARIOS]
+class Worker(ForkProcess):
+    """A forked worker that keeps nothing of its parent's open, as one that is started anew."""
+
+    def run(self) -> None:
+        """Close what is not its own, and work."""
+        line = self._args[0].fileno()  # type: ignore[attr-defined]
+        os.closerange(3, line)
+        os.closerange(line + 1, 256)
+        super().run()
+
+
+def scenarios(folder: Path) -> None:
+    """Write the scenarios."""
+    for number, turns in enumerate(FILLERS):
+        filler = f"  - filler: {turns}\n" if turns else ""
+        text = _SCENARIO.format(number=number, filler=filler)
+        (folder / f"s{number}.yaml").write_text(text, encoding="utf-8")
+
+
+def play(folder: Path, out: str, jobs: int) -> None:
+    """The command, in the folder of the scenarios; raises SystemExit."""
+    files = [f"s{number}.yaml" for number in range(len(FILLERS))]
     which = [word for name in STRATEGIES for word in ("--strategy", name)]
-    flags = ["--jobs", str(jobs), "--output", str(folder)]
-    return [sys.executable, "-m", "memsim", "run", *files, *which, *flags]
+    flags = ["--output", out, "--progress", "none", "--embedder", "hash", "--tokenizer", "chars/4"]
+    with chdir(folder), Path(os.devnull).open("w") as no, redirect_stdout(no), redirect_stderr(no):
+        # The output's own name is in the report, and has to be the same in all of them.
+        program(["run", *files, *which, *flags, "--jobs", str(jobs)])
 
 
-def attempt(folder: Path, jobs: int, lives: float | None) -> bool:
-    """Run it, and kill it and its workers after so many seconds; whether it was killed."""
-    process = subprocess.Popen(
-        command(folder, jobs),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    try:
-        process.wait(lives)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return True
-    return False
+def attempt(folder: Path, jobs: int, lives: float | None) -> int | None:
+    """Run it, and kill it and its workers after so many seconds; its exit code if it was not."""
+    process = os.fork()
+    if not process:
+        code: object = 1
+        try:
+            os.setsid()
+            play(folder, "run", jobs)
+        except SystemExit as left:
+            code = left.code
+        finally:
+            os._exit(code if isinstance(code, int) else 1)
+    end = None if lives is None else time.monotonic() + lives
+    while True:
+        ended, status = os.waitpid(process, 0 if end is None else os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if end is not None and time.monotonic() >= end:
+            with suppress(ProcessLookupError):  # it has yet to begin a session of its own
+                os.killpg(process, signal.SIGKILL)
+            os.kill(process, signal.SIGKILL)
+            code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+            return None if code == -signal.SIGKILL else code
+        time.sleep(0.001)
 
 
-def records(folder: Path) -> dict[str, bytes]:
-    """What a run kept, without the seconds that it took."""
+def ending(folder: Path) -> dict[str, bytes]:
+    """What a run has come to, without the seconds that it took and the workers it had."""
+    found = {name: folder / "run" / name for name in KEPT}
+    return {n: _TIMED.sub(b"", p.read_bytes()) if p.exists() else b"" for n, p in found.items()}
 
-    def timeless(data: bytes) -> bytes:
-        return re.sub(rb'"(seconds|ends|crc|own)":(\[[^]]*\]|[0-9.e-]+)', rb"", data)
 
-    return {name: timeless((folder / name).read_bytes()) for name in RECORDS}
+def where(folder: Path) -> str:
+    """How far a run had come when it was killed."""
+    info, log = folder / "run" / "run.json", folder / "run" / LOG
+    if not info.exists():
+        return "before there was a run"
+    if b'"finished": true' in info.read_bytes():
+        return "after its last case"
+    return "in the middle" if log.exists() and log.stat().st_size else "before its first case"
+
+
+def again_and_again(
+    place: Path, kills: int, seed: int
+) -> tuple[Counter[str], Counter[int], list[str]]:
+    """Kill runs so many times.
+
+    Returns:
+        Where the kills hit, how many tries there were with so many workers, and what was wrong.
+    """
+    chance, took, wrong = random.Random(seed), dict[int, float](), list[str]()
+    ends = []
+    for jobs in JOBS:
+        folder = begun(place, f"whole{jobs}")
+        at = time.monotonic()
+        ends.append((attempt(folder, jobs, None), ending(folder)))
+        took[jobs] = time.monotonic() - at
+        if ends[-1] != ends[0]:
+            wrong.append(f"with {jobs} workers it is another than with {JOBS[0]}")
+    hit, tries = Counter[str](), Counter[int]()
+    for number in range(kills):
+        if hit.total() >= kills:
+            break
+        folder, used = begun(place, f"run{number}"), []
+        for _ in range(TRIES):
+            used.append(chance.choice(JOBS))
+            if attempt(folder, used[-1], chance.random() * took[used[-1]]) is None:
+                hit[where(folder)] += 1
+        used.append(chance.choice(JOBS))
+        code, found = attempt(folder, used[-1], None), ending(folder)
+        tries.update(used)
+        if (code, found) != ends[0]:
+            other = [name for name in found if found[name] != ends[0][1][name]]
+            wrong.append(f"run {number}, workers {used}: exit {code}, other {', '.join(other)}")
+    return hit, tries, wrong
+
+
+def begun(place: Path, name: str) -> Path:
+    """A new folder with the scenarios."""
+    folder = place / name
+    folder.mkdir()
+    scenarios(folder)
+    return folder
+
+
+def forking() -> AbstractContextManager[object]:
+    """Have workers forked."""
+    context = SimpleNamespace(Pipe=Pipe, Process=Worker)
+    return mock.patch("memsim.executors.get_context", return_value=context)
 
 
 def main() -> int:
     """Kill and continue, and compare."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=KILLS)
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK} kills")
+    parser.add_argument("--spawn", action="store_true", help="start workers anew, as usual")
     parser.add_argument("--seed", type=int, default=7)
     given = parser.parse_args()
-    chance, wanted = random.Random(given.seed), QUICK if given.quick else given.kills
-    kills = runs = different = 0
-    with tempfile.TemporaryDirectory() as place:
-        begun = time.monotonic()
-        attempt(Path(place) / "whole", 1, None)
-        longest = time.monotonic() - begun
-        expected = records(Path(place) / "whole")
-        while kills < wanted:
-            folder = Path(place) / f"run{runs}"
-            for _ in range(4):
-                kills += attempt(folder, chance.choice((1, 2, 8)), chance.random() * longest)
-            attempt(folder, chance.choice((1, 2, 8)), None)
-            runs += 1
-            different += records(folder) != expected
-    print(f"{kills} kills in {runs} runs: {different} ended otherwise than the undisturbed one")
-    return int(bool(different))
+    kills = QUICK if given.quick else given.kills
+    with throwaway() as name, mock.patch("memsim.runs.opening.provenance", dict):
+        with suppress(SystemExit):
+            play(begun(Path(name), "first"), "run", 1)
+        gc.freeze()
+        with nullcontext() if given.spawn else forking():
+            hit, tries, wrong = again_and_again(Path(name), kills, given.seed)
+    tried = ", ".join(f"{tries[jobs]} with {jobs}" for jobs in JOBS)
+    print(f"{hit.total()} kills; tries by workers: {tried}")
+    for what, number in hit.most_common():
+        print(f"  {number:4} {what}")
+    for line in wrong[:5]:
+        print(f"  {line}")
+    print(f"{len(wrong)} runs ended otherwise than the undisturbed one")
+    return int(bool(wrong) or hit.total() < kills)
 
 
 if __name__ == "__main__":

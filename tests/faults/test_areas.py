@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
-from collections.abc import Callable
-from itertools import count
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +11,7 @@ import pytest
 
 from memsim.errors import StoreError
 from memsim.testing.faults import Crashed, Mode, Schedule, explore, failing_files, sequences
+from memsim.testing.folders import fresh_folders
 from tests.faults.areas import AREAS, Talk, saved_memory
 
 MODES: Final[tuple[Mode, ...]] = ("transient", "persistent", "crash", "power")
@@ -33,23 +32,24 @@ HOW_FAR: Final = {
 `benchmarks/fault_points.py` tries every point of every sequence of three.
 """
 
+Undisturbed = dict[str, dict[tuple[str, ...], object]]
+"""What is kept after some operations, by the area."""
+
 TALKS: Final = {("turn", "forget"), ("turn", "share")}
 """What is tried with a memory, where nothing can be forgotten or shared before it is said."""
 
 
 @pytest.fixture
-def fresh(tmp_path: Path) -> Callable[[], Path]:
-    """Gives a new folder each time, and takes the one before the last away."""
-    numbers = count()
+def fresh() -> Iterator[Callable[[], Path]]:
+    """Gives a new folder each time, in memory: a disk takes longer than all that is tested."""
+    with fresh_folders() as make:
+        yield make
 
-    def make() -> Path:
-        number = next(numbers)
-        shutil.rmtree(tmp_path / str(number - 1), ignore_errors=True)
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        return folder
 
-    return make
+@pytest.fixture(scope="module")
+def undisturbed() -> Undisturbed:
+    """What is kept when nothing fails, which is the same in every mode."""
+    return {}
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", sorted(AREAS))
 def test_whatever_fails_it_is_one_state_or_the_next(
-    name: str, mode: Mode, fresh: Callable[[], Path]
+    name: str, mode: Mode, fresh: Callable[[], Path], undisturbed: Undisturbed
 ) -> None:
     """One operation, or all from it on, or the process, or the machine: no third state, ever.
 
@@ -78,7 +78,13 @@ def test_whatever_fails_it_is_one_state_or_the_next(
         if name == "memory" and names not in TALKS:
             continue
         found = explore(
-            area, names, mode, fresh, reads=mode in {"transient", "persistent"}, step=step
+            area,
+            names,
+            mode,
+            fresh,
+            reads=mode in {"transient", "persistent"},
+            step=step,
+            known=undisturbed.setdefault(name, {}),
         )
         assert found.findings == []
         points += found.points

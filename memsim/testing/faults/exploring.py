@@ -70,6 +70,7 @@ def explore(
     *,
     reads: bool = False,
     step: int = 1,
+    known: dict[tuple[str, ...], object] | None = None,
 ) -> Explored:
     """Do one sequence of operations again and again, each time with the next fault.
 
@@ -80,8 +81,11 @@ def explore(
         fresh: gives a new folder each time.
         reads: whether opening a file to read it can fail.
         step: 1 for every point, more to leave some out.
+        known: what is kept after operations of the area that nothing disturbed; looked up here,
+            and added to.
     """
-    attempt = _Attempt(area, tuple(names), _states(area, names, fresh), fresh, reads=reads)
+    states = _states(area, tuple(names), fresh, {} if known is None else known)
+    attempt = _Attempt(area, tuple(names), states, fresh, reads=reads)
     for schedule in one_after_another(attempt, mode, step=step):
         attempt.found.points += 1
         kind = schedule.seen[schedule.at - 1].split(" ")[0]
@@ -96,16 +100,23 @@ def failing_disk(root: Path, schedule: Schedule, *, reads: bool = False) -> Iter
         yield
 
 
-def _states(area: Area[H], names: Sequence[str], fresh: Callable[[], Path]) -> list[object]:
+def _states(
+    area: Area[H],
+    names: tuple[str, ...],
+    fresh: Callable[[], Path],
+    known: dict[tuple[str, ...], object],
+) -> list[object]:
     """What is kept after none of the operations, one, two, and so on."""
     found = []
     for done in range(len(names) + 1):
-        folder = fresh()
-        handle = area.open(folder)
-        for name in names[:done]:
-            area.operations[name](handle)
-        area.close(handle)
-        found.append(area.look(folder))
+        if names[:done] not in known:
+            folder = fresh()
+            handle = area.open(folder)
+            for name in names[:done]:
+                area.operations[name](handle)
+            area.close(handle)
+            known[names[:done]] = area.look(folder)
+        found.append(known[names[:done]])
     return found
 
 
