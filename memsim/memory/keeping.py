@@ -90,7 +90,8 @@ class Keeping:
         """
         with reading("it is not a memory"), _as_state():
             if saved["version"] != VERSION:
-                raise StateError(f"the saved memory has version {saved['version']}, not {VERSION}")
+                found = ascii(saved["version"])[:40]
+                raise StateError(f"the saved memory has version {found}, not {VERSION}")
             entries = [decode(e, f"entry {n}") for n, e in enumerate(saved["entries"], 1)]
             order = {"" + i: n for n, i in enumerate([] + saved["order"])}
             backlog = Backlog.load(saved["backlog"])
