@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -124,14 +124,16 @@ def _scenario(
 
 
 def fingerprint(plan: Plan, *, generated: bool) -> str:
-    """Sha256 of what a script says, whatever its path and layout.
+    """Sha256 of what a script plays, whatever its path and layout.
 
-    A key that only repeats a default does not count.
+    A key that only repeats a default does not count, and neither does what the replay never sees:
+    bounds, tags and the description.
 
     Args:
         plan: the script.
         generated: whether it has generated talk, whose wording then counts as well.
     """
+    plan = replace(plan, about="", tags=(), expect=())
     said = {"plan": _said(plan), "filler": filler.VERSION if generated else 0}
     return hashlib.sha256(_encode(said).encode()).hexdigest()
 

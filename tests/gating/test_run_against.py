@@ -207,3 +207,17 @@ def test_no_run_writes_a_baseline(saved: Path, call: Call) -> None:
 def test_what_another_seed_moves_does_not_fail(saved: Path, call: Call) -> None:
     """A seed is chance, and no instrument."""
     assert run(call, 24, "--seed", "8").exit_code == 0
+
+
+def test_a_bound_that_was_moved_leaves_the_scores_compared(
+    project: Path, saved: Path, call: Call
+) -> None:
+    """It decides for itself, and is no excuse for what became worse."""
+    path = project / "scenarios" / "lockers.yaml"
+    path.write_text(path.read_text("utf-8") + "expect: {recall: '>= 0.9'}\n", encoding="utf-8")
+
+    same, cut = run(call, 24, "--strict"), run(call, 12)
+
+    assert (same.exit_code, cut.exit_code) == (0, 1)
+    assert same.stdout.splitlines()[-1].startswith("1 passed; against main: 2 same in ")
+    assert cut.stdout.splitlines()[-1].startswith("1 failed; against main: 1 worse, 1 better in ")

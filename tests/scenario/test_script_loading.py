@@ -299,7 +299,6 @@ class TestFingerprint:
             "pace: 2min\nturns:\n  - user: My order is A-17.\n",
             "turns:\n  - assistant: My order is A-17.\n",
             "turns:\n  - user: My order is A-17.\nprobes:\n  a: {ask: a, expect: unknown}\n",
-            "turns:\n  - user: My order is A-17.\nexpect:\n  recall: '>= 0.8'\n",
             "turns:\n  - repeat: {times: 1, turns: [{user: My order is A-17.}]}\n",
             "turns:\n  - filler: 1\n  - user: My order is A-17.\n",
         ],
@@ -307,6 +306,13 @@ class TestFingerprint:
     def test_what_is_said_matters(self, load: Load, text: str) -> None:
         """Anything that could change a score changes the fingerprint."""
         assert load("turns:\n  - user: My order is A-17.\n").fingerprint != load(text).fingerprint
+
+    def test_what_the_replay_never_sees_does_not_matter(self, load: Load) -> None:
+        """A bound that is moved leaves every score as it was."""
+        text = "turns:\n  - user: My order is A-17.\n"
+        told = "about: A refund.\ntags: [slow]\nexpect:\n  recall: '>= 0.8'\n"
+
+        assert load(text).fingerprint == load(told + text).fingerprint
 
     def test_the_path_does_not_matter(self, tmp_path: Path) -> None:
         """A script may be moved."""
