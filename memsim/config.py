@@ -10,12 +10,16 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from memsim.discovery import Project, find_project
 from memsim.discovery.project import PYPROJECT
 from memsim.errors import ConfigError, nearest
 from memsim.memory.stores.opening import SERVICES
 from memsim.tokens import DEFAULT_TOKENIZER
+
+if TYPE_CHECKING:
+    from memsim.models.cassette import Mode
 
 __all__ = [
     "GateSettings",
@@ -85,6 +89,9 @@ class Settings:
         expect_forced: bounds from flags, which win over the scenario's.
         expect_lines: where each of `expect` stands in `pyproject.toml`.
         baseline: the run to compare with; empty for none.
+        record: whether a provider's model is asked, and what it says recorded.
+        cassettes: the folder of the recordings.
+        max_cost: dollars that the calls of one command may cost; None for no cap.
     """
 
     scenarios: tuple[str, ...] = ()
@@ -105,6 +112,9 @@ class Settings:
     expect_lines: Mapping[str, int] = field(default_factory=dict)
     baseline: str = ""
     gate: GateSettings = GateSettings()
+    record: Mode = "none"
+    cassettes: str = "cassettes"
+    max_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +314,13 @@ def _read_max_errors(value: object, place: _Place) -> float:
     return number
 
 
+def _read_dollars(value: object, place: _Place) -> float:
+    number = _number(value)
+    if number is None or number < 0:
+        raise place.error(f"must be dollars such as 5 or 0.25, not {value!r}")
+    return number
+
+
 def _read_share_text(value: object, place: _Place) -> str:
     number = _number(value)
     if number is None or not 0 < number <= 1:
@@ -392,6 +409,9 @@ _READERS: Mapping[str, _Reader] = {
     "max_errors": _read_max_errors,
     "expect": _read_expect,
     "baseline": _read_name,
+    "record": _one_of("none", "new", "rewrite", "live"),
+    "cassettes": _read_text,
+    "max_cost": _read_dollars,
 }
 
 COMMAND_KEYS: Mapping[str, _Reader] = {
@@ -402,6 +422,7 @@ COMMAND_KEYS: Mapping[str, _Reader] = {
     "generalise": _read_flag,
     "k": _read_text,
     "leak_attempts": _read_share_text,
+    "live": _read_flag,
     "lf": _read_flag,
     "mask_bad_gold": _read_flag,
     "no_report": _read_flag,

@@ -13,7 +13,9 @@ The tree::
     ├── Unmeasurable               exit 7: a case could not be scored
     │   ├── StrategyError          the strategy under test raised
     │   ├── ModelError             a model or embedder failed
+    │   │   └── ContextOverflow    what it was sent does not fit into its window
     │   └── BudgetUnsatisfiable    what must stay does not fit into the budget
+    ├── CapReached                 exit 2: what was played is kept, and the run can be continued
     ├── StateError                 a saved state that cannot be read back
     └── StoreError                 a memory store failed, or cannot be used
         ├── SchemaError            it was written by a newer memsim
@@ -142,6 +144,10 @@ class ModelError(Unmeasurable):
     """A model or embedder failed, or gave nothing usable."""
 
 
+class ContextOverflow(ModelError):  # noqa: N818 - as providers call it
+    """What a model was sent does not fit into its window."""
+
+
 class BudgetUnsatisfiable(Unmeasurable):
     """What must stay in the context does not fit into the budget.
 
@@ -159,6 +165,12 @@ class BudgetUnsatisfiable(Unmeasurable):
 
     def __str__(self) -> str:
         return f"{self.part} needs {self.tokens:,} tokens and the budget is {self.budget:,}"
+
+
+class CapReached(MemsimError):  # noqa: N818 - the run stopped where it was told to
+    """The next call of a model could cost more than may be spent."""
+
+    exit_code = ExitCode.INTERRUPTED
 
 
 class StateError(MemsimError):
@@ -189,9 +201,10 @@ class SchemaError(StoreError):
         super().__init__(store, found, known)
 
     def __str__(self) -> str:
+        found = str(self.found)[:40]  # whatever stood in a file, which may be anything
         return (
-            f"{self.store} has schema version {self.found}, and this memsim knows up to"
-            f" {self.known}: upgrade memsim, or use another store"
+            f"{self.store} has schema version {found if found.isprintable() else ascii(found)},"
+            f" and this memsim knows up to {self.known}: upgrade memsim, or use another store"
         )
 
 

@@ -581,7 +581,7 @@ def test_a_model_that_cannot_be_loaded_is_an_error_of_its_cases(
     def fail(*_arguments: object) -> None:
         raise ModelError("the model is not there")
 
-    monkeypatch.setattr("memsim.suite.play._model", fail)
+    monkeypatch.setattr("memsim.suite.asking._offline", fail)
     result = played(project, "window").result
 
     assert (result.state, result.error) == ("error", "the model is not there")

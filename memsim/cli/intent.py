@@ -59,6 +59,7 @@ def outlook(intent: Intent, project: Project) -> Outlook:
         NothingCollected: no case is left.
     """
     from memsim.suite import plan, resolve_strategies
+    from memsim.suite.asking import access_of
 
     settings = settings_of(project, intent.settings)
     remarks: list[str] = []
@@ -75,7 +76,8 @@ def outlook(intent: Intent, project: Project) -> Outlook:
         attacked = resolve_strategies(refs, project, controls=False)
     remarks += _shadowing(strategies, project)
     _check_names(settings)
-    made = plan(settings, selection, strategies, intent.expression, attacked)
+    access = access_of(settings, project)
+    made = plan(settings, selection, strategies, intent.expression, attacked, access)
     remarks += _probeless(made)
     return Outlook(plan=made, remarks=tuple(remarks))
 

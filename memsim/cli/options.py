@@ -35,7 +35,11 @@ class Flags(TypedDict):
     model: str | None
     embedder: str | None
     tokenizer: str | None
+    record: str | None
+    live: bool
+    cassettes: str | None
     jobs: str | None
+    max_cost: str | None
     dry_run: bool
     fail_under: tuple[str, ...]
     baseline: str | None
@@ -118,7 +122,28 @@ MODEL = (
     click.option("-m", "--model", metavar="ID", help="The language model.  [default: offline]"),
     click.option("--embedder", metavar="ID", help="The embedder.  [default: wordllama]"),
     click.option("--tokenizer", metavar="ID", help="What counts tokens.  [default: o200k_base]"),
+    click.option(
+        "--record",
+        metavar="none|new|rewrite",
+        help="A live model's answers: replay them, record what is missing, or all anew."
+        "  [default: none]",
+    ),
+    click.option(
+        "--live",
+        is_flag=True,
+        envvar="MEMSIM_LIVE",
+        help="Ask the live model and record nothing.",
+    ),
+    click.option(
+        "--cassettes",
+        metavar="DIR",
+        type=click.Path(),
+        help="Folder of the recordings.  [default: cassettes]",
+    ),
     click.option("-j", "--jobs", metavar="N|auto", help="Processes.  [default: auto]"),
+    click.option(
+        "--max-cost", metavar="USD", help="Stop before calls come to more.  [default: no cap]"
+    ),
     click.option(
         "--dry-run", is_flag=True, envvar="MEMSIM_DRY_RUN", help="Print the plan and run nothing."
     ),
@@ -226,6 +251,9 @@ def settings_in(flags: Flags) -> dict[str, object]:
         "max_errors": flags["max_errors"],
         "timeout": flags["timeout"],
         "baseline": flags["baseline"],
+        "record": "live" if flags["live"] else flags["record"],
+        "cassettes": flags["cassettes"],
+        "max_cost": flags["max_cost"],
     }
     return values | {"expect": flags["fail_under"] or None}
 
@@ -243,7 +271,9 @@ def refuse_contradictions(ctx: click.Context) -> None:
     """
     if given(ctx, "quiet") and given(ctx, "verbose"):
         raise click.UsageError("-q and -v cannot both be meant", ctx)
-    for name, flag in (("output", "-o"), ("data", "--data")):
+    if given(ctx, "live") and given(ctx, "record"):
+        raise click.UsageError("--live records nothing: --record cannot be meant as well", ctx)
+    for name, flag in (("output", "-o"), ("data", "--data"), ("cassettes", "--cassettes")):
         value = ctx.params.get(name)
         if value is not None and not str(value).strip():
             raise click.UsageError(f"{flag} names no path: {value!r}", ctx)

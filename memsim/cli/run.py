@@ -22,10 +22,12 @@ from memsim.cli.options import (
     run_options,
     settings_in,
 )
+from memsim.cli.paying import Tallied, asked, check_asking, priced_lines, spent_line
 from memsim.cli.progress import ProgressChoice, Step, Stopwatch, showing
 from memsim.cli.terminal import Terminal
 from memsim.discovery import find_project
-from memsim.errors import ExitCode
+from memsim.errors import CapReached, ExitCode
+from memsim.models.access import NOTHING
 
 if TYPE_CHECKING:
     from memsim.discovery import Project
@@ -57,6 +59,7 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[F
     terminal = Terminal.of_process(flags["color"])
     project = find_project()
     planned = outlook(_intent(scenarios, flags), project)
+    check_asking(ctx, planned.plan.settings)
     if given(ctx, "data"):
         _need_dataset(planned.plan, "--data")
     if given(ctx, "mask_bad_gold"):
@@ -68,9 +71,10 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[F
     against = _against(ctx, planned.plan, project, flags)
     if flags["dry_run"]:
         return _dry_run(planned.plan, terminal)
-    return _Performance(
-        planned.plan, project, terminal, flags, typed=ctx.obj.typed, watch=watch, against=against
-    ).perform()
+    with asked(planned.plan) as plan:
+        return _Performance(
+            plan, project, terminal, flags, typed=ctx.obj.typed, watch=watch, against=against
+        ).perform()
 
 
 def _against(ctx: click.Context, plan: Plan, project: Project, flags: Flags) -> Against:
@@ -111,7 +115,7 @@ def _need_dataset(plan: Plan, flag: str) -> None:
 def _dry_run(plan: Plan, terminal: Terminal) -> int:
     from memsim.cli.preview import preview_lines
 
-    terminal.say_lines(preview_lines(plan, terminal))
+    terminal.say_lines([*preview_lines(plan, terminal), *priced_lines(plan)])
     return ExitCode.PASSED
 
 
@@ -136,6 +140,7 @@ class _Performance:
         self._flags = flags
         self._typed = typed
         self._watch = watch
+        self._spent = NOTHING
 
     def perform(self) -> int:
         from memsim.gate import judge
@@ -156,7 +161,9 @@ class _Performance:
             try:
                 results = self._play(writer)
             except KeyboardInterrupt:
-                return self._interrupted(writer)
+                return self._interrupted(writer, "interrupted")
+            except CapReached as reached:
+                return self._interrupted(writer, f"stopped: {reached}")
             against = self._against
             comparison = against.compare(writer.folder, settings)
             alone = judge(results, max_errors=settings.max_errors)
@@ -168,6 +175,7 @@ class _Performance:
         summary = replace(self._summary(run), verdict=verdict)
         self._keep_report(run, summary)
         self._show(run, summary)
+        self._tell_spent()
         return summary.verdict.exit_code
 
     def _announce(self, writer: RunWriter) -> None:
@@ -194,7 +202,7 @@ class _Performance:
         done = len(writer.resumed)
         left = plan.cases[done:]
         turns = sum(spec.scenario.load().turns for spec in left)
-        executor = choose_executor(plan.settings.jobs, cases=len(left), turns=turns)
+        executor = Tallied(choose_executor(plan.settings.jobs, cases=len(left), turns=turns))
         choice: ProgressChoice = "none" if writer.finished or flags["quiet"] else flags["progress"]
         with showing(choice, self._terminal, done=done, total=len(plan.cases)) as progress:
 
@@ -203,11 +211,15 @@ class _Performance:
                 progress.advance(step_of(result, failed=bad))
                 return bool(flags["stop_at_first"]) and bad
 
-            return perform(plan, writer, executor, watch=watch)
+            try:
+                return perform(plan, writer, executor, watch=watch)
+            finally:
+                self._spent = executor.spent
 
-    def _interrupted(self, writer: RunWriter) -> int:
+    def _interrupted(self, writer: RunWriter, why: str) -> int:
         kept, total = len(writer.results), len(self._plan.cases)
-        complain(f"interrupted: {kept} of {total} cases are kept in {self._place(writer.folder)}")
+        complain(f"{why}: {kept} of {total} cases are kept in {self._place(writer.folder)}")
+        self._tell_spent()
         complain(f"to go on: {shlex.join(self._typed)}")
         return ExitCode.INTERRUPTED
 
@@ -219,6 +231,10 @@ class _Performance:
         name = "" if self._flags["no_report"] else "report.md"
         place = self._place(run.folder / name)
         return replace(summary, header=replace(summary.header, place=place))
+
+    def _tell_spent(self) -> None:
+        if said := spent_line(self._spent, self._plan.settings.model):
+            complain(said)
 
     def _place(self, path: Path) -> str:
         return self._project.show(path)

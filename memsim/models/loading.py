@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memsim.models.refs import read_model
+from memsim.errors import RefError
+from memsim.models.refs import LiveRef, read_model
 from memsim.tokens import load_tokenizer
 
 if TYPE_CHECKING:
@@ -15,15 +16,19 @@ if TYPE_CHECKING:
 def load_model(ref: str, tokenizer: str | Tokenizer | TokenCounter, seed: int = 0) -> Model:
     """The model that a ref such as `offline` or `offline:miss=0.1` names.
 
+    Models of providers are opened for one case at a time: see `memsim.models.opening`.
+
     Args:
         ref: what names it.
         tokenizer: the tokenizer, or its name, in whose tokens it counts.
         seed: what its chance, where it has any, is drawn from.
 
     Raises:
-        RefError: the ref names no model, or the tokenizer's name no tokenizer.
+        RefError: the ref names no model that is here, or the tokenizer's name no tokenizer.
     """
     named = read_model(ref)
+    if isinstance(named, LiveRef):
+        raise RefError(f"{ref!r} is not on this machine: only a run can ask it, or its recordings")
     from memsim.models.offline import OfflineModel
 
     counts = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer

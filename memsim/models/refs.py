@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from memsim.errors import RefError, nearest
@@ -31,20 +32,106 @@ class ModelRef(NamedTuple):
     miss: float
 
 
-def read_model(ref: str) -> ModelRef:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveRef:
+    """A model of a provider, and how it is asked.
+
+    Attributes:
+        model: litellm's id of it, such as `openai/gpt-4o-mini`.
+        temperature: of its answers; 0 for the likeliest one.
+        max_tokens: that an answer may have; None leaves it to the task.
+        price: dollars for a million tokens of input and of output; None for the listed price.
+    """
+
+    model: str
+    temperature: float = 0.0
+    max_tokens: int | None = None
+    price: tuple[float, float] | None = None
+
+    @property
+    def shown(self) -> str:
+        """The ref, with what is not as usual."""
+        said = [
+            f"temperature={self.temperature:g}" if self.temperature else "",
+            f"max_tokens={self.max_tokens}" if self.max_tokens else "",
+            "price={:g}/{:g}".format(*self.price) if self.price else "",
+        ]
+        given = ",".join(part for part in said if part)
+        return f"{self.model}:{given}" if given else self.model
+
+
+def is_live(ref: str) -> bool:
+    """Whether a ref names a model of a provider: those have a slash in their name."""
+    return "/" in ref.partition("=")[0]
+
+
+def read_model(ref: str) -> ModelRef | LiveRef:
     """The model that a ref names.
 
     Raises:
         RefError: it names none.
     """
+    if is_live(ref):
+        return _live(ref)
     name, parameters = _parted(ref)
     if name != "offline":
         raise RefError(
-            f"no model is called {ref!r}: there is `offline`, and live models, which are named"
-            " provider/model, are not available in this version",
+            f"no model is called {ref!r}: there is `offline`, and live models are named"
+            " provider/model, such as openai/gpt-4o-mini",
             hint=nearest(name, ["offline"]),
         )
     return ModelRef(_share(_only(parameters, "miss", ref), ref) if parameters else 0.0)
+
+
+def _live(ref: str) -> LiveRef:
+    # Ids of models have colons of their own, as in `ollama/llama3:8b`: parameters have an `=`.
+    model, colon, tail = ref.rpartition(":")
+    if not colon or "=" not in tail:
+        model, tail = ref, ""
+    if not all(part.strip() and part == part.strip() for part in model.split("/")):
+        raise RefError(f"{ref!r} is not written provider/model")
+    given = _parted(f"{model.replace(':', ' ')}:{tail}")[1] if tail else {}
+    for name in sorted(given.keys() - {"temperature", "max_tokens", "price"}):
+        known = ("temperature", "max_tokens", "price")
+        raise RefError(
+            f"{ref!r}: there is no parameter {name!r}, only {', '.join(known)}",
+            hint=nearest(name, known),
+        )
+    return LiveRef(
+        model=model,
+        temperature=_heat(given.get("temperature", "0"), ref),
+        max_tokens=_length(given["max_tokens"], ref) if "max_tokens" in given else None,
+        price=_price(given["price"], ref) if "price" in given else None,
+    )
+
+
+def _heat(text: str, ref: str) -> float:
+    value = _number(text)
+    if not 0.0 <= value <= 2.0:
+        raise RefError(f"{ref!r}: temperature is a number between 0 and 2")
+    return value
+
+
+def _length(text: str, ref: str) -> int:
+    value = int(text) if text.isdecimal() and len(text) < 8 else 0
+    if value < 1:
+        raise RefError(f"{ref!r}: max_tokens is a whole number above 0")
+    return value
+
+
+def _price(text: str, ref: str) -> tuple[float, float]:
+    given, _, made = text.partition("/")
+    prices = (_number(given), _number(made))
+    if not all(0.0 <= price < 1e6 for price in prices):
+        raise RefError(f"{ref!r}: price is dollars for a million tokens, as in price=0.15/0.60")
+    return prices
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def read_embedder(ref: str) -> EmbedderRef:
@@ -91,10 +178,7 @@ def _only(parameters: dict[str, str], wanted: str, ref: str) -> str:
 
 
 def _share(text: str, ref: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = _number(text)
     if not 0.0 <= value <= 1.0:
         raise RefError(f"{ref!r}: miss is a share between 0 and 1")
     return value

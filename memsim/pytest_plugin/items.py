@@ -26,13 +26,14 @@ def specs_in(path: Path, config: pytest.Config) -> tuple[CaseSpec, ...]:
         MemsimError: the file, the project's settings or a strategy is wrong.
     """
     from memsim.suite import find_scenarios, plan, resolve_strategies
+    from memsim.suite.asking import access_of
 
     project = find_project(path.parent)
     settings = asked_settings(project, config)
     scenarios = find_scenarios([str(path)], project)
     # Controls are never judged, so as items they could only pass.
     strategies = resolve_strategies(settings.strategies, project, controls=False)
-    return plan(settings, scenarios, strategies).cases
+    return plan(settings, scenarios, strategies, access=access_of(settings, project)).cases
 
 
 def name_of(spec: CaseSpec) -> str:

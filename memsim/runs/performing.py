@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from memsim.errors import CapReached
 from memsim.executors import Executor, PlayCase
 from memsim.runs.writing import RunWriter
 from memsim.suite.cases import CaseResult
@@ -40,17 +41,25 @@ def perform(
 
     Raises:
         RunFolderError: the folder cannot be written.
+        CapReached: a case could not be played within the money; all others are kept.
     """
     if writer.finished:
         return writer.results
     places = writer.lacking
     specs = [plan.cases[place] for place in places]
+    unpaid = ""
     # Closed whatever happens here, so that no process goes on playing for nobody.
     with searched_rarely(), closing(executor.run(specs, play or _run_case())) as outcomes:
         for number, outcome in outcomes:
+            if outcome.unpaid:
+                # What is under way elsewhere is still to be kept; what is not yet begun ends here.
+                unpaid = outcome.unpaid
+                continue
             writer.keep(places[number], outcome)
             if watch is not None and watch(outcome.result):
                 break
+    if unpaid:
+        raise CapReached(unpaid)
     return writer.results
 
 

@@ -132,7 +132,7 @@ class RunWriter:
         early = place > len(self._kept)
         self._waiting[place] = outcome
         try:
-            if early and outcome.result.seconds >= WORTH_KEEPING:
+            if early and (outcome.result.seconds >= WORTH_KEEPING or outcome.spent.asked):
                 self._put_ahead(place, outcome)
             self._drain()
         except OSError as error:

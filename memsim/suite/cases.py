@@ -9,6 +9,7 @@ from typing import Literal
 from memsim.config import show_budget
 from memsim.discovery import StrategyRef
 from memsim.frozen import quickly_made
+from memsim.models.access import NO_ACCESS, NOTHING, Access, Spent
 from memsim.suite.expect import Bound, ExpectFailure
 from memsim.suite.scenarios import ScenarioRef
 
@@ -26,6 +27,7 @@ class CaseSpec:
         bounds: what its metrics must be.
         turns, probes: how many the scenario has.
         timeout: seconds that it may take; 0 for as long as it likes. No record depends on it.
+        access: how a provider's answers are come by. No record depends on it either.
     """
 
     scenario: ScenarioRef
@@ -40,6 +42,7 @@ class CaseSpec:
     turns: int = 0
     probes: int = 0
     timeout: float = 0
+    access: Access = NO_ACCESS
 
     @property
     def id(self) -> str:
@@ -105,11 +108,15 @@ class CaseOutcome:
         turn_lines: lines for `turns.jsonl`.
         probe_lines: lines for `probes.jsonl`.
         context_lines: lines for `contexts.jsonl`.
+        spent: what the calls of a provider's model came to, here and now.
+        unpaid: why the case was given up where the money was at its end; it is to be played again.
     """
 
     result: CaseResult
     turn_lines: bytes = b""
     probe_lines: bytes = b""
+    spent: Spent = NOTHING
+    unpaid: str = ""
     context_lines: bytes = b""
 
 

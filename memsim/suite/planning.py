@@ -19,6 +19,7 @@ from memsim.discovery import (
 )
 from memsim.discovery.project import PYPROJECT
 from memsim.errors import NothingCollected
+from memsim.models.access import NO_ACCESS, Access
 from memsim.scoring import METRICS, SCORING_VERSION
 from memsim.suite.cases import CaseSpec
 from memsim.suite.expect import Bound, parse_bound
@@ -81,6 +82,7 @@ def plan(
     strategies: Sequence[StrategyRef],
     k: str | None = None,
     attacked: Sequence[StrategyRef] | None = None,
+    access: Access = NO_ACCESS,
 ) -> Plan:
     """The cases of a run.
 
@@ -90,6 +92,7 @@ def plan(
         strategies: what is compared, already resolved.
         k: an expression over case ids; None for all.
         attacked: which strategies channels of leakage are played against; None for all of them.
+        access: how a provider's answers are come by.
 
     Raises:
         NothingCollected: no case is left.
@@ -109,6 +112,7 @@ def plan(
                 ref,
                 settings,
                 strategies if attacked is None or ref.dataset != LEAKAGE else attacked,
+                access,
             )
             if chosen(spec.id) and (wanted is None or spec.variant in wanted)
         ]
@@ -124,7 +128,7 @@ def plan(
 
 
 def _cases_of(
-    ref: ScenarioRef, settings: Settings, strategies: Sequence[StrategyRef]
+    ref: ScenarioRef, settings: Settings, strategies: Sequence[StrategyRef], access: Access
 ) -> Iterator[CaseSpec]:
     scenario = ref.load()
     budgets = settings.budget
@@ -147,6 +151,7 @@ def _cases_of(
                     turns=scenario.turns,
                     probes=len(scenario.probes),
                     timeout=settings.timeout,
+                    access=access,
                 )
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from memsim.canary.secrets import hinted, redact_values
 from memsim.discovery import StrategyRef, pin, prepare
-from memsim.errors import ModelError
 from memsim.memory.stores.opening import addresses
 from memsim.replay import replay
 from memsim.scoring import (
@@ -29,9 +28,10 @@ from memsim.scoring import (
     summarise,
     turn_record,
 )
-from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, blank_result
+from memsim.suite.asking import asking, failed
+from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
 from memsim.suite.expect import check_expectations
-from memsim.suite.limit import OutOfTime, time_limit
+from memsim.suite.limit import time_limit
 from memsim.suite.scenarios import LEAKAGE
 from memsim.tokens import TokenCounter, load_tokenizer
 from memsim.trace import json_line
@@ -64,12 +64,12 @@ def _play_channel(spec: CaseSpec) -> CaseOutcome:
     from memsim.leakage.world import Setting
     from memsim.suite.leaking import attack
 
-    try:
+    def play(model: Model) -> CaseOutcome:
         # What a strategy prints must not end up among the results.
         with redirect_stdout(sys.stderr), _PrivateFolder() as folder, time_limit(spec.timeout):
             setting = Setting(
                 make=partial(make_strategy, spec.strategy),
-                model=_model(spec.model, spec.tokenizer, spec.seed),
+                model=model,
                 embed=partial(_embedder, spec.embedder),
                 counter=_counter(spec.tokenizer),
                 budget=spec.budget,
@@ -79,8 +79,8 @@ def _play_channel(spec: CaseSpec) -> CaseOutcome:
                 repeat=spec.repeat,
             )
             return attack(spec, setting)
-    except OutOfTime:
-        return _failed(spec, f"took longer than the {spec.timeout:g} s that a case may take")
+
+    return asking(spec, _counter(spec.tokenizer), play)
 
 
 def make_strategy(ref: StrategyRef, env: Environment) -> Strategy:
@@ -107,25 +107,20 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
         seen.append(strategy)
         return strategy
 
-    try:
+    def play(model: Model) -> CaseOutcome:
         # What a strategy prints must not end up among the results.
         with redirect_stdout(sys.stderr), _PrivateFolder() as folder:
-            trace = _replay(scenario, remembering, spec, folder)
-    except ModelError as error:
-        return _failed(spec, str(error))
-    except OutOfTime:
-        return _failed(spec, f"took longer than the {spec.timeout:g} s that a case may take")
-    control = (seen[0].control if seen else None) or spec.strategy.control
-    return _scored(spec, trace, control, began)
+            trace = _replay(scenario, remembering, spec, model, folder)
+        control = (seen[0].control if seen else None) or spec.strategy.control
+        return _scored(spec, trace, control, began)
+
+    return asking(spec, _counter(spec.tokenizer), play)
 
 
-def _failed(spec: CaseSpec, said: str) -> CaseOutcome:
-    return CaseOutcome(result=blank_result(spec, state="error", error=" ".join(said.split())))
-
-
-def _replay(scenario: Scenario, make: MakeStrategy, spec: CaseSpec, folder: PathMaker) -> Trace:
-    # What is loaded once for a process is no case's to pay for.
-    model, counter = _model(spec.model, spec.tokenizer, spec.seed), _counter(spec.tokenizer)
+def _replay(
+    scenario: Scenario, make: MakeStrategy, spec: CaseSpec, model: Model, folder: PathMaker
+) -> Trace:
+    counter = _counter(spec.tokenizer)
     with time_limit(spec.timeout):
         return replay(
             scenario,
@@ -140,13 +135,6 @@ def _replay(scenario: Scenario, make: MakeStrategy, spec: CaseSpec, folder: Path
             services=addresses(os.environ),
             contexts=True,
         )
-
-
-@lru_cache(maxsize=8)
-def _model(ref: str, tokenizer: str, seed: int) -> Model:
-    from memsim.models.loading import load_model
-
-    return load_model(ref, _counter(tokenizer), seed)
 
 
 @lru_cache(maxsize=8)
@@ -193,7 +181,7 @@ def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOut
         turn_lines, probe_lines = _lines(turns), _lines(probes)
         context_lines = _lines([_opening(spec), *trace.contexts])
     except (TypeError, ValueError) as error:
-        return _failed(spec, f"the strategy logged what JSON cannot hold: {error}")
+        return failed(spec, f"the strategy logged what JSON cannot hold: {error}")
     result = CaseResult(
         id=case,
         scenario=spec.scenario.name,

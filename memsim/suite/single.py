@@ -15,6 +15,7 @@ from memsim.discovery import StrategyRef, find_project, reload_changed, resolve,
 from memsim.discovery.refs import snake_case
 from memsim.errors import RefError, Unmeasurable
 from memsim.scenario.script import Scenario
+from memsim.suite.asking import access_of
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, State
 from memsim.suite.finding import find_scenarios
 from memsim.suite.play import MakeStrategy, make_strategy, play_scenario
@@ -111,7 +112,7 @@ def run(
         budget: tokens that a context may use, such as `4k`; the scenario's own, or the project's,
             when None.
         seed: of the fillers; the project's when None.
-        **settings: `model`, `embedder`, `tokenizer`, when not the project's.
+        **settings: `model`, `embedder`, `tokenizer`, `record`, `cassettes`, when not the project's.
 
     Raises:
         UsageError: a name, file or value is wrong.
@@ -130,6 +131,7 @@ def run(
         embedder=chosen.embedder,
         tokenizer=chosen.tokenizer,
         probes=len(found.probes),
+        access=access_of(chosen, project),
     )
     named = ref.place is not None and isinstance(strategy, str | StrategyRef)
     return _report(play_scenario(found, spec, make), _command(spec) if named else "")

@@ -9,7 +9,7 @@ import pytest
 
 from memsim.errors import RefError
 from memsim.models import check_embedder, check_model
-from memsim.models.refs import read_embedder, read_model
+from memsim.models.refs import LiveRef, ModelRef, read_embedder, read_model
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,14 @@ def test_a_wrong_embedder_is_refused_in_a_line(ref: str, said: str) -> None:
     ("ref", "said"),
     [
         ("ofline", "did you mean 'offline'?"),
-        ("openai/gpt-4o", "live models, which are named provider/model, are not available"),
+        ("gpt-4o", "live models are named provider/model, such as openai/gpt-4o-mini"),
+        ("openai/", "not written provider/model"),
+        ("/gpt-4o", "not written provider/model"),
+        ("openai/gpt-4o:temprature=1", "did you mean 'temperature'?"),
+        ("openai/gpt-4o:temperature=hot", "temperature is a number between 0 and 2"),
+        ("openai/gpt-4o:max_tokens=0", "max_tokens is a whole number above 0"),
+        ("openai/gpt-4o:price=1", "price is dollars for a million tokens"),
+        ("openai/gpt-4o:price=-1/2", "price is dollars for a million tokens"),
         ("", "no model is called ''"),
         ("offline:miss=2", "miss is a share between 0 and 1"),
         ("offline:miss=nan", "miss is a share between 0 and 1"),
@@ -81,8 +88,26 @@ def test_a_wrong_model_is_refused_in_a_line(ref: str, said: str) -> None:
 
 def test_the_offline_model_has_a_share_of_misses() -> None:
     """None by default."""
-    assert read_model("offline").miss == 0.0
-    assert read_model("offline: miss = 0.5").miss == 0.5
+    assert read_model("offline") == ModelRef(0.0)
+    assert read_model("offline: miss = 0.5") == ModelRef(0.5)
+
+
+@pytest.mark.parametrize(
+    ("ref", "expected"),
+    [
+        ("openai/gpt-4o-mini", LiveRef(model="openai/gpt-4o-mini")),
+        ("ollama/llama3:8b", LiveRef(model="ollama/llama3:8b")),
+        (
+            "ollama/llama3:8b:temperature=0.5,max_tokens=64",
+            LiveRef(model="ollama/llama3:8b", temperature=0.5, max_tokens=64),
+        ),
+        ("a/b/c:price=0.15/0.6", LiveRef(model="a/b/c", price=(0.15, 0.6))),
+    ],
+)
+def test_a_live_model_is_read_from_its_ref(ref: str, expected: LiveRef) -> None:
+    """Colons of its own are part of its name; its name says what is not as usual."""
+    assert expected == read_model(ref)
+    assert ref == expected.shown
 
 
 def test_checking_a_ref_loads_nothing() -> None:
@@ -90,7 +115,7 @@ def test_checking_a_ref_loads_nothing() -> None:
     code = (
         "import sys\n"
         "from memsim.models import check_embedder, check_model\n"
-        "check_embedder('wordllama:dim=64'); check_model('offline')\n"
+        "check_embedder('wordllama:dim=64'); check_model('offline'); check_model('a/b')\n"
         "heavy = {'numpy', 'wordllama', 'litellm', 'Stemmer', 'tiktoken'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )

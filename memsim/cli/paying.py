@@ -1,0 +1,143 @@
+"""What `memsim run` has to do with money: keys, caps, what calls came to, and what they would."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memsim.cli.options import given
+from memsim.models.access import NOTHING, Spent
+from memsim.models.refs import LiveRef, is_live, read_model
+from memsim.report import numbers
+from memsim.report.layout import TextLine
+
+if TYPE_CHECKING:
+    from memsim.config import Settings
+    from memsim.executors import Executor, Outcomes, PlayCase
+    from memsim.suite import CaseSpec, Plan
+
+_FLAGS = (("record", "--record"), ("live", "--live"), ("max_cost", "--max-cost"))
+
+
+def check_asking(ctx: click.Context, settings: Settings) -> None:
+    """Refuse flags of live models where the model is none.
+
+    Raises:
+        click.UsageError: there is such a flag.
+    """
+    if is_live(settings.model):
+        return
+    for name, flag in _FLAGS:
+        if given(ctx, name) and not (name == "record" and settings.record == "none"):
+            model = settings.model
+            raise click.UsageError(f"{flag} is for live models, and the model is {model}", ctx)
+
+
+@contextmanager
+def asked(plan: Plan) -> Iterator[Plan]:
+    """The plan with what its cases need to ask a provider, once it is sure that they can.
+
+    Raises:
+        RefError: the provider is unknown, its key is absent, or a cap cannot be kept.
+        CassetteError: recordings cannot be written.
+    """
+    ref, access = read_model(plan.settings.model), plan.cases[0].access
+    if not isinstance(ref, LiveRef) or access.mode == "none":
+        yield plan
+        return
+    from memsim.models.opening import check_live
+
+    check_live(ref, access)
+    if access.cap is None:
+        yield plan
+        return
+    with tempfile.TemporaryDirectory(prefix="memsim-") as folder:
+        with_ledger = replace(access, ledger=Path(folder) / "spent")
+        cases = tuple(replace(case, access=with_ledger) for case in plan.cases)
+        yield replace(plan, cases=cases)
+
+
+class Tallied:
+    """An executor that adds up what the calls of its cases came to.
+
+    Args:
+        executor: plays the cases.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self.spent = NOTHING
+
+    def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
+        """Play the cases, as the executor does."""
+        with closing(self._executor.run(specs, play)) as outcomes:
+            for place, outcome in outcomes:
+                self.spent = added(self.spent, outcome.spent)
+                yield place, outcome
+
+
+def added(one: Spent, other: Spent) -> Spent:
+    """Two amounts together."""
+    return Spent(
+        asked=one.asked + other.asked,
+        replayed=one.replayed + other.replayed,
+        input=one.input + other.input,
+        output=one.output + other.output,
+        cost=one.cost + other.cost,
+        failed=(*one.failed, *other.failed),
+    )
+
+
+def spent_line(spent: Spent, model: str) -> str:
+    """What the calls came to, in one line; empty where there was none."""
+    from memsim.models.live.pricing import price_of
+    from memsim.models.live.spending import dollars
+
+    parts = []
+    if spent.asked:
+        ref = read_model(model)
+        priced = isinstance(ref, LiveRef) and price_of(ref) is not None
+        price = f" for {dollars(spent.cost)}" if priced else ", at a price that is not known"
+        parts.append(f"{numbers.plural(spent.asked, 'call')} asked{price}")
+    if spent.replayed:
+        parts.append(f"{spent.replayed:,} replayed")
+    if spent.failed:
+        parts.append(f"{len(spent.failed):,} never answered")
+    return f"{model}: {', '.join(parts)}" if parts else ""
+
+
+def priced_lines(plan: Plan) -> list[TextLine]:
+    """What asking would come to: the cases are played with the offline model in its place."""
+    from memsim.executors import choose_executor
+    from memsim.models.live.pricing import price_of
+    from memsim.models.live.spending import dollars
+    from memsim.suite import run_case
+
+    ref = read_model(plan.settings.model)
+    if not isinstance(ref, LiveRef):
+        return []
+    specs = [replace(case, access=replace(case.access, dry=True)) for case in plan.cases]
+    turns = sum(spec.turns for spec in specs)
+    tally = Tallied(choose_executor(plan.settings.jobs, cases=len(specs), turns=turns))
+    for _ in tally.run(specs, run_case):
+        pass
+    spent, price = tally.spent, price_of(ref)
+    cost = "of no known price: give it as in price=0.15/0.60"
+    if price is not None:
+        each = f"${price.input * 1e6:g} and ${price.output * 1e6:g} a million"
+        cost = f"at most {dollars(spent.cost)} ({each})"
+    tokens = f"{spent.input:,} of input ({plan.settings.tokenizer}), at most {spent.output:,} back"
+    return [
+        TextLine(text=f"  {name:<11} {text}")
+        for name, text in (
+            ("calls", f"{spent.asked:,} of {ref.model}, recorded or not"),
+            ("tokens", tokens),
+            ("price", cost),
+        )
+    ]

@@ -1,0 +1,112 @@
+"""What a run would come to, without asking anybody: calls are counted, measured and priced."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memsim.models.cassette.keys import key_of
+from memsim.models.live import Answer
+from memsim.models.live.prompts import compose
+from memsim.models.live.spending import parts, tokens_at_most
+
+if TYPE_CHECKING:
+    from memsim.models import Model, Reply, Request
+    from memsim.models.live import Call
+    from memsim.models.live.model import Account
+    from memsim.models.live.pricing import Price
+    from memsim.models.refs import LiveRef
+    from memsim.tokens import TokenCounter
+
+ROUNDS = 4
+"""Times that an agent may ask before it has to answer."""
+
+OTHERS = 1.5
+"""Tokens of other providers for one of ours, at most, in any language that is usual."""
+
+_EXACT = ("openai/", "azure/")
+
+
+class DryModel:
+    """Lets another model answer, and counts what asking the real one would come to.
+
+    Contexts are measured as they are; where a real model's words may be longer than those that
+    stand in for them, they are priced at the length that they are allowed.
+
+    Args:
+        ref: the real model.
+        stand_in: answers.
+        price: of the real one; None where none is known.
+        counter: measures contexts.
+        budget: tokens that a context may use.
+        account: is told of each call, as if it had been paid.
+    """
+
+    def __init__(
+        self,
+        ref: LiveRef,
+        stand_in: Model,
+        *,
+        price: Price | None,
+        counter: TokenCounter,
+        budget: int,
+        account: Account,
+    ) -> None:
+        self._ref = ref
+        self._stand_in = stand_in
+        self._price = price
+        self._counter = counter
+        self._budget = budget
+        self._account = account
+        self._known: set[str] = set()
+
+    @property
+    def name(self) -> str:
+        """The real model's ref."""
+        return self._ref.shown
+
+    def complete(self, request: Request) -> Reply:
+        """Answer a request as the stand-in does.
+
+        Raises:
+            ModelError: the stand-in failed.
+        """
+        call = compose(request, self._ref)
+        key = key_of(call)
+        if key not in self._known:
+            # What is asked twice in one case is paid once.
+            self._known.add(key)
+            self._account.paid(self._counted(call, request))
+        return replace(self._stand_in.complete(request), cost=0.0)
+
+    def _counted(self, call: Call, request: Request) -> Answer:
+        exact = sum(map(self._counter.text, parts(call)))
+        cost = None
+        if self._price is not None:
+            cost = self._price.cost(self._most(call, request), call.max_tokens)
+            cost *= ROUNDS if _first_of_rounds(request) else _later_round(request)
+        return Answer(text="", input=exact, output=call.max_tokens, cost=cost)
+
+    def _most(self, call: Call, request: Request) -> int:
+        usual = sum(map(self._counter.text, parts(call)))
+        longest = usual + self._longer(request)
+        if call.model.startswith(_EXACT):
+            return tokens_at_most(call) + self._longer(request)
+        return int(OTHERS * longest) + 16 * (len(call.messages) + len(call.tools) + 1)
+
+    def _longer(self, request: Request) -> int:
+        """Tokens that a real model's own words may add to a call."""
+        if request.task in {"answer", "act"}:
+            return max(0, self._budget - self._counter.messages(request.messages))
+        if request.task == "summarise" and request.previous and request.max_tokens:
+            return max(0, request.max_tokens - self._counter.text(request.previous))
+        return 0
+
+
+def _first_of_rounds(request: Request) -> bool:
+    return request.task == "act" and request.messages[-1].role != "tool"
+
+
+def _later_round(request: Request) -> int:
+    # The first one was priced as if every round were made.
+    return 0 if request.task == "act" else 1
