@@ -1,10 +1,10 @@
 """Does a run that is killed anywhere, and again, end with the bytes of one that was not?
 
 A small run of real cases, by the command that people type, is killed (SIGKILL, with its workers)
-after a random time, and continued by the same command with one, two or eight workers, which may be
-killed as well; the last one goes through. Claimed: the same records and the same report byte for
-byte but for seconds, each case once, and the same exit code, whatever the number of workers; no run
-that cannot be continued.
+after a random time or half-way through a random write, and continued by the same command with one,
+two or eight workers, which may be killed as well; the last one goes through. Claimed: the same
+records and the same report byte for byte but for seconds, each case once, and the same exit code,
+whatever the number of workers; no run that cannot be continued, and no file that is left behind.
 
 Each try is forked from this process, which has played the run once: kills hit what is played and
 written, and not the start of Python. Workers are forked as well; `--spawn` starts them as usual.
@@ -21,9 +21,11 @@ import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import (
     AbstractContextManager,
     chdir,
+    contextmanager,
     nullcontext,
     redirect_stderr,
     redirect_stdout,
@@ -36,6 +38,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 from memsim.cli.program import program
+from memsim.testing.faults import Schedule, failing_files
 from memsim.testing.folders import throwaway
 
 LOG = "cases.jsonl"
@@ -45,6 +48,9 @@ JOBS = (1, 2, 8)
 KILLS, QUICK = 500, 10
 TRIES = 4
 """Times that a run is killed at most, before it may end."""
+
+WRITES = 160
+"""Operations of the disk of which one is the last: a run has a few more."""
 
 FILLERS = (0, 1, 4, 9, 16, 25, 36)
 """Turns that the scenarios are filled up with."""
@@ -95,36 +101,64 @@ def play(folder: Path, out: str, jobs: int) -> None:
         program(["run", *files, *which, *flags, "--jobs", str(jobs)])
 
 
-def attempt(folder: Path, jobs: int, lives: float | None) -> int | None:
-    """Run it, and kill it and its workers after so many seconds; its exit code if it was not."""
+def attempt(folder: Path, jobs: int, lives: float = 0.0, writes: int = 0) -> int | None:
+    """Run it; its exit code, if it was not killed.
+
+    Args:
+        folder: of the scenarios.
+        jobs: its workers.
+        lives: seconds after which it is killed; 0 for never.
+        writes: the operation of its disk in the middle of which it is killed; 0 for none.
+    """
     process = os.fork()
     if not process:
         code: object = 1
         try:
             os.setsid()
-            play(folder, "run", jobs)
+            with dying(folder, writes) if writes else nullcontext():
+                play(folder, "run", jobs)
         except SystemExit as left:
             code = left.code
         finally:
             os._exit(code if isinstance(code, int) else 1)
-    end = None if lives is None else time.monotonic() + lives
-    while True:
-        ended, status = os.waitpid(process, 0 if end is None else os.WNOHANG)
+    end = time.monotonic() + lives
+    while lives and time.monotonic() < end:
+        ended, status = os.waitpid(process, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status)
-        if end is not None and time.monotonic() >= end:
-            with suppress(ProcessLookupError):  # it has yet to begin a session of its own
-                os.killpg(process, signal.SIGKILL)
-            os.kill(process, signal.SIGKILL)
-            code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-            return None if code == -signal.SIGKILL else code
+            return how(status)
         time.sleep(0.001)
+    if lives:
+        with suppress(ProcessLookupError):  # it has yet to begin a session of its own
+            os.killpg(process, signal.SIGKILL)
+        os.kill(process, signal.SIGKILL)
+    return how(os.waitpid(process, 0)[1])
+
+
+def how(status: int) -> int | None:
+    """The exit code of a process that was not killed."""
+    code = os.waitstatus_to_exitcode(status)
+    return None if code == -signal.SIGKILL else code
+
+
+@contextmanager
+def dying(folder: Path, at: int) -> Iterator[Schedule]:
+    """Have this process and its workers killed with half of an operation done."""
+    schedule = Schedule(at=at, mode="crash")
+    with (
+        failing_files(folder / "run", schedule),
+        mock.patch("memsim.testing.faults.filesystem.Crashed", lambda _: os.killpg(0, 9)),  # noqa: PT008 - it is the end
+    ):
+        yield schedule
 
 
 def ending(folder: Path) -> dict[str, bytes]:
     """What a run has come to, without the seconds that it took and the workers it had."""
-    found = {name: folder / "run" / name for name in KEPT}
-    return {n: _TIMED.sub(b"", p.read_bytes()) if p.exists() else b"" for n, p in found.items()}
+    places = {name: folder / "run" / name for name in KEPT}
+    found = {n: _TIMED.sub(b"", p.read_bytes()) for n, p in places.items() if p.exists()}
+    return {
+        **found,
+        "files": "\n".join(sorted(p.name for p in (folder / "run").iterdir())).encode(),
+    }
 
 
 def where(folder: Path) -> str:
@@ -150,7 +184,7 @@ def again_and_again(
     for jobs in JOBS:
         folder = begun(place, f"whole{jobs}")
         at = time.monotonic()
-        ends.append((attempt(folder, jobs, None), ending(folder)))
+        ends.append((attempt(folder, jobs), ending(folder)))
         took[jobs] = time.monotonic() - at
         if ends[-1] != ends[0]:
             wrong.append(f"with {jobs} workers it is another than with {JOBS[0]}")
@@ -161,13 +195,14 @@ def again_and_again(
         folder, used = begun(place, f"run{number}"), []
         for _ in range(TRIES):
             used.append(chance.choice(JOBS))
-            if attempt(folder, used[-1], chance.random() * took[used[-1]]) is None:
+            lives = chance.random() * took[used[-1]] if chance.random() < 0.5 else 0.0
+            if attempt(folder, used[-1], lives, 0 if lives else chance.randint(1, WRITES)) is None:
                 hit[where(folder)] += 1
         used.append(chance.choice(JOBS))
-        code, found = attempt(folder, used[-1], None), ending(folder)
+        code, found = attempt(folder, used[-1]), ending(folder)
         tries.update(used)
         if (code, found) != ends[0]:
-            other = [name for name in found if found[name] != ends[0][1][name]]
+            other = [name for name, data in ends[0][1].items() if found.get(name) != data]
             wrong.append(f"run {number}, workers {used}: exit {code}, other {', '.join(other)}")
     return hit, tries, wrong
 

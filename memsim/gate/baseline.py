@@ -29,7 +29,6 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -46,6 +45,7 @@ from memsim.gate.sheet import (
     metric_of,
     scenario_of,
 )
+from memsim.memory.files import GRACE, sweep, write_whole
 
 FORMAT = 1
 SUFFIX = ".json"
@@ -124,17 +124,11 @@ def write_baseline(path: Path, sheet: Sheet) -> None:
         BaselineError: it cannot be written.
     """
     text = encode(sheet, path.stem)
-    beginning = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beginning.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beginning.replace(path)
+        sweep(path, GRACE)
+        write_whole(path, text.encode("ascii"), private=False)
     except OSError as error:
-        with suppress(OSError):
-            beginning.unlink(missing_ok=True)
         raise BaselineError(f"cannot be written: {error.strerror or error}", path=path) from error
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.errors import RunFolderError
 from memsim.gate.findings import Comparison, Found, Moved, Stale
+from memsim.memory.files import GRACE, sweep, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,10 +28,9 @@ def keep_comparison(folder: Path, comparison: Comparison | None) -> None:
         if comparison is None:
             path.unlink(missing_ok=True)
             return
-        beginning = path.with_name(f"{COMPARISON}.new")
         text = json.dumps(asdict(comparison), indent=1, ensure_ascii=True, allow_nan=False)
-        beginning.write_text(text + "\n", encoding="utf-8")
-        beginning.replace(path)
+        sweep(path, GRACE)
+        write_whole(path, f"{text}\n".encode("ascii"), private=False)
     except OSError as error:
         raise RunFolderError(f"cannot be written: {error.strerror}", path=path) from error
 

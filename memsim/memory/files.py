@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,21 +15,30 @@ from memsim.errors import StoreError
 WAIT = 10.0
 """Seconds that a lock is waited for, unless told otherwise."""
 
+GRACE = 60.0
+"""Seconds after which a file that was only begun counts as abandoned, where there is no lock."""
+
+TEMPORARY = ".tmp"
+"""How names end of files that are only begun."""
+
 _POLL = 0.005
-_TEMPORARY = ".tmp"
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes, *, private: bool = True) -> None:
     """Put bytes in the place of a file: whoever looks finds the old ones or the new ones.
 
-    They have reached the disk when this returns. A new file can be read by its owner alone; one
-    that is there keeps its permissions.
+    They have reached the disk when this returns. A file that is there keeps its permissions.
+
+    Args:
+        path: the file; its folder is there.
+        data: what is to be in it.
+        private: whether a new file can be read by its owner alone.
 
     Raises:
         OSError: they could not be written; then the old ones are there still.
     """
     folder = path.parent
-    descriptor, name = tempfile.mkstemp(_TEMPORARY, f".{path.name}.", folder)
+    descriptor, name = _beginning(path, 0o600 if private else 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -45,6 +54,15 @@ def write_whole(path: Path, data: bytes) -> None:
     sync_folder(folder)
 
 
+def _beginning(path: Path, mode: int) -> tuple[int, str]:
+    """A new file beside a file, that nobody else writes, and its name."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        name = str(path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY}"))
+        with contextlib.suppress(FileExistsError):
+            return os.open(name, flags, mode), name
+
+
 def sync_folder(folder: Path) -> None:
     """See to it that the names in a folder have reached the disk."""
     if sys.platform == "win32":
@@ -56,16 +74,33 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def sweep(path: Path) -> int:
-    """Remove what writers that died have left beside a file; its lock has to be held. How many."""
+def sweep(path: Path, grace: float = 0.0) -> int:
+    """Remove what writers that died have left beside a file.
+
+    Args:
+        path: the file.
+        grace: seconds for which a writer may still be at it; 0 for whoever holds its lock.
+
+    Returns:
+        How many files there were.
+    """
     left = [
-        entry
+        Path(entry.path)
         for entry in os.scandir(path.parent)
-        if entry.name.startswith(f".{path.name}.") and entry.name.endswith(_TEMPORARY)
+        if entry.name.startswith(f".{path.name}.") and entry.name.endswith(TEMPORARY)
     ]
-    for entry in left:
-        Path(entry.path).unlink(missing_ok=True)
-    return len(left)
+    found = [beginning for beginning in left if not grace or _age(beginning) >= grace]
+    for beginning in found:
+        beginning.unlink(missing_ok=True)
+    return len(found)
+
+
+def _age(path: Path) -> float:
+    # A clock that was set back must not keep it for ever.
+    try:
+        return abs(time.time() - path.stat().st_mtime)
+    except FileNotFoundError:
+        return 0.0
 
 
 @contextlib.contextmanager

@@ -104,7 +104,7 @@ def blobs() -> Area[FolderBlobs]:
             "drop": lambda b: b.drop([hashlib.sha256(b"small").hexdigest()]),
         },
         look=look,
-        left=leftovers(".part"),
+        left=leftovers(".tmp"),
     )
 
 
@@ -260,7 +260,13 @@ def baselines() -> Area[Path]:
 
     def look(folder: Path) -> object:
         path = folder / "baselines" / "main.json"
-        return read_baseline(path).created if path.exists() else None
+        kept = read_baseline(path).created if path.exists() else None
+        for beginning in folder.rglob("*.tmp"):
+            os.utime(beginning, (0, 0))  # long ago
+        write_baseline(path, replace(EMPTY, created=kept or ""))  # whoever writes next sweeps
+        if kept is None:
+            path.unlink()
+        return kept
 
     def save(created: str) -> Callable[[Path], None]:
         return lambda path: write_baseline(path, replace(EMPTY, created=created))
@@ -269,6 +275,7 @@ def baselines() -> Area[Path]:
         open=lambda folder: folder / "baselines" / "main.json",
         operations={"one": save("2026-01-05"), "two": save("2026-01-06" * 900)},
         look=look,
+        left=leftovers(".tmp"),
     )
 
 

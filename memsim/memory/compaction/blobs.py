@@ -10,14 +10,13 @@ import base64
 import contextlib
 import hashlib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memsim.errors import StateError, StoreError
+from memsim.memory.files import TEMPORARY, sync_folder, write_whole
 from memsim.memory.state import JSON, pack, reading, unpack
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ Referring = Callable[[bytes, int], str]
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _REFERENCE = re.compile(r'<offloaded ref="sha256:([0-9a-f]{64})" length="[0-9]+"/>')
-_TEMPORARY = ".part"
 _DAMAGED = ".damaged"
 
 
@@ -121,7 +119,7 @@ class FolderBlobs:
         if not path.exists():
             with _failing(self._folder, "content cannot be offloaded"):
                 self._folder.mkdir(parents=True, exist_ok=True)
-                _write(path, data)
+                write_whole(path, data)
         return digest
 
     def get(self, digest: str) -> bytes:
@@ -156,12 +154,12 @@ class FolderBlobs:
                     (self._folder / digest).unlink()
                     gone.append(digest)
             if self._folder.is_dir():
-                _sync(self._folder)
+                sync_folder(self._folder)
         return tuple(gone)
 
     def sweep(self) -> int:
         """Remove what writes that were cut short left; how much. No write may be going on."""
-        left = sorted(self._folder.glob(f"*{_TEMPORARY}")) if self._folder.is_dir() else []
+        left = sorted(self._folder.glob(f"*{TEMPORARY}")) if self._folder.is_dir() else []
         with _failing(self._folder, "it cannot be tidied"):
             for path in left:
                 path.unlink(missing_ok=True)
@@ -261,27 +259,3 @@ def _failing(path: Path, what: str) -> Iterator[None]:
 
 def _missing() -> StoreError:
     return StoreError("nothing is offloaded under this reference")
-
-
-def _write(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(suffix=_TEMPORARY, dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink(missing_ok=True)
-        raise
-    _sync(path.parent)
-
-
-def _sync(folder: Path) -> None:
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

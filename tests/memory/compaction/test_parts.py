@@ -279,7 +279,7 @@ def test_a_blob_is_written_whole_or_not_at_all(
     assert [] == [p for p in tmp_path.rglob("*") if p.is_file()]
     blobs.put(b"rows")
     folder = next(tmp_path.iterdir())
-    (folder / "left.part").write_bytes(b"ro")
+    (folder / "left.tmp").write_bytes(b"ro")
 
     assert 1 == len(blobs.digests())
     assert 1 == blobs.sweep()
