@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from benchmarks import fuzz
-from memsim.errors import MemsimError
+from memsim.errors import MemsimError, SchemaError
 
 INPUTS: Final = {"scenario": 400, "snapshot": 120, "run": 120, "baseline": 120, "locomo": 120}
 STATES: Final = 24
@@ -46,3 +46,11 @@ def test_what_is_not_refused_as_it_should_be_is_told() -> None:
     )
 
     assert {"wrong": 3, "refused": 1} == came
+
+
+def test_a_version_that_is_none_is_told_in_one_line() -> None:
+    """What stands in its place in a file can be anything, and turn a terminal's text around."""
+    for version in ("\u202e", "1\n2", ["\x00"], "9" * 500):
+        said = str(SchemaError("a.db", version, 1))
+        assert said.isprintable()
+        assert len(said) < 200
