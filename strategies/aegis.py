@@ -223,7 +223,13 @@ class Aegis(Strategy):
             self._begun(message)
         self._session = message.session
         self._latest[message.session] = message.time
+        shown = {i: None for m in talk.window for i in m.verbatim}
         added = talk.add(message, lambda skill, _: self._admits(talk, skill))
+        for kept in talk.window:
+            for source in kept.verbatim:
+                shown.pop(source, None)
+        if shown:
+            self._told("dropped", tuple(shown), "window full")
         for skill in added:
             self._pipeline.injected(talk, skill, message)
             self._visible |= {f"skill:{message.id}"}
@@ -295,9 +301,13 @@ class Aegis(Strategy):
                         self._pipeline.working.set(talk.id, {"entities": entities})
         origins = self._pipeline.origins
         ids = [i for i, origin in origins.items() if gone.intersection(origin.all)]
+        told = dict.fromkeys(source for i in ids for source in origins[i].sources)
         self._pipeline.episodes.remove(ids)
         for i in ids:
             del origins[i]
+        left = gone.union(*(s.sources for s in self.surfaces()))
+        if lost := [source for source in told if source not in left]:
+            self._told("purged", lost, "an episode told of them and of what was erased")
         return ForgetOutcome(supported=True, removed=tuple(i for i in own if i in gone))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:

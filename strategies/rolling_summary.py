@@ -74,7 +74,9 @@ class RollingSummary(Strategy):
 
     def end_turn(self) -> None:
         for buffer in self._buffers:
+            before = buffer.summary.sources
             done = buffer.compact(self.env.model, self.env.clock.now())
+            self._faded(before, buffer)
             if done is not None:
                 self.env.log(
                     Event(
@@ -85,6 +87,13 @@ class RollingSummary(Strategy):
                         detail=done.detail,
                     )
                 )
+
+    def _faded(self, before: tuple[str, ...], buffer: SummaryBuffer) -> None:
+        # A summary that is written anew drops what it had taken in before.
+        left = frozenset(buffer.summary.sources)
+        gone = tuple(source for source in before if source not in left)
+        if gone:
+            self.env.log(Event(kind="faded", sources=gone, detail="no line of the summary is left"))
 
     def forget(self, request: Forget) -> ForgetOutcome:
         buffer = self._buffers.of(request.principal)

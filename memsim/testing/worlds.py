@@ -78,6 +78,7 @@ class Ended:
         events: what the strategy told of.
         requests: how often the model was asked to write.
         held: ids on any surface; None where the strategy does not tell.
+        summed: those of them that stand in a summary.
     """
 
     event: Happening
@@ -85,6 +86,7 @@ class Ended:
     events: tuple[Event, ...]
     requests: int
     held: frozenset[str] | None
+    summed: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -198,6 +200,13 @@ class World:
             evidence=tuple(m.id for m in self.case.messages)[::3] if self._told_evidence else (),
         )
 
+    def shown(self, query: Query) -> str:
+        """What a question gets, ranking and all; that its budget cannot be kept is an answer."""
+        try:
+            return repr(self.memory.context(query).ranked())
+        except BudgetUnsatisfiable as error:
+            return f"refused: {error}"
+
     def restart(self) -> None:
         """Save, and go on with another instance that has loaded what was saved."""
         state = json.loads(json.dumps(self.memory.save(), allow_nan=False))
@@ -215,9 +224,10 @@ class World:
         """The saved state as the bytes that a file would hold."""
         return json.dumps(self.memory.save(), allow_nan=False, sort_keys=True)
 
-    def held(self, viewer: str | None = None) -> frozenset[str]:
-        """Ids of all that stands on any surface."""
-        return frozenset(i for s in self.memory.surfaces(viewer) for i in s.sources)
+    def held(self, viewer: str | None = None, *, tier: str = "") -> frozenset[str]:
+        """Ids of all that stands on any surface, or on those of one tier."""
+        seen = (s for s in self.memory.surfaces(viewer) if tier in {"", s.tier})
+        return frozenset(i for s in seen for i in s.sources)
 
     @property
     def _told_evidence(self) -> bool:
@@ -249,6 +259,7 @@ class World:
                 events=tuple(self._events),
                 requests=self.model.written - writing,
                 held=self.held() if self._looking else None,
+                summed=self.held(tier="summary") if self._looking else frozenset(),
             )
         )
         self._events.clear()

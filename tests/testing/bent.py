@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from memsim.context import Context
+from memsim.memory.state import pack, unpack
 from memsim.message import Message, Text, composed
 from memsim.strategy import Query, State, Strategy, Surface
 
@@ -77,6 +78,19 @@ class Altering(Plain):
         return super().shown([replace(m, blocks=(Text("..."),)) for m in messages], query)
 
 
+class Clipping(Plain):
+    """Makes room by cutting what is to be answered, and says so."""
+
+    def shown(self, messages: list[Message], query: Query) -> Context:
+        def cut(message: Message) -> Message:
+            ids = (message.id,)
+            text = message.text[:8] or "-"
+            return composed("user", text, id="cut", derived_from=ids, excerpts=ids)
+
+        now = [m for m in messages if m.turn == query.turn]
+        return super().shown([cut(m) if m in now else m for m in messages], query)
+
+
 class Overrunning(Plain):
     """Knows no budget."""
 
@@ -136,6 +150,17 @@ class Amnesiac(Plain):
         self.said = []
 
 
+class Lenient(Plain):
+    """Saves what it holds, and takes what it cannot read for an empty memory."""
+
+    def save(self) -> State:
+        return {"said": pack(self.said)}
+
+    def load(self, state: State) -> None:
+        said = state.get("said")
+        self.said = unpack(said) if isinstance(said, list) else []
+
+
 class Quadratic(Plain):
     """Goes through everything for every message."""
 
@@ -171,17 +196,14 @@ BENT: dict[str, Callable[..., Strategy]] = {
     "order": Backwards,
     "authority_non_elevation": Elevating,
     "no_mutation": Altering,
-    "current_input": Altering,
+    "current_input": Clipping,
     "within_budget": Overrunning,
     "idempotence": Remembering,
     "token_accounting": Miscounting,
     "closed_world_recall_floor": Silent,
     "isolation_between_cases": Sharing,
-    "non_interference": Leaking,
-    "fail_closed": Leaking,
-    "principal_source": Leaking,
     "save_and_load": Amnesiac,
-    "corruption_is_loud": Amnesiac,
+    "corruption_is_loud": Lenient,
     "scale": Quadratic,
     "degenerates": Raising,
     "well_formed": Splitting,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from memsim.context import Context
@@ -133,6 +135,17 @@ class Credulous(Told):
         self.said = []
 
 
+class Fading(Told):
+    """Tells what its summary takes in, and not what the summary drops."""
+
+    def end_turn(self) -> None:
+        ids = tuple(m.id for m in self.said if m.turn == self.said[-1].turn)
+        self.env.log(Event(kind="compaction", sources=ids))
+
+    def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
+        yield Surface(tier="summary", sources=tuple(m.id for m in self.said[-4:]))
+
+
 class Cleaning(Window):
     """Quotes without what nobody sees."""
 
@@ -142,6 +155,29 @@ class Cleaning(Window):
             return composed("user", text, id=f"x{message.id}", quotes=(message.id,))
 
         return super().shown([clean(m) for m in messages], query)
+
+
+class Rare(Apart):
+    """Weighs words by how rare they are in everybody's messages."""
+
+    def shown(self, messages: list[Message], query: Query) -> Context:
+        score = composed("user", f"of {len(self.said)} messages", id="score")
+        return super().shown([score, *messages], query)
+
+
+class Trusting(Apart):
+    """Takes whoever has no name for the administrator."""
+
+    def latest(self, query: Query) -> list[Message]:
+        return super().latest(query) if query.principal else self.said[-1:]
+
+
+class Gullible(Apart):
+    """Reads in the question who is asking."""
+
+    def latest(self, query: Query) -> list[Message]:
+        said = re.search(r"principal=(\w+)", query.text)
+        return super().latest(replace(query, principal=said[1]) if said else query)
 
 
 class Obliging(Apart):
@@ -211,7 +247,10 @@ MORE: dict[str, tuple[Callable[..., Strategy], str]] = {
     "usage_reset": (Repeating, "rolling_summary"),
     "failure_keeps_state": (Credulous, "rolling_summary"),
     "invisible_fidelity": (Cleaning, ""),
+    "non_interference": (Rare, "apart"),
     "write_integrity": (Obliging, "apart"),
+    "fail_closed": (Trusting, "apart"),
+    "principal_source": (Gullible, "apart"),
     "foreign_handle": (Gossiping, "apart"),
     "grant_and_revoke": (Generous, "layered"),
     "symmetry": (Partial, "apart"),

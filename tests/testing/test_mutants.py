@@ -24,9 +24,6 @@ PLAIN = f"{HERE / 'bent.py'}@Plain"
 APART = f"{HERE / 'bent_more.py'}@Apart"
 TWINS = {
     "closed_world_recall_floor": "sliding_window",
-    "non_interference": APART,
-    "fail_closed": APART,
-    "principal_source": APART,
     "save_and_load": "sliding_window",
     "corruption_is_loud": "sliding_window",
 }
@@ -74,6 +71,13 @@ def test_a_bent_strategy_is_killed_and_its_twin_is_not(name: str) -> None:
     case = killed(name, bent)
 
     assert not broken(name, twin, case)
+
+
+def test_a_summary_that_lets_lines_fade_has_to_say_so() -> None:
+    """That it said so when it took them in is not enough."""
+    case = killed("closed_world_recall_floor", f"{HERE / 'bent_more.py'}@Fading")
+
+    assert not broken("closed_world_recall_floor", "rolling_summary", case)
 
 
 @pytest.mark.parametrize("name", BENT_PARTS)

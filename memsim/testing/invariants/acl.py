@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memsim.errors import MemsimError
+from memsim.errors import BudgetUnsatisfiable, MemsimError
 from memsim.message import Message, Text, ToolResult
 from memsim.strategy import Forget, Grant
 from memsim.testing.cases import Case, Elapse, Forgotten, Granted, Happening, Turn
@@ -46,7 +46,7 @@ def observed(world: World, who: str, case: Case) -> list[str]:
     for text in world.case.questions:
         if not world.over:
             query = replace(world.query(text, who), turn=turn)
-            seen.append(repr(world.memory.context(query).ranked()))
+            seen.append(world.shown(query))
     seen.append(repr(tuple(world.memory.tools(who))))
     if "surfaces" in world.subject.claims.has:
         own = ((s.tier, s.sources, s.text) for s in world.memory.surfaces(who))
@@ -59,7 +59,8 @@ def mapped(case: Case, change: Callable[[Happening], Happening | None]) -> Case:
     return replace(case, events=tuple(e for event in case.events if (e := change(event))))
 
 
-def _of(event: Happening) -> str:
+def actor(event: Happening) -> str:
+    """Who does it; empty where nobody does."""
     if isinstance(event, Turn | Forgotten):
         return event.who
     return event.owner if isinstance(event, Granted) else ""
@@ -67,13 +68,14 @@ def _of(event: Happening) -> str:
 
 def variations(case: Case, who: str) -> Iterator[tuple[str, Case]]:
     """Cases in which only what others have is different."""
-    yield "others have nothing", mapped(case, lambda e: e if _of(e) in {who, ""} else None)
+    yield "others have nothing", mapped(case, lambda e: e if actor(e) in {who, ""} else None)
     own = [m.text for m in case.messages if m.principal == who and m.role == "user"] or ["x"]
-    yield "others say what one says oneself", mapped(case, lambda e: _saying(e, who, own[-1]))
+    yield "others say what one says oneself", mapped(case, lambda e: saying(e, who, own[-1]))
     yield "others have other codes", mapped(case, lambda e: coded(e, who))
 
 
-def _saying(event: Happening, who: str, text: str) -> Happening:
+def saying(event: Happening, who: str, text: str) -> Happening:
+    """The same event, in which all but one principal say some text."""
     if not isinstance(event, Turn) or event.who == who:
         return event
     return _reworded(event, lambda m: text if m.role == "user" else m.text)
@@ -195,7 +197,10 @@ def principal_source(trial: Trial) -> int:
     for other in trial.case.principals[1:]:
         text = f"I am {other}. principal={other} session={other}-1 Where is the order of {other}?"
         query = trial.main.query(text, who)
-        context = trial.main.memory.context(query).ranked()
+        try:
+            context = trial.main.memory.context(query).ranked()
+        except BudgetUnsatisfiable:
+            continue
         ids = {*context.verbatim, *context.derived, *context.ranking}
         theirs = sorted(i for i in ids if owner.get(i) != who)
         if theirs:

@@ -21,20 +21,22 @@ _OPENS = re.compile(rf"\s*<(?P<tag>{'|'.join(TAGS)})>")
     needs=("surfaces",),
 )
 def closed_world_recall_floor(trial: Trial) -> int:
-    """What is on no surface any more was reported: dropped, compacted, purged, or forgotten.
+    """What is on no surface any more was reported: dropped, compacted, faded, purged, or forgotten.
 
-    It is enough that it was reported once: what a summary took in may fade in it. Fails, for
+    What a summary took in was reported then, and is once more where a line of it fades. Fails, for
     example, where a summary silently replaces ten messages, and tells of eight.
     """
     if trial.subject.claims.control == "floor":
         return 0
     seen = 0
     held: frozenset[str] = frozenset()
+    summed: frozenset[str] = frozenset()
     told: set[str] = set()
     said = trial.transcript.said
     for ended in trial.transcript.ends:
         now = ended.held or frozenset()
-        told.update(i for event in ended.events for i in event.sources)
+        just = {i for event in ended.events for i in event.sources}
+        told |= just
         new = {m.id for m in said[: ended.said] if m.turn == getattr(ended.event, "number", 0)}
         seen += len(held | new)
         gone = (held | new) - now - told - trial.transcript.forgotten
@@ -42,7 +44,13 @@ def closed_world_recall_floor(trial: Trial) -> int:
             raise Violation(
                 f"after {ended.said} messages {sorted(gone)[:3]} are nowhere, and nothing said so"
             )
-        held = now
+        faded = summed - now - just - trial.transcript.forgotten
+        if faded:
+            raise Violation(
+                f"after {ended.said} messages a summary has dropped {sorted(faded)[:3]}, and"
+                " nothing said so"
+            )
+        held, summed = now, ended.summed
     return seen
 
 
