@@ -360,9 +360,15 @@ class Agenticx(Strategy):
 
         def compute() -> Compacted:
             history = sanitised(session.agent, drop_empty=self._profile.new)
-            return compactor.maybe_compact(history, self.env.clock.now(), session.gauge)
+            done = compactor.maybe_compact(history, self.env.clock.now(), session.gauge)
+            if self._profile.fixed and done.did and not self._is_less(done.messages, history):
+                return Compacted(messages=history, gauge=done.gauge)
+            return done
 
         return self.memo.get(self._revision, (principal, name), compute)
+
+    def _is_less(self, messages: Sequence[Message], than: Sequence[Message]) -> bool:
+        return self.env.build.tokens(messages) < self.env.build.tokens(than)
 
     def _recalled(self, studio: Studio, query: Query) -> tuple[Section, tuple[str, ...]]:
         asked = (query.session, query.text, query.principal, query.turn)

@@ -232,7 +232,7 @@ class Agentscope(Strategy):
         found = self._remembering.retrieved(query.text, query.principal, self.env.clock.now())
         recalled = self.env.build.section("recalled", found)
         told = self._instruction()
-        messages = agent.window(self._draft(agent))
+        messages = agent.window(self._usable(agent))
         first = tuple(takewhile(lambda m: m.composed, messages))
         summary = self.env.build.section("summary", first)
         room = query.budget - recalled.tokens - told.tokens - summary.tokens
@@ -251,8 +251,10 @@ class Agentscope(Strategy):
 
     def delivered(self, context: Context) -> None:
         agent = self.agents.of(*self._at)
-        draft = self._draft(agent)
-        if draft is not None:
+        draft, refused = self._draft(agent), self._usable(agent) is None
+        if draft is not None and refused:
+            self.env.log(Event(kind="refused", sources=draft.sources, detail="it would be no less"))
+        elif draft is not None:
             self._adopt(agent, draft)
         found = (m for s in context.sections if s.layer == "recalled" for m in s.messages)
         self._remembering.put_back(agent, found)
@@ -273,6 +275,13 @@ class Agentscope(Strategy):
             return agent.memory.draft(self.env.model, self.env.clock.now)
 
         return self.memo.get(self._revision, agent.key, compute)
+
+    def _usable(self, agent: Agent) -> Draft:
+        """A draft that is not to be refused: repaired, it has to make less of the history."""
+        draft = self._draft(agent)
+        if not self._fixed or draft is None or not draft.sources:
+            return draft
+        return draft if draft.window.tokens < agent.memory.window.tokens else None
 
     def _adopt(self, agent: Agent, draft: Drafted | Marking) -> None:
         before = agent.memory.window.tokens
@@ -316,6 +325,7 @@ class Agentscope(Strategy):
 
     def forget(self, request: Forget) -> ForgetOutcome:
         removed: dict[str, None] = {}
+        before = self._sources()
         self._revision += 1
         for agent in self.agents.visible(request.principal):
             ids = meant(request.text, request.sources, agent.own(request.principal))
@@ -323,6 +333,10 @@ class Agentscope(Strategy):
             removed.update(dict.fromkeys(gone))
         if self._fixed:
             removed.update(dict.fromkeys(self.long_term.remove(tuple(removed))))
+        left = {*removed, *self._sources()}
+        if lost := tuple(source for source in before if source not in left):
+            detail = "what was made of them was made of what is erased"
+            self.env.log(Event(kind="purged", sources=lost, detail=detail))
         return ForgetOutcome(supported=True, removed=tuple(removed))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
@@ -335,9 +349,12 @@ class Agentscope(Strategy):
                     tier="store", sources=(*memory.quotes, *memory.sources), text=memory.text
                 )
 
+    def _sources(self) -> dict[str, None]:
+        return dict.fromkeys(i for surface in self.surfaces() for i in surface.sources)
+
     def locate(self, source: str, query: Query) -> Location | None:
         agent, shown = self.agents.seen_by(query.principal, query.session), self.context(query)
-        window = agent.window(self._draft(agent))
+        window = agent.window(self._usable(agent))
         if source in window and not window.get(source).composed:
             detail = "" if source in shown.verbatim else "over budget"
             return Location(tier="window", detail=detail)

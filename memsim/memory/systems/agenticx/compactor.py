@@ -128,6 +128,7 @@ class ContextCompactor:
         threshold_chars: compact above so many characters of content; at least 4000.
         retain_recent_messages: so many of the latest stay as they are; at least 4.
         pairs: never part a call from its results, which the original does.
+        smaller: take no summary that is longer than what it stands for, which the original does.
     """
 
     DEFAULTS: ClassVar[tuple[int, int, int]] = (20, 48_000, 8)
@@ -141,6 +142,7 @@ class ContextCompactor:
         threshold_chars: int | None = None,
         retain_recent_messages: int | None = None,
         pairs: bool = False,
+        smaller: bool = False,
     ) -> None:
         given = (threshold_messages, threshold_chars, retain_recent_messages)
         self.threshold_messages, self.threshold_chars, self.retain_recent_messages = (
@@ -149,6 +151,7 @@ class ContextCompactor:
         )
         self._invoke = invoke
         self._pairs = pairs
+        self._smaller = smaller
 
     def maybe_compact(
         self, history: History, now: datetime, gauge: Gauge | None = None
@@ -176,7 +179,13 @@ class ContextCompactor:
     def _summary(self, taken: History, now: datetime, before: Lines) -> Told:
         text = "\n".join((*PROMPT, *map(line_of, taken)))
         prompt = Prompt(text=text, messages=taken, max_tokens=MAX_TOKENS, now=now)
-        return asked(self._invoke, prompt, before) or snippets(taken, before)
+        told = self._fit(asked(self._invoke, prompt, before), taken)
+        return told or snippets(taken, before)
+
+    def _fit(self, told: Told | None, taken: History) -> Told | None:
+        if told is None or not self._smaller:
+            return told
+        return told if len(told.text) < sum(len(content_of(m)) for m in taken) else None
 
 
 def asked(invoke: Invoke, prompt: Prompt, before: Lines = ()) -> Told | None:

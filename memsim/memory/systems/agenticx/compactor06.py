@@ -72,6 +72,7 @@ class ContextCompactor06(ContextCompactor):
         threshold_chars: as `ContextCompactor`, and 200,000 by default.
         retain_recent_messages: as `ContextCompactor`.
         window: tokens that the model reads.
+        smaller: as `ContextCompactor`.
     """
 
     DEFAULTS: ClassVar[tuple[int, int, int]] = (200, 200_000, 8)
@@ -85,12 +86,14 @@ class ContextCompactor06(ContextCompactor):
         threshold_chars: int | None = None,
         retain_recent_messages: int | None = None,
         window: int = WINDOW,
+        smaller: bool = False,
     ) -> None:
         super().__init__(
             invoke,
             threshold_messages=threshold_messages,
             threshold_chars=threshold_chars,
             retain_recent_messages=retain_recent_messages,
+            smaller=smaller,
         )
         self.min_new_messages_after_compact = MIN_NEW_MESSAGES
         self.token_compact_ratio = 0.8  # deprecated: nothing reads it
@@ -177,16 +180,15 @@ class ContextCompactor06(ContextCompactor):
             (*INSTRUCTIONS, "", carried, "", "原始上下文：", *map(line_of, taken)),
         )
         prompt = Prompt(text=text, messages=taken, max_tokens=MAX_TOKENS, now=now)
-        told = _clean(asked(self._invoke, prompt))
+        told = self._fit(_clean(asked(self._invoke, prompt)), taken)
         if told is None:
             return snippets(taken), True
         demands = hard_constraints(taken)
         if all(demand in told.text for demand in demands):
             return told, False
         again = text + RETRY + "\n".join(f"- {demand}" for demand in demands)
-        told = _clean(
-            asked(self._invoke, replace(prompt, text=again, max_tokens=RETRY_TOKENS)),
-        )
+        retried = asked(self._invoke, replace(prompt, text=again, max_tokens=RETRY_TOKENS))
+        told = self._fit(_clean(retried), taken)
         if told is not None and all(demand in told.text for demand in demands):
             return told, False
         return snippets(taken), False

@@ -86,6 +86,7 @@ class Profile:
                 threshold_chars=chars,
                 retain_recent_messages=keep,
                 window=WINDOW if window is None else window,
+                smaller=self.fixed,
             )
         return ContextCompactor(
             invoke,
@@ -93,4 +94,5 @@ class Profile:
             threshold_chars=chars,
             retain_recent_messages=keep,
             pairs=self.fixed,
+            smaller=self.fixed,
         )

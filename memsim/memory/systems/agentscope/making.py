@@ -95,6 +95,7 @@ def short_term(
         compressing = packaged(choice.config, estimate, made) if compresses else None
         return ShortTermMemory(counter, compressing, plans)
     text_only = DocumentCounter(results=choice.fixed)
-    return ShortTermMemory(
-        counter, documented(choice.strategy, choice.config, text_only, choice.summary)
+    compressing = documented(
+        choice.strategy, choice.config, text_only, choice.summary, smaller=choice.fixed
     )
+    return ShortTermMemory(counter, compressing)

@@ -193,7 +193,12 @@ class Timed:
 
 
 def documented(
-    strategy: Strategy, config: AutoContextConfig, counter: TokenCounter, limit: int
+    strategy: Strategy,
+    config: AutoContextConfig,
+    counter: TokenCounter,
+    limit: int,
+    *,
+    smaller: bool = False,
 ) -> Compressing | None:
     """The document's compression; None for none.
 
@@ -202,18 +207,21 @@ def documented(
         config: the thresholds.
         counter: the document's estimate.
         limit: tokens that a summary may have.
+        smaller: do nothing that makes no less of the history, which the document does not look at.
     """
     limits = Limits(messages=config.msg_threshold - 1, tokens=config.token_threshold)
-    steps = _steps(strategy, config, limit)
+    steps = _steps(strategy, config, limit, smaller=smaller)
     if not steps:
         return None
     return Compressing(limits=limits, counter=counter, steps=steps, keep=Keep())
 
 
-def _steps(strategy: Strategy, config: AutoContextConfig, limit: int) -> tuple[Step, ...]:
+def _steps(
+    strategy: Strategy, config: AutoContextConfig, limit: int, *, smaller: bool
+) -> tuple[Step, ...]:
     last = config.last_keep
     summarise = Condense(
-        asking=Asking(limit=limit, checked=False),
+        asking=Asking(limit=limit, checked=smaller),
         form=REFERRING,
         offload=True,
         reference=tag,
@@ -224,9 +232,9 @@ def _steps(strategy: Strategy, config: AutoContextConfig, limit: int) -> tuple[S
         over=config.large_payload_threshold,
         preview=config.offload_single_preview,
         reference=tag,
-        smaller=False,
+        smaller=smaller,
     )
-    merge = MergeAdjacent(last=last, smaller=False)
+    merge = MergeAdjacent(last=last, smaller=smaller)
     # A tail by number: what is left of the older ones is dropped, whatever its tokens are.
     truncate = Trim(to=Limits(messages=last), last=last, firm=False)
     ways: dict[str, tuple[Step, ...]] = {
