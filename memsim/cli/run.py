@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -241,13 +240,13 @@ class _Performance:
 
     def _keep_report(self, run: Run, summary: Summary) -> None:
         from memsim.cli.saved import write_report
+        from memsim.report.job_summary import VARIABLE, add_to_job_summary
         from memsim.report.markdown import markdown
 
         if not self._flags["no_report"]:
             write_report(run, summary)
-        if step_summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-            with suppress(OSError), Path(step_summary).open("a", encoding="utf-8") as file:
-                file.write(markdown(summary))
+        if os.environ.get(VARIABLE) and (wrong := add_to_job_summary(markdown(summary), os.environ)):
+            complain(wrong)
 
     def _show(self, run: Run, summary: Summary) -> None:
         from memsim.cli.showing import show

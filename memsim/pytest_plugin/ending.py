@@ -242,6 +242,7 @@ class Ending:
     def tell(self, reporter: pytest.TerminalReporter) -> None:
         """Keep the run, and write the table with everything that followed from it."""
         self._keep()
+        self._add_to_job()
         quiet = self._config.get_verbosity() < 0
         lines = [] if quiet else self._table()
         if lines or self._notes:
@@ -285,13 +286,38 @@ class Ending:
                 outcomes,
                 self._settings,
                 self._found,
-                command=("pytest", *map(str, self._config.invocation_params.args)),
+                command=self._command,
             )
         except MemsimError as error:
             self._note(str(error), "bad")
             return
         asked = str(self._config.getoption("--memsim-report"))
         self._note(f"kept in {asked}: memsim report {shlex.quote(asked)}", "")
+
+    def _add_to_job(self) -> None:
+        from memsim.report.job_summary import VARIABLE, add_to_job_summary
+
+        if not os.environ.get(VARIABLE):
+            return
+        from memsim.pytest_plugin.table import summary_of
+        from memsim.report.markdown import markdown
+
+        session = self._session
+        summary = summary_of(
+            self._results,
+            self._lines(),
+            self._found,
+            self._settings,
+            strict=bool(self._config.getoption("--memsim-strict")),
+            command=self._command,
+            pending=len(session.planned) - len(session.played),
+        )
+        if wrong := add_to_job_summary(markdown(summary), os.environ):
+            self._note(wrong, "bad")
+
+    @property
+    def _command(self) -> tuple[str, ...]:
+        return ("pytest", *map(str, self._config.invocation_params.args))
 
     def _annotations(self) -> list[str]:
         from memsim.report.annotations import annotation_lines, on_github

@@ -210,7 +210,7 @@ def comparison_markdown(comparison: Comparison) -> Iterator[str]:
     """The comparison as a section of a report."""
     from memsim.report.markdown import code, escape, table_rows
 
-    yield from ("", f"## Compared: {title(comparison, UNICODE)}", "")
+    yield from ("", f"## Compared: {escape(title(comparison, UNICODE))}", "")
     if _shared(comparison):
         yield from table_rows(comparison_table(comparison, UNICODE))
         yield ""

@@ -60,7 +60,7 @@ def summarise(
         boards=boards,
         failures=tuple(_failures(run.cases, answers)),
         unscored=tuple(unscored_of(case) for case in run.cases if lacks(case)),
-        missed=tuple(_missed(boards, answers, examples)),
+        missed=tuple(missed_of(boards, answers, examples)),
         verdict=_verdict(run, settings),
         pending=max(0, len(planned) - len(run.cases)) if isinstance(planned, Mapping) else 0,
         seconds=seconds,
@@ -160,9 +160,10 @@ def unscored_of(case: CaseResult) -> Unscored:
     return Unscored(case=case.key, state=case.state, error=said)
 
 
-def _missed(
+def missed_of(
     boards: Sequence[Board], answers: Sequence[Answer], examples: int | None
 ) -> Iterable[MissedGroup]:
+    """Why each strategy's wrong answers are wrong, strategy by strategy, controls left out."""
     wrong: dict[tuple[str, int, str], list[Answer]] = {}
     for answer in answers:
         if answer.wrong and not answer.control:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.report import numbers
@@ -202,6 +203,38 @@ def _unmeasured(board: LeakBoard) -> Iterator[str]:
             yield f"{row.channel} {cell.strategy}: {cell.why}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A board of leakage in words.
+
+    Attributes:
+        title: what it is over.
+        table: every channel, four columns for each strategy.
+        notes: what the columns mean, and how well each strategy does at best.
+        blocks: further remarks, each with its heading.
+    """
+
+    title: str
+    table: Table
+    notes: tuple[str, ...]
+    blocks: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def told(board: LeakBoard, marks: Marks, *, beside: Sequence[Board] = ()) -> Told:
+    """A board with everything that is said of it; the arguments are those of `leakage_lines`."""
+    return Told(
+        title=_title(board, marks.dot).capitalize(),
+        table=_table(board, range(len(board.strategies)), marks),
+        notes=(*_legend(board), *_grades(board)),
+        blocks=(
+            ("What keeping it costs and gives", tuple(_beside(board, beside))),
+            ("Residue, and other numbers of a channel", tuple(_extras(board))),
+            ("How it got out", tuple(_ways(board))),
+            ("What could not be measured", tuple(_unmeasured(board))),
+        ),
+    )
+
+
 def leakage_markdown(
     boards: Sequence[LeakBoard], marks: Marks, *, beside: Sequence[Board] = ()
 ) -> Iterator[str]:
@@ -209,15 +242,11 @@ def leakage_markdown(
     from memsim.report.markdown import escape, table_rows
 
     for board in boards:
-        yield from ("", f"## {_title(board, marks.dot).capitalize()}", "")
-        yield from table_rows(_table(board, range(len(board.strategies)), marks))
+        found = told(board, marks, beside=beside)
+        yield from ("", f"## {escape(found.title)}", "")
+        yield from table_rows(found.table)
         yield ""
-        yield from (f"- {escape(note)}" for note in (*_legend(board), *_grades(board)))
-        for head, texts in (
-            ("What keeping it costs and gives", _beside(board, beside)),
-            ("Residue, and other numbers of a channel", _extras(board)),
-            ("How it got out", _ways(board)),
-            ("What could not be measured", _unmeasured(board)),
-        ):
-            if shown := [f"- {escape(text)}" for text in texts]:
-                yield from ("", f"### {head}", "", *shown)
+        yield from (f"- {escape(note)}" for note in found.notes)
+        for head, texts in found.blocks:
+            if texts:
+                yield from ("", f"### {head}", "", *(f"- {escape(text)}" for text in texts))

@@ -29,13 +29,13 @@ def markdown(summary: Summary) -> str:
 
 def _lines(summary: Summary) -> Iterator[str]:
     header = summary.header
-    yield f"# memsim run {header.run}"
+    yield f"# memsim run {escape(header.run)}".rstrip()
     yield ""
-    yield f"**{summary.verdict.sentence}**"
+    yield f"**{escape(summary.verdict.sentence)}**"
     yield ""
     yield (
-        f"memsim {header.version}, model `{header.model}`, embedder `{header.embedder}`, tokenizer"
-        f" `{header.tokenizer}`, seed {header.seed}, repeat {header.repeat}"
+        f"memsim {header.version}, model {code(header.model)}, embedder {code(header.embedder)},"
+        f" tokenizer {code(header.tokenizer)}, seed {header.seed}, repeat {header.repeat}"
     )
     for board in summary.boards:
         yield from _board(board)
@@ -51,11 +51,12 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield from _failures(summary.failures)
     yield from _unscored(summary.unscored)
     yield from _missed(summary.missed)
-    yield from ("", "## Reproduce", "", "```", header.command, "```")
+    fence = max(("```", *(f"{ticks}`" for ticks in _TICKS.findall(header.command))), key=len)
+    yield from ("", "## Reproduce", "", fence, header.command, fence)
 
 
 def _board(board: Board) -> Iterator[str]:
-    yield from ("", f"## {title(board, UNICODE)}", "")
+    yield from ("", f"## {escape(title(board, UNICODE))}", "")
     yield from table_rows(board_table(board, UNICODE))
     yield ""
     yield from (f"- {escape(note)}" for note in legend(board, UNICODE))
@@ -70,7 +71,7 @@ def _board(board: Board) -> Iterator[str]:
 
 
 def _matrix(matrix: Matrix, board: Board) -> Iterator[str]:
-    yield from ("", f"### Recall by {matrix.by}", "")
+    yield from ("", f"### Recall by {escape(matrix.by)}", "")
     heads = [Column(head=matrix.by, right=False), Column(head="n")]
     heads += [Column(head=row.strategy) for row in board.rows]
     cells = [

@@ -83,6 +83,19 @@ def test_the_report_is_added_to_the_summary(
     assert "sliding_window:messages=12" in text
 
 
+def test_a_summary_that_cannot_be_written_is_one_line(
+    project: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run decides the exit code, and nothing else does."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project / "missing" / "summary.md"))
+
+    result = call("run", "-q", "--progress", "none", "-s", "mine")
+
+    (line,) = (x for x in result.stderr.splitlines() if "GITHUB_STEP_SUMMARY" in x)
+    assert result.exit_code == 0
+    assert line.endswith("summary.md: cannot be written: No such file or directory")
+
+
 def test_elsewhere_nothing_is_marked(project: Path, call: Call) -> None:
     """The lines mean nothing to anybody else."""
     assert "::error" not in call("run", "-q").stderr

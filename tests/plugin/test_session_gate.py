@@ -232,6 +232,26 @@ def test_github_marks_the_line_of_a_broken_bound(
     )
 
 
+def test_the_job_is_told_what_the_session_found(
+    play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report that `memsim run` would add; where it cannot be, a line says so."""
+    update(play)
+    path = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))
+
+    play(12)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "missing" / "summary.md"))
+    refused = play(24)
+
+    text = path.read_text("utf-8")
+    assert text.startswith("# memsim run\n\n**1 passed; against main: 1 worse, 1 better**\n")
+    assert "## Compared: against main" in text
+    assert "### Newly lost" in text
+    assert refused.ret == 0
+    refused.stdout.fnmatch_lines(["GITHUB_STEP_SUMMARY: *: cannot be written: *"])
+
+
 def test_the_block_names_the_line_before_and_after(play: Play) -> None:
     """An editor that reads pytest's verbose lines jumps to the bound that broke."""
     path = Path("scenarios/lockers.yaml")
