@@ -245,7 +245,8 @@ class _Performance:
 
         if not self._flags["no_report"]:
             write_report(run, summary)
-        if os.environ.get(VARIABLE) and (wrong := add_to_job_summary(markdown(summary), os.environ)):
+        wrong = os.environ.get(VARIABLE) and add_to_job_summary(markdown(summary), os.environ)
+        if wrong:
             complain(wrong)
 
     def _show(self, run: Run, summary: Summary) -> None:
