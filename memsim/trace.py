@@ -181,14 +181,14 @@ class Trace:
     """Everything that a replay saw of one case.
 
     Attributes:
-        contexts: what was sent in each turn and at each question, as `memsim.replay.recorder` keeps
-            it; empty when nobody wanted them.
+        contexts: what was sent in each turn and at each question, as lines of JSON that
+            `memsim.replay.recorder` describes; empty when nobody wanted them.
         error: why the case could not be played to its end; empty when it could.
     """
 
     turns: list[TurnRecord] = field(default_factory=list)
     probes: list[ProbeTrace] = field(default_factory=list)
-    contexts: list[Mapping[str, object]] = field(default_factory=list)
+    contexts: list[str] = field(default_factory=list)
     error: str = ""
 
 

@@ -36,7 +36,10 @@ def play(spec):
     lines = b"".join(b'{"turn":%d,"text":"%s"}\\n' % (n, b"x" * 97) for n in range(number % 7 * 20))
     result = CaseResult(id=spec.id, scenario=spec.scenario.name, strategy="b", budget=4096)
     probes = b'{"probe":"p","case":"%d"}\\n' % number
-    return CaseOutcome(result=result, turn_lines=lines, probe_lines=probes)
+    contexts = b'{"full":%d}\\n' % number
+    return CaseOutcome(
+        result=result, turn_lines=lines, probe_lines=probes, context_lines=contexts
+    )
 
 def plan(cases=CASES):
     made = tuple(
@@ -83,8 +86,8 @@ def tell(result):
 if __name__ == "__main__":
     run(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
 '''
-RECORDS = ("turns.jsonl", "probes.jsonl", "cases.jsonl")
-WRITES = 3 * 40
+RECORDS = ("turns.jsonl", "probes.jsonl", "contexts.jsonl", "cases.jsonl")
+WRITES = 4 * 40
 
 
 @pytest.fixture(scope="module")
@@ -121,14 +124,14 @@ def start(
     return subprocess.Popen(command, stdout=subprocess.PIPE)
 
 
-# 7 and 120 share no divisor: turns, probes and log are each hit, early and late.
+# 9 and 160 share no divisor: each file is hit, early and late.
 @pytest.mark.parametrize(
-    "die_at", [1, 2, 3, *range(9, WRITES - 2, 7), *range(WRITES - 2, WRITES + 1)]
+    "die_at", [1, 2, 3, *range(9, WRITES - 2, 9), *range(WRITES - 2, WRITES + 1)]
 )
 def test_killed_in_the_middle_of_a_write_it_ends_with_the_same_bytes(
     driver: ModuleType, driver_path: Path, undisturbed: Path, tmp_path: Path, die_at: int
 ) -> None:
-    """SIGKILL leaves half a write in one of the three files; the same command goes on."""
+    """SIGKILL leaves half a write in one of the files; the same command goes on."""
     with start(driver_path, tmp_path, die_at=die_at) as process:
         process.communicate()
     assert process.returncode == -signal.SIGKILL
@@ -136,7 +139,7 @@ def test_killed_in_the_middle_of_a_write_it_ends_with_the_same_bytes(
 
     folder = driver.run(tmp_path)
 
-    assert (die_at - 1) // 3 == len(before.cases)
+    assert (die_at - 1) // 4 == len(before.cases)
     assert before.folder == folder
     assert contents(undisturbed) == contents(folder)
     assert load_run("latest", tmp_path).finished

@@ -19,6 +19,7 @@ from memsim.errors import ExitCode, RunFolderError
 from memsim.executors import InProcess, Outcomes, PlayCase
 from memsim.runs import RunWriter, list_runs, load_run, log, open_run, perform
 from memsim.runs.folder import Lock, runs_folder
+from memsim.runs.log import RECORDS
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
 from memsim.suite.expect import ExpectFailure
 from memsim.suite.planning import Plan
@@ -60,6 +61,7 @@ def play(spec: CaseSpec) -> CaseOutcome:
         ),
         turn_lines="".join(json.dumps(t) + "\n" for t in turns).encode(),
         probe_lines="".join(json.dumps(p) + "\n" for p in probes).encode(),
+        context_lines=b'{"case":"%s"}\n{"full":%d}\n' % (spec.id.encode(), number),
     )
 
 
@@ -139,7 +141,7 @@ def test_records_lie_in_the_order_of_the_plan(reports: Path) -> None:
         perform(made, writer, Backwards(), play=play)
         writer.finish(ExitCode.PASSED)
 
-    for name in ("turns.jsonl", "probes.jsonl", "cases.jsonl"):
+    for name in (*RECORDS, "cases.jsonl"):
         assert (forwards / name).read_bytes() == (writer.folder / name).read_bytes()
 
 
@@ -167,7 +169,7 @@ def test_costly_cases_that_finished_early_are_not_played_again(
         writer.finish(ExitCode.PASSED)
 
     assert again == played
-    for name in ("turns.jsonl", "probes.jsonl"):
+    for name in RECORDS:
         assert (writer.folder / name).read_bytes() == (expected / name).read_bytes()
     assert not (writer.folder / "ahead.jsonl").exists()
 
@@ -457,7 +459,7 @@ def test_a_line_that_was_altered_amid_an_unfinished_log_is_told(reports: Path) -
         load_run("latest", reports)
 
 
-@pytest.mark.parametrize("name", ["turns.jsonl", "probes.jsonl"])
+@pytest.mark.parametrize("name", RECORDS)
 def test_what_was_added_behind_the_records_is_damage(reports: Path, name: str) -> None:
     """Nobody but the run writes there."""
     folder = record(plan(), reports)
@@ -475,7 +477,7 @@ def test_what_a_killed_run_left_behind_its_records_is_no_damage(reports: Path) -
     made = plan()
     with open_run(made, reports) as writer:
         perform(made, writer, InProcess(), play=play)
-    for name in ("turns.jsonl", "probes.jsonl", "cases.jsonl"):
+    for name in (*RECORDS, "cases.jsonl"):
         with (writer.folder / name).open("ab") as file:
             file.write(b'{"case": "tor')
 

@@ -8,7 +8,8 @@
         ├── run.json            plan, refs, fingerprints, versions, settings, finished, exit
         ├── turns.jsonl         one line per turn and case
         ├── probes.jsonl        one line per probe and case
-        ├── cases.jsonl         one line per case, and where its records end in the two above
+        ├── contexts.jsonl      what was sent in every turn and at every question
+        ├── cases.jsonl         one line per case, and where its records end in the three above
         ├── ahead.jsonl         while it runs: costly cases whose turn has not come
         ├── comparison.json         what the gate found against a baseline, if there was one
         └── report.md

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -179,7 +180,7 @@ def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOut
     metrics = {name: measure.value for name, measure in summarise(probes, turns).items()}
     try:
         turn_lines, probe_lines = _lines(turns), _lines(probes)
-        context_lines = _lines([_opening(spec), *trace.contexts])
+        context_lines = _context_lines(spec, trace)
     except (TypeError, ValueError) as error:
         return failed(spec, f"the strategy logged what JSON cannot hold: {error}")
     result = CaseResult(
@@ -206,8 +207,21 @@ def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOut
     )
 
 
-def _opening(spec: CaseSpec) -> Mapping[str, object]:
-    return {"case": spec.id, "repeat": spec.repeat} if spec.repeat else {"case": spec.id}
+def _context_lines(spec: CaseSpec, trace: Trace) -> bytes:
+    named = {"case": spec.id, "repeat": spec.repeat} if spec.repeat else {"case": spec.id}
+    text = json_line(named) + _without_secrets(trace.contexts)
+    return text.encode(errors="backslashreplace")
+
+
+def _without_secrets(lines: Sequence[str]) -> str:
+    # To look for hints costs as much as to write a line; many lines at once are looked through.
+    text = "\n".join([*lines, ""])
+    if not hinted(text):
+        return text
+    if len(lines) == 1:
+        return _line(json.loads(text))
+    few = max(1, len(lines) // 16)
+    return "".join(_without_secrets(lines[at : at + few]) for at in range(0, len(lines), few))
 
 
 def _counts(trace: Trace, scores: Sequence[ProbeScore]) -> dict[str, int]:
