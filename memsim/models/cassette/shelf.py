@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from memsim.models.cassette import LARGEST, CassetteError, Mode, Recording, Said
+from memsim.models.cassette import LARGEST, Mode, Recording, Said
 from memsim.models.cassette.journal import Journal, unwritable
 from memsim.models.cassette.lines import Tape, call_record, encode_line, read_tape
 
@@ -127,8 +127,6 @@ class Shelf:
 
 
 def _write(path: Path, data: bytes) -> None:
-    if len(data) > LARGEST:
-        raise CassetteError(f"would be larger than {LARGEST >> 20} MB", path=path)
     if path.exists() and path.read_bytes() == data:
         return
     beginning = path.with_name(f".{path.name}.new")

@@ -74,7 +74,11 @@ class LiteLLM:
             "stream": False,
             "drop_params": True,
         }
-        return told | ({"tools": [offered(tool) for tool in call.tools]} if call.tools else {})
+        if call.tools:
+            told["tools"] = [offered(tool) for tool in call.tools]
+            # Or litellm looks for servers of tools, with packages that it does not install.
+            told["_skip_mcp_handler"] = True
+        return told
 
     def _answer(self, call: Call, response: Any) -> Answer:  # noqa: ANN401 - litellm's own record
         try:

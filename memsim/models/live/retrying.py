@@ -40,7 +40,7 @@ class Retrying:
         asker: is asked.
         seed: of the variation.
         patience: how often and how long.
-        wait: spends so many seconds; tests have a clock of their own.
+        wait: spends so many seconds; None for real ones.
     """
 
     def __init__(
@@ -49,12 +49,12 @@ class Retrying:
         *,
         seed: int = 0,
         patience: Patience | None = None,
-        wait: Callable[[float], None] = time.sleep,
+        wait: Callable[[float], None] | None = None,
     ) -> None:
         self._asker = asker
         self._seed = seed
         self._patience = patience or Patience()
-        self._wait = wait
+        self._wait = wait or time.sleep
 
     def ask(self, call: Call) -> Answer:
         """The answer to a call.

@@ -1,0 +1,166 @@
+"""A provider on this machine that fails in every way there is, and what becomes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from memsim.errors import ContextOverflow, ModelError
+from memsim.message import EPOCH, said
+from memsim.models import Reply, Request, ToolSpec
+from memsim.models.live.failing import Filtered, Outage, Refused
+from memsim.models.live.model import Account, LiveModel
+from memsim.models.live.pricing import price_of
+from memsim.models.live.provider import LiteLLM
+from memsim.models.live.retrying import Patience, Retrying
+from memsim.testing.provider import AFTER, FAULTS, LONGER, REFUSAL, Fault, Provider, providing
+from tests.models.asking import QUESTION, REF, SAID
+
+ACT = Request(
+    task="act",
+    messages=(said("user", "Where is my kettle?", id="m1", principal="ana"),),
+    tools=(ToolSpec(name="search", description="Search the memory.", parameters="{}"),),
+    now=EPOCH,
+)
+PASSING: tuple[Fault, ...] = (
+    *("429", "429-after", "500", "502", "503", "529"),
+    *("silent", "broken-off", "reset", "garbage", "not-json", "no-choices"),
+)
+WORDS: dict[Fault, str] = {
+    "slow": SAID,
+    "empty": "",
+    "blank": " \n\t",
+    "refusal": REFUSAL,
+    "cut-off": SAID[: len(SAID) // 2],
+    "longer": LONGER,
+}
+FINAL: dict[Fault, type[ModelError]] = {
+    "length": ModelError,
+    "filter": Filtered,
+    "filtered-answer": Filtered,
+    "overflow": ContextOverflow,
+    "tool-call": ModelError,
+    "wrong-tool-ids": ModelError,
+    "unauthorised": Refused,
+}
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Provider]:
+    """The provider, where litellm looks for OpenAI's."""
+    with pytest.MonkeyPatch.context() as patch, providing(lambda _: SAID, patience=1.0) as made:
+        patch.setenv("OPENAI_API_KEY", "none-that-opens-anything")
+        patch.setenv("OPENAI_BASE_URL", made.url)
+        yield made
+
+
+class Line:
+    """A model over that provider, on a clock of its own."""
+
+    def __init__(self, provider: Provider, *faults: Fault, attempts: int = 3) -> None:
+        provider.asked.clear()
+        provider.fault = dict(enumerate(faults)).get
+        self.waits: list[float] = []
+        self.account = Account()
+        patience = Patience(attempts=attempts)
+        asker = LiteLLM(price_of(REF), timeout=0.4)
+        self.model = LiveModel(
+            REF, Retrying(asker, patience=patience, wait=self.waits.append), self.account
+        )
+
+
+def test_every_fault_has_its_outcome() -> None:
+    """None of them is left to chance."""
+    assert sorted(FAULTS) == sorted((*PASSING, *WORDS, *FINAL))
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_what_passes_is_asked_again(provider: Provider, fault: Fault) -> None:
+    """The reply is that of a calm day; no real second is waited for."""
+    calm = Line(provider).model.complete(QUESTION)
+    line = Line(provider, fault)
+
+    reply = line.model.complete(QUESTION)
+
+    assert calm == reply
+    assert (2, 1) == (len(provider.asked), len(line.waits))
+    assert provider.asked[0] == provider.asked[1]
+    least = AFTER if fault == "429-after" else 0.5
+    assert least <= line.waits[0] <= least + 1
+    assert not line.account.spent.failed
+
+
+@pytest.mark.parametrize("fault", ["429", "503", "reset"])
+def test_what_never_passes_is_given_up(provider: Provider, fault: Fault) -> None:
+    """After so many attempts, with waits that grow; the case's account knows of it."""
+    line = Line(provider, fault, fault, fault, fault)
+
+    with pytest.raises(Outage, match="was asked 3 times and never answered"):
+        line.model.complete(QUESTION)
+
+    assert (3, 2) == (len(provider.asked), len(line.waits))
+    assert line.waits[0] < line.waits[1]
+    assert 1 == len(line.account.spent.failed)
+
+
+@pytest.mark.parametrize(("fault", "text"), WORDS.items())
+def test_poor_words_are_passed_on_as_they_are(provider: Provider, fault: Fault, text: str) -> None:
+    """They are what is measured; who asked has to judge them, and they were paid for."""
+    reply = Line(provider, fault).model.complete(QUESTION)
+
+    assert text == reply.text
+    assert 1 == len(provider.asked)
+    assert reply.cost is not None
+    assert reply.cost > 0
+
+
+@pytest.mark.parametrize(("fault", "kind"), FINAL.items())
+def test_what_never_helps_is_asked_once(
+    provider: Provider, fault: Fault, kind: type[ModelError]
+) -> None:
+    """A typed error at once, which is not paid for again."""
+    line = Line(provider, fault)
+
+    with pytest.raises(kind) as raised:
+        line.model.complete(QUESTION)
+
+    assert kind is type(raised.value)
+    assert (1, []) == (len(provider.asked), line.waits)
+    assert "\n" not in str(raised.value)
+
+
+def test_tool_calls_have_ids_of_their_own(provider: Provider) -> None:
+    """Results are told apart by them, whatever a model wrote."""
+    reply = Line(provider, "wrong-tool-ids").model.complete(ACT)
+
+    assert ["call_a", "call_1", "call_2"] == [call.id for call in reply.tool_calls]
+    assert {'{"query": "kettle"}'} == {call.arguments for call in reply.tool_calls}
+    (body,) = provider.asked
+    assert ["max_tokens", "messages", "model", "temperature", "tools"] == sorted(body)
+
+
+def test_a_call_is_what_it_says(provider: Provider) -> None:
+    """No streaming, the task's own length, no second model; and the listed price."""
+    reply = Line(provider).model.complete(QUESTION)
+
+    (body,) = provider.asked
+    assert ["max_tokens", "messages", "model", "temperature"] == sorted(body)
+    assert ("gpt-4o-mini", 512, 0) == (body["model"], body["max_tokens"], body["temperature"])
+    assert ["system", "user", "user"] == [m["role"] for m in body["messages"]]
+    usage = reply.usage
+    assert reply == Reply(
+        text=SAID, usage=usage, cost=round(usage.input * 0.15e-6 + usage.output * 0.6e-6, 12)
+    )
+
+
+def test_calls_at_once_are_answered_in_order(provider: Provider) -> None:
+    """However many are under way at the same time."""
+    line = Line(provider)
+    provider.answer = lambda body: str(body["messages"][-1]["content"])
+    requests = [Request(task="answer", question=f"Question {n}?", now=EPOCH) for n in range(6)]
+
+    replies = line.model.complete_all(requests, at_once=3)
+    provider.answer = lambda _: SAID
+
+    assert [r.question for r in requests] == [r.text for r in replies]
