@@ -164,7 +164,8 @@ def _compare(
         tally.unreadable += 1
         tally.errors.append(looked["error"])
         return expected[-1]
-    found, by_words, by_vectors = looked["found"], looked["by_words"], looked["by_vectors"]
+    found: State = looked["found"]
+    by_words, by_vectors = looked["by_words"], looked["by_vectors"]
     if found not in expected or not found.keys() == set(by_words) == set(by_vectors):
         tally.third += 1
         tally.errors.append(f"{len(found)} entries, {len(by_words)} words, {len(by_vectors)} near")

@@ -10,10 +10,12 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -29,10 +31,15 @@ _WATCH = """
 trap '' INT TERM HUP
 signal=$1 folder=$2
 shift 2
-"$@" >"$folder/log" 2>&1 &
-read -r _
-kill -s "$signal" $!
-wait $!
+begin() { "$@" >>"$folder/log" 2>&1 & }
+begin "$@"
+while read -r order; do
+    case $order in
+    kill) kill -s KILL $!; wait $! ;;
+    start) begin "$@" ;;
+    esac
+done
+kill -s "$signal" $! && wait $!
 rm -rf "$folder"
 """
 
@@ -62,6 +69,29 @@ class Server:
     url: str
     folder: Path
     process: subprocess.Popen[bytes]
+
+    def kill(self) -> None:
+        """Kill it, and every process of its own; what it has written stays, for `start`."""
+        others = _processes(self.url)
+        self._order(b"kill")
+        for process in others:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        end = time.monotonic() + PATIENCE
+        while _answers(self.url) or any(map(_lives, others)):
+            if time.monotonic() > end:
+                raise RuntimeError("a server that was killed lives on")
+            time.sleep(0.005)
+
+    def start(self) -> None:
+        """Start it again, after `kill`; it answers when this returns."""
+        self._order(b"start")
+        _ready(self)
+
+    def _order(self, what: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(what + b"\n")
+        self.process.stdin.flush()
 
     def stop(self) -> None:
         """Stop the server and remove its folder; calling it again does nothing."""
@@ -111,7 +141,7 @@ def start_postgres(**settings: str) -> Server:
     command: list[str | Path] = [programs / "postgres", "-D", data, "-k", folder, *flags]
     process = _watched("INT", folder, command, user)
     url = f"postgresql://postgres@/postgres?host={folder}"
-    return _ready(Server(url=url, folder=folder, process=process), folder / ".s.PGSQL.5432")
+    return _ready(Server(url=url, folder=folder, process=process))
 
 
 def start_redis(*options: str) -> Server:
@@ -122,7 +152,7 @@ def start_redis(*options: str) -> Server:
     command: list[str | Path] = [program, "--port", "0", "--unixsocket", socket, "--dir", folder]
     quiet = ["--save", "", "--appendonly", "no", "--rdbcompression", "no"]
     process = _watched("TERM", folder, [*command, *quiet, *options], None)
-    return _ready(Server(url=f"unix://{socket}", folder=folder, process=process), socket)
+    return _ready(Server(url=f"unix://{socket}", folder=folder, process=process))
 
 
 def _until_exit(server: Server) -> Server:
@@ -131,10 +161,10 @@ def _until_exit(server: Server) -> Server:
 
 
 def _watched(
-    signal: str, folder: Path, command: list[str | Path], user: str | None
+    ending: str, folder: Path, command: list[str | Path], user: str | None
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        ["/bin/sh", "-c", _WATCH, "watch", signal, folder, *command],
+        ["/bin/sh", "-c", _WATCH, "watch", ending, folder, *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -145,10 +175,10 @@ def _watched(
     )
 
 
-def _ready(server: Server, socket: Path) -> Server:
+def _ready(server: Server) -> Server:
     """The server, once it answers on its socket."""
     end = time.monotonic() + PATIENCE
-    while not (socket.exists() and _answers(server.url)):
+    while not _answers(server.url):
         if server.process.poll() is not None or time.monotonic() > end:
             log = server.folder / "log"
             said = log.read_text(errors="replace") if log.exists() else "nothing"
@@ -174,6 +204,26 @@ def _answers(url: str) -> bool:
     except psycopg.OperationalError:
         return False
     return True
+
+
+def _processes(url: str) -> list[int]:
+    """The processes of a PostgreSQL beside its first; Redis has none."""
+    if url.startswith("unix:"):
+        return []
+    import psycopg
+
+    with psycopg.connect(url) as connection:
+        found = connection.execute("SELECT pid FROM pg_stat_activity").fetchall()
+    return [process for (process,) in found]
+
+
+def _lives(process: int) -> bool:
+    """Whether a process is there, and not only its entry, which nobody has asked for yet."""
+    try:
+        os.kill(process, 0)
+        return ") Z " not in Path(f"/proc/{process}/stat").read_text(encoding="ascii")
+    except (ProcessLookupError, FileNotFoundError):
+        return False
 
 
 def _folder(kind: str, user: str | None) -> Path:
