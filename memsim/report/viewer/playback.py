@@ -1,0 +1,137 @@
+"""Reads what was sent in a case back from its records, whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Line = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A message of a case.
+
+    Attributes:
+        number: of the message, from 0.
+        quotes: numbers of the messages that stand in it, or ids of what nobody said.
+        derived: the same for those it was made from.
+        composed: the strategy wrote it.
+    """
+
+    number: int
+    id: str
+    role: str
+    principal: str
+    text: str
+    quotes: tuple[int | str, ...] = ()
+    derived: tuple[int | str, ...] = ()
+    composed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A section of a context: its layer, its tokens, and the numbers of its messages."""
+
+    layer: str
+    tokens: int
+    messages: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A turn or a question, and what was sent in it.
+
+    Attributes:
+        probe: id of the question; empty for a turn.
+        said: numbers of the messages said in the turn.
+        facts: planted in it: id, number or id of the message, value.
+        sent: the context, section by section; None when there was none.
+    """
+
+    turn: int
+    probe: str = ""
+    said: tuple[int, ...] = ()
+    facts: tuple[tuple[str, int | str, str], ...] = ()
+    sent: tuple[Part, ...] | None = None
+
+
+class Playback:
+    """The records of one case, read in order.
+
+    Args:
+        lines: as `memsim.replay.recorder` wrote them.
+
+    Attributes:
+        messages: those seen so far, by number.
+        full: the first turn of which no context was kept any more; None while they all were.
+    """
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self.messages: list[Told] = []
+        self.full: int | None = None
+        self._source = lines
+        self._lines: list[str] = []
+        self._derived: tuple[int | str, ...] = ()
+        self._last: dict[str, tuple[int, ...]] = {}
+
+    def frames(self) -> Iterator[Frame]:
+        """Every turn and question that was kept, in order."""
+        for line in self._source:
+            if "full" in line:
+                self.full = line["full"]
+            elif "turn" in line:
+                yield self._frame(line)
+
+    def _frame(self, line: Line) -> Frame:
+        first = len(self.messages)
+        for told in line.get("new", ()):
+            self._hear(told)
+        sent = line.get("sent")
+        return Frame(
+            turn=line["turn"],
+            probe=line.get("probe", ""),
+            said=tuple(range(first, first + line.get("said", 0))),
+            facts=tuple((name, source, value) for name, source, value in line.get("facts", ())),
+            sent=None if sent is None else self._context(sent),
+        )
+
+    def _hear(self, told: Sequence[Any]) -> None:
+        name, role, principal, lines, *made_from = told
+        for line in lines:
+            if isinstance(line, str):
+                self._lines.append(line)
+        text = "\n".join(x if isinstance(x, str) else self._lines[x] for x in lines)
+        quotes: Sequence[int | str] = ()
+        if made_from:
+            quotes, (same, *rest) = made_from
+            self._derived = (*self._derived[:same], *rest)
+        self.messages.append(
+            Told(
+                number=len(self.messages),
+                id=name,
+                role=role,
+                principal=principal,
+                text=text,
+                quotes=tuple(quotes),
+                derived=self._derived if made_from else (),
+                composed=bool(made_from),
+            )
+        )
+
+    def _context(self, sent: Sequence[Sequence[Any]]) -> tuple[Part, ...]:
+        parts = tuple(
+            Part(layer=layer, tokens=tokens, messages=tuple(self._numbers(layer, runs)))
+            for layer, tokens, runs in sent
+        )
+        self._last = {part.layer: part.messages for part in parts}
+        return parts
+
+    def _numbers(self, layer: str, runs: Sequence[int | Sequence[int]]) -> Iterator[int]:
+        before = self._last.get(layer, ())
+        for run in runs:
+            if isinstance(run, int):
+                yield run
+            else:
+                yield from before[run[0] : run[0] + run[1]]
