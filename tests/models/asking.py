@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+import pytest
+
+from memsim.discovery import resolve
 from memsim.errors import ModelError
 from memsim.message import EPOCH, said
 from memsim.models import Request
+from memsim.models.access import Access
+from memsim.models.cassette import Mode
+from memsim.models.cassette.keys import key_of
 from memsim.models.live import Answer, Call
 from memsim.models.refs import LiveRef
+from memsim.suite import ScenarioRef, run_case
+from memsim.suite.cases import CaseOutcome, CaseSpec
 
 REF = LiveRef(model="openai/gpt-4o-mini")
 SAID = "The kettle is in the cupboard."
@@ -42,3 +54,66 @@ class Stub:
         if isinstance(found, ModelError):
             raise found
         return found
+
+
+# -- whole cases
+
+SCENARIO = """\
+memsim: 1
+name: kitchen
+turns:
+  - user: My kettle is in the cupboard.
+    facts: {kettle: cupboard}
+  - assistant: Noted.
+  - user: My pan hangs on the wall, and it is made of copper.
+    facts: {pan: copper}
+  - assistant: Noted as well.
+  - filler: 4
+probes:
+  kettle: {after: end, ask: Where is my kettle?, expect: cupboard}
+  pan: {after: end, ask: What is my pan made of?, expect: copper}
+"""
+
+
+def kitchen(folder: Path, mode: Mode, repeat: int = 0, **access: Any) -> CaseSpec:  # noqa: ANN401 - as Access takes them
+    """A case of two questions and a few summaries, over recordings in a folder."""
+    path = folder / "kitchen.yaml"
+    if not path.exists():
+        path.write_text(SCENARIO, encoding="utf-8")
+    return CaseSpec(
+        scenario=ScenarioRef(source="kitchen.yaml", name="kitchen", place=path),
+        strategy=resolve("rolling_summary"),
+        budget=160,
+        repeat=repeat,
+        model=REF.shown,
+        turns=6,
+        probes=2,
+        access=Access(mode=mode, folder=folder / "cassettes", shown="cassettes", **access),
+    )
+
+
+def told(call: Call, _number: int) -> Answer:
+    """An answer that depends on the call alone."""
+    text = (
+        f"The user spoke of {key_of(call)[:4]}." if call.task == "summarise" else "In a cupboard."
+    )
+    return Answer(text=text, input=100, output=10, cost=0.000021)
+
+
+def play_stubbed(spec: CaseSpec, stub: Stub | None = None) -> CaseOutcome:
+    """Play a case with nobody real to ask; for processes as well."""
+    asked = stub or Stub(told)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memsim.models.opening._provider", lambda _ref: asked)
+        return run_case(spec)
+
+
+def play_and_die(spec: CaseSpec) -> CaseOutcome:
+    """Play a case, and be killed at the third call."""
+
+    def die(call: Call, number: int) -> Answer:
+        if number == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return told(call, number)
+
+    return play_stubbed(spec, Stub(die))

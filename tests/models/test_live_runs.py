@@ -1,0 +1,259 @@
+"""Whole cases with a live model: recorded, replayed, stormed upon, killed, priced, capped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from memsim.context import Context
+from memsim.errors import ModelError
+from memsim.executors import InProcess, PlayCase, ProcessPool
+from memsim.models.live import Answer, Call
+from memsim.models.live.failing import Refused, Transient
+from memsim.models.live.prompts import compose
+from memsim.strategy import Query, Strategy
+from memsim.suite.cases import CaseOutcome, CaseSpec
+from memsim.suite.play import play_scenario, run_case
+from memsim.testing.provider import Fault, Provider, no_fault, providing
+from tests.models.asking import QUESTION, REF, Stub, kitchen, play_and_die, play_stubbed, told
+
+
+def records(outcome: CaseOutcome) -> tuple[bytes, bytes, str]:
+    """What a run keeps of a case, but for how long it took."""
+    return outcome.turn_lines, outcome.probe_lines, outcome.result.state
+
+
+def kept(folder: Path) -> dict[str, bytes]:
+    """Every file of the recordings that would be committed."""
+    files = (p for p in (folder / "cassettes").rglob("*.jsonl") if p.name[0] != ".")
+    return {p.name: p.read_bytes() for p in sorted(files)}
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Iterator[Path]:
+    """New folders, one after the other."""
+
+    def made() -> Iterator[Path]:
+        for n in range(9):
+            folder = tmp_path / str(n)
+            folder.mkdir()
+            yield folder
+
+    return made()
+
+
+# -- recorded and replayed
+
+
+def test_a_replay_has_the_records_of_the_day(tmp_path: Path) -> None:
+    """Byte for byte, tokens and dollars included, and it asks nobody."""
+    stub = Stub(told)
+    live = play_stubbed(kitchen(tmp_path, "new"), stub)
+    calls = len(stub.asked)
+    replayed = play_stubbed(kitchen(tmp_path, "none"), Stub(lambda *_: Refused("nobody is asked")))
+
+    assert records(live) == records(replayed)
+    assert "scored" == live.result.state
+    assert b'"task":"summarise"' in live.turn_lines
+    assert b'"cost":2.1e-05' in live.probe_lines
+    assert (calls, 0) == (live.spent.asked, live.spent.replayed)
+    assert 0 == replayed.spent.asked
+    assert pytest.approx(0.000021 * calls) == live.spent.cost
+
+
+def test_a_miss_is_an_error_of_the_case_whoever_would_have_coped(tmp_path: Path) -> None:
+    """A memory that goes on without its summary would be scored as if that were its doing."""
+    outcome = play_stubbed(kitchen(tmp_path, "none"))
+
+    assert ("error", 2) == (outcome.result.state, outcome.result.counts["errors"])
+    assert "is not recorded: there is no cassettes/openai-gpt-4o-mini/" in outcome.result.error
+
+
+def played(specs: list[CaseSpec], play: PlayCase, jobs: int) -> list[CaseOutcome]:
+    """The outcomes in the order of the cases."""
+    executor = InProcess() if jobs == 1 else ProcessPool(jobs)
+    return [outcome for _, outcome in sorted(executor.run(specs, play), key=lambda o: o[0])]
+
+
+def test_recordings_do_not_depend_on_how_many_processes_make_them(folders: Iterator[Path]) -> None:
+    """Nor on which repeat is over first: they lie in one file."""
+    one, two = next(folders), next(folders)
+    alone = played([kitchen(one, "new", repeat=n) for n in range(3)], play_stubbed, 1)
+    together = played([kitchen(two, "new", repeat=n) for n in (2, 0, 1)], play_stubbed, 2)
+
+    assert kept(one) == kept(two)
+    assert 1 == len(kept(one))
+    assert sorted(map(records, alone)) == sorted(map(records, together))
+
+
+def test_a_killed_case_pays_for_no_call_twice(folders: Iterator[Path]) -> None:
+    """What was answered before it died is there when it is played again."""
+    calm, killed = next(folders), next(folders)
+    usual, again = Stub(told), Stub(told)
+    whole = play_stubbed(kitchen(calm, "new"), usual)
+    (lost,) = played([kitchen(killed, "new")], play_and_die, 2)
+
+    resumed = play_stubbed(kitchen(killed, "new"), again)
+
+    assert "lost" == lost.result.state
+    assert len(usual.asked) - 2 == len(again.asked)
+    assert records(whole) == records(resumed)
+    assert kept(calm) == kept(killed)
+
+
+# -- weather
+
+
+def storm(call: Call, number: int) -> Answer | Transient:
+    """Two of three attempts fail."""
+    return told(call, number) if number % 3 == 2 else Transient("busy", after=number % 5)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Waits, none of which is real."""
+    waits: list[float] = []
+    monkeypatch.setattr("memsim.models.live.retrying.time", SimpleNamespace(sleep=waits.append))
+    return waits
+
+
+def test_a_storm_ends_in_the_records_of_a_calm_day(
+    folders: Iterator[Path], clock: list[float]
+) -> None:
+    """And in its recordings; only the clock has moved."""
+    calm, stormy = next(folders), next(folders)
+    fine = play_stubbed(kitchen(calm, "new"))
+    assert [] == clock
+
+    wild = play_stubbed(kitchen(stormy, "new"), Stub(storm))
+
+    assert records(fine) == records(wild)
+    assert kept(calm) == kept(stormy)
+    assert fine.spent == wild.spent
+    assert 2 * fine.spent.asked == len(clock)
+
+
+@pytest.mark.parametrize(("task", "files"), [("summarise", 0), ("answer", 1)])
+def test_an_outage_leaves_a_case_unmeasured(
+    tmp_path: Path, clock: list[float], task: str, files: int
+) -> None:
+    """What was answered is kept all the same."""
+    stub = Stub(lambda call, number: Transient("busy") if call.task == task else told(call, number))
+    outcome = play_stubbed(kitchen(tmp_path, "new"), stub)
+
+    assert "error" == outcome.result.state
+    assert "openai/gpt-4o-mini was asked 7 times and never answered: busy" in outcome.result.error
+    assert outcome.spent.failed
+    assert files == len(kept(tmp_path))
+
+
+class Coping(Strategy):
+    """Goes on without a model that fails."""
+
+    def end_turn(self) -> None:
+        """Ask, and take no answer for an answer."""
+        with suppress(ModelError):
+            self.env.model.complete(QUESTION)
+
+    def context(self, query: Query) -> Context:
+        """Nothing at all."""
+        return Context()
+
+
+def test_coping_with_an_outage_does_not_make_a_score_of_it(
+    tmp_path: Path, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The records tell what happened; the case counts as not measured."""
+    asked = compose(QUESTION, REF)
+    stub = Stub(lambda call, n: Transient("busy") if call == asked else told(call, n))
+    monkeypatch.setattr("memsim.models.opening._provider", lambda _: stub)
+    spec = kitchen(tmp_path, "live")
+
+    outcome = play_scenario(spec.scenario.load(), spec, Coping)
+
+    assert "error" == outcome.result.state
+    assert outcome.result.error.startswith("6 of 8 model calls were never answered: openai/")
+    assert 2 == len(outcome.probe_lines.splitlines())
+
+
+def test_a_wrong_key_is_asked_for_once_a_call(tmp_path: Path, clock: list[float]) -> None:
+    """It never helps to wait."""
+    outcome = play_stubbed(kitchen(tmp_path, "new"), Stub(lambda *_: Refused("no such key")))
+
+    assert "error" == outcome.result.state
+    assert "no such key" in outcome.result.error
+    assert [] == clock
+    assert {} == kept(tmp_path)
+
+
+# -- money
+
+
+def test_the_cap_is_never_passed_and_nothing_is_lost(tmp_path: Path) -> None:
+    """The case is given up before the call that could; continued, it pays only for the rest."""
+    usual, first, second = Stub(told), Stub(told), Stub(told)
+    (tmp_path / "calm").mkdir()
+    whole = play_stubbed(kitchen(tmp_path / "calm", "new"), usual)
+    ledger = tmp_path / "spent"
+
+    stopped = play_stubbed(kitchen(tmp_path, "new", cap=0.0002, ledger=ledger), first)
+    resumed = play_stubbed(kitchen(tmp_path, "new"), second)
+
+    assert stopped.unpaid.startswith("$0.00")
+    assert 0 < len(first.asked) < len(usual.asked)
+    assert stopped.spent.cost <= 0.0002
+    assert len(usual.asked) == len(first.asked) + len(second.asked)
+    assert records(whole) == records(resumed)
+
+
+def test_a_dry_run_counts_what_a_run_would_ask(tmp_path: Path) -> None:
+    """Nobody is asked, nothing is written, and the price is a bound."""
+    refusing = Stub(lambda *_: Refused("nobody is asked"))
+    spec = kitchen(tmp_path, "new")
+    dry = play_stubbed(replace(spec, access=replace(spec.access, dry=True)), refusing)
+    live = play_stubbed(spec, Stub(told))
+
+    assert [] == refusing.asked
+    assert live.spent.asked == dry.spent.asked
+    assert 100 < dry.spent.input
+    assert dry.spent.input * 0.15e-6 < dry.spent.cost < 0.01
+
+
+# -- over HTTP
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    """A provider on this machine, where litellm looks for OpenAI's."""
+    with providing() as made:
+        monkeypatch.setenv("OPENAI_API_KEY", "none-that-opens-anything")
+        monkeypatch.setenv("OPENAI_BASE_URL", made.url)
+        yield made
+
+
+def test_a_storm_of_429_over_http_changes_no_record(
+    folders: Iterator[Path], provider: Provider, clock: list[float]
+) -> None:
+    """Through litellm, as a real one would come."""
+    calm, stormy = next(folders), next(folders)
+    fine = run_case(kitchen(calm, "new"))
+    faults: tuple[Fault | None, ...] = ("429", "429-after", None)
+    provider.asked.clear()
+    provider.fault = lambda number: faults[number % 3]
+
+    wild = run_case(kitchen(stormy, "new"))
+    provider.fault = no_fault
+    replayed = run_case(kitchen(stormy, "none"))
+
+    assert "scored" == fine.result.state
+    assert records(fine) == records(wild) == records(replayed)
+    assert kept(calm) == kept(stormy)
+    assert 2 * fine.spent.asked == len(clock)
+    calls = [json.loads(line)["calls"] for line in fine.probe_lines.splitlines()]
+    assert all(call["cost"] > 0 for probe in calls for call in probe)
