@@ -1,0 +1,207 @@
+"""What a reader wants to know first: which strategy, what it forgets, why, its price, its leaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from memsim.report import numbers
+from memsim.report.html.markup import Markup, Value, code, element, joined
+from memsim.report.html.spent import money_of
+from memsim.report.html.subject import Subject, address, named
+
+if TYPE_CHECKING:
+    from memsim.report.leakage import LeakBoard, LeakCell, LeakRow
+    from memsim.report.rows import Board, MissedGroup, Row
+
+WEAKEST, LADDER = 2, 8
+"""Slices that are named of the best strategy, and strategies that are shown beside it."""
+
+
+def answers(subject: Subject) -> Markup:
+    """The five answers, each below the question that it is for."""
+    board, rows = subject.board, subject.compared
+    if board is None or not rows:
+        said = "No strategy was compared on a scenario in this run."
+        return joined([_answers([("Which strategy?", [said]), _leaks(subject, "")])])
+    best = rows[0]
+    return _answers(
+        [
+            ("Which strategy?", _choice(board, rows)),
+            ("What does it forget?", _forgets(board, best)),
+            ("Why?", _why(subject, best)),
+            ("What does it cost?", _costs(subject, rows)),
+            _leaks(subject, best.strategy),
+        ]
+    )
+
+
+def _answers(pairs: Sequence[tuple[str, Iterable[str]]]) -> Markup:
+    cards = [element("div", element("h3", asked), *map(_line, lines)) for asked, lines in pairs]
+    return element("div", *cards, class_="answers")
+
+
+def _line(said: str) -> Markup:
+    whole = isinstance(said, Markup) and said.startswith("<ol")
+    return Markup(said) if whole else element("p", said)
+
+
+def _choice(board: Board, rows: Sequence[Row]) -> Iterator[str]:
+    best = rows[0]
+    yield element("span", named(best.strategy), class_="pick")
+    if best.recall.mean is None:
+        yield "Its recall could not be scored."
+        return
+    interval = numbers.interval(best.recall.low, best.recall.high)
+    yield joined(
+        [
+            element("strong", f"{numbers.share(best.recall.mean)} recall"),
+            f" {interval} of {numbers.plural(best.recall.n, 'answerable probe')}",
+            f" at a budget of {numbers.budget(board.budget)} tokens.",
+        ]
+    )
+    if len(rows) > 1:
+        yield _ladder(rows)
+    if best.failed:
+        yield element("strong", "It broke a bound: see what failed.", class_="bad")
+    yield _rivals(best, rows[1:])
+
+
+def _ladder(rows: Sequence[Row]) -> Markup:
+    """Recall of the best few as bars."""
+    from memsim.report.plots.style import colour
+
+    made = []
+    for row in rows[:LADDER]:
+        share = row.recall.mean or 0.0
+        css = f"f-{colour(row.strategy)[1:]}"
+        bar = element("rect", width=f"{100 * share:.1f}", height=8, class_=css)
+        frame: dict[str, Value] = {"viewBox": "0 0 100 8", "preserveAspectRatio": "none"}
+        drawn = element("svg", bar, **frame, aria_hidden="true")
+        said = numbers.share(row.recall.mean)
+        made.append(element("li", element("span", row.strategy), drawn, element("span", said)))
+    return element("ol", *made, class_="ladder", aria_label="Recall, best first")
+
+
+def _rivals(best: Row, others: Sequence[Row]) -> str:
+    if not others:
+        return "No other strategy was run: there is nothing to choose between."
+    alike = [row for row in others if row.letter not in best.beats]
+    if not alike:
+        return f"It beats all {len(others)} others (paired by probe, Holm, p ≤ .05)."
+    shown = ", ".join(f"{r.strategy} ({numbers.share(r.recall.mean)})" for r in alike[:3])
+    more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
+    text = f"Not told apart from {shown}{more} by this many probes."
+    cheap = min(alike, key=lambda r: r.context_mean or float("inf"))
+    if cheap.context_mean and best.context_mean and cheap.context_mean < 0.95 * best.context_mean:
+        text += f" {cheap.strategy} is cheaper: {numbers.tokens(cheap.context_mean)} tokens a turn."
+    return text
+
+
+def _forgets(board: Board, best: Row) -> Iterator[str]:
+    if best.recall.mean is None:
+        yield "Not measured."
+        return
+    missed = f"{best.missed:,} of {numbers.plural(best.recall.n, 'answerable probe')}"
+    yield element("strong", f"Misses {missed}.") if best.missed else element("strong", "Nothing.")
+    for matrix in board.matrices:
+        place = board.rows.index(best)
+        found = [(s.recall[place], s) for s in matrix.slices]
+        known = sorted((v, s.name, s.n) for v, s in found if v is not None and v < 1)
+        if known:
+            worst = ", ".join(f"{n} {numbers.share(v)} (of {k})" for v, n, k in known[:WEAKEST])
+            yield f"Weakest {matrix.by}: {worst}."
+
+
+def _why(subject: Subject, best: Row) -> Iterator[str]:
+    group = _group_of(subject, best)
+    if group is None:
+        yield "Nothing was missed."
+        return
+    for reason, count in list(group.reasons.items())[:3]:
+        meaning = REASONS.get(reason, "")
+        yield joined([element("strong", f"{count:,} {reason}"), f": {meaning}" if meaning else ""])
+    if group.invented:
+        yield joined(
+            [
+                element("strong", f"{group.invented:,} of {group.unanswerable:,} invented"),
+                ": answered though nothing was ever said of it",
+            ]
+        )
+    link = address(show="cases", strategy=best.strategy, budget=best.budget)
+    yield element("a", "Look at each of them", href=link)
+
+
+REASONS = {
+    "not-written": "it was never taken into the memory",
+    "compacted-away": "it left the context when that was made smaller",
+    "purged": "it was deleted on purpose",
+    "denied": "the asker may not see it",
+    "not-retrieved": "it is stored, but was not brought up",
+    "over-budget": "it was brought up, and cut to fit the budget",
+    "not-read": "it stood in the context, and the model did not use it",
+}
+"""What each reason for a miss means."""
+
+
+def _group_of(subject: Subject, row: Row) -> MissedGroup | None:
+    return next(
+        (g for g in subject.summary.missed if (g.strategy, g.budget) == (row.strategy, row.budget)),
+        None,
+    )
+
+
+def _costs(subject: Subject, rows: Sequence[Row]) -> Iterator[str]:
+    best = rows[0]
+    mean, peak = numbers.tokens(best.context_mean), numbers.tokens(best.context_peak)
+    yield joined([element("strong", f"{mean} tokens a turn"), f", {peak} at most."])
+    if best.compactions is not None:
+        yield f"{numbers.plural(best.compactions, 'compaction')} in all scenarios together."
+    yield money_of(subject, best)
+    dear = max(rows, key=lambda r: r.context_mean or 0)
+    if dear is not best and best.context_mean and dear.context_mean:
+        times = dear.context_mean / best.context_mean
+        if times >= 1.2:
+            yield f"The dearest, {dear.strategy}, sends {times:.1f} times as many."
+
+
+def _leaks(subject: Subject, strategy: str) -> tuple[str, Iterable[str]]:
+    return "What does it leak?", _leak_lines(subject, strategy)
+
+
+def _leak_lines(subject: Subject, strategy: str) -> Iterator[str]:
+    row = next((r for r in subject.compared if r.strategy == strategy), None)
+    if row is not None and row.leaks is not None:
+        said = f"{numbers.plural(row.leaks, 'probe')} showed the asker what they may not see."
+        yield element("strong", said, class_="bad" if row.leaks else None)
+    boards = subject.summary.leakage
+    if not boards:
+        if row is None or row.leaks is None:
+            yield element("strong", "Not measured.", class_="warn")
+        yield joined(["Channels of leakage were not played: ", code("memsim run leakage")])
+        return
+    for board in boards[-1:]:
+        yield from _channels(board, strategy)
+
+
+def _channels(board: LeakBoard, strategy: str) -> Iterator[str]:
+    names = [strategy] if strategy in board.strategies else board.strategies
+    for name in names:
+        found = [(r, c) for r in board.rows for c in r.cells if c and c.strategy == name]
+        leaking = [(r, c) for r, c in found if c.breaches]
+        unclear = sum(c.verdict in {"n/a", "invalid", "error"} for _, c in found)
+        grade = next((g.letter for g in board.grades if g.strategy == name), "")
+        text = [
+            element("strong", f"{name}: {len(leaking)} of {len(found)} channels leak"),
+            f", {unclear} could not be measured" if unclear else "",
+            f"; at best {grade}" if grade else "",
+            ".",
+        ]
+        yield element("span", joined(text), class_="bad" if leaking else None)
+        if len(names) == 1:
+            yield from _worst(leaking)
+
+
+def _worst(leaking: Sequence[tuple[LeakRow, LeakCell]]) -> Iterator[str]:
+    for row, cell in sorted(leaking, key=lambda pair: -(pair[1].plr or 0))[:2]:
+        yield f"{row.channel} {row.name}: {cell.leaks} of {cell.eligible}"

@@ -1,0 +1,84 @@
+"""Who leaked what: channels by strategy, with the count that each number is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memsim.report import numbers
+from memsim.report.html.markup import Markup, element, folded, items, joined, unmeasured
+from memsim.report.html.subject import Subject, section
+from memsim.report.html.tables import table
+from memsim.report.layout import Column
+from memsim.report.leak_tables import told
+from memsim.report.marks import UNICODE
+
+if TYPE_CHECKING:
+    from memsim.report.leakage import LeakBoard, LeakCell
+    from memsim.report.matrix import Table
+
+TONES = {"leak": "leak", "safe": "safe", "invalid": "unclear", "n/a": "unclear", "error": "unclear"}
+
+
+def leakage(subject: Subject) -> Markup:
+    """The section on leakage; says so where no channel was played."""
+    boards = subject.summary.leakage
+    if boards:
+        inside = [part for board in boards for part in _board(board, subject)]
+    else:
+        said = "No channel of leakage was played in this run; that is not the same as no leak."
+        inside = [unmeasured(said, "memsim run leakage")]
+    return section("leakage", "What it leaked", "Who could see what they may not?", *inside)
+
+
+def _board(board: LeakBoard, subject: Subject) -> Iterator[Markup]:
+    found = told(board, UNICODE, beside=subject.summary.boards)
+    yield element("h3", found.title)
+    yield _matrix(board)
+    yield items(found.notes, class_="note")
+    yield folded(
+        "Every number: upper bounds, coverage, authorised recall",
+        table(found.table, "Leaks by channel and strategy, in full", heading=0),
+    )
+    for head, texts in found.blocks:
+        if texts:
+            yield folded(f"{head} ({len(texts):,})", items(texts))
+
+
+def _matrix(board: LeakBoard) -> Markup:
+    rows = board.rows
+    made: Table = [
+        (Column(head="channel", right=False), [f"{r.channel} {r.name}" for r in rows]),
+        (Column(head="gate", right=False), [r.gate for r in rows]),
+    ]
+    for place, strategy in enumerate(board.strategies):
+        made.append((Column(head=strategy), [_counted(r.cells[place]) for r in rows]))
+
+    def cell(at: int, column: int, text: str) -> Markup | str:
+        if column < 2:
+            return text
+        found = rows[at].cells[column - 2]
+        return "" if found is None else _shown(found, text)
+
+    return table(made, "Leaks of eligible attempts, by channel and strategy", cell=cell, heading=0)
+
+
+def _counted(cell: LeakCell | None) -> str:
+    if cell is None:
+        return ""
+    if cell.verdict in {"n/a", "error"}:
+        return cell.verdict
+    counted = f"{cell.leaks} of {cell.eligible}"
+    return f"invalid: {counted}" if cell.verdict == "invalid" else counted
+
+
+def _shown(cell: LeakCell, text: str) -> Markup:
+    tone = TONES.get(cell.verdict, "unclear")
+    if tone == "leak" and not cell.breaches:
+        tone = "unclear"
+    mark = f"{UNICODE.failed} " if tone == "leak" else ""
+    recall = numbers.share(cell.recall)
+    beside = f"cov. {numbers.share(cell.coverage)}, AR {recall}"
+    small = element("small", beside)
+    shown = joined([element("span", f"{mark}{text}"), small])
+    return element("span", shown, class_=f"leaked {tone}", title=cell.why or None)

@@ -1,0 +1,131 @@
+"""How the numbers of a run came about, so that they can be doubted and repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from memsim.report import numbers
+from memsim.report.comparison import sizes
+from memsim.report.html.markup import Markup, code, element, folded, items, joined
+from memsim.report.html.subject import Subject, section
+from memsim.report.html.tables import table
+from memsim.report.layout import Column
+
+if TYPE_CHECKING:
+    from memsim.report.matrix import Table
+
+CAVEATS = (
+    "A number over few probes says little: read the interval before the mean.",
+    "The offline model answers only from its context: it shows what a memory brought there.",
+    "Intervals resample probes within each scenario: they speak of these scenarios alone.",
+    "Time and dollars depend on a machine and a price list, and are never gated.",
+)
+
+
+def method(subject: Subject) -> Markup:
+    """The last section."""
+    rows = list(_rows(subject))
+    facts = joined(joined([element("dt", key), element("dd", said)]) for key, said in rows)
+    inside = [
+        element("dl", facts, class_="facts"),
+        element("h3", "Caveats"),
+        items(CAVEATS),
+        _fingerprints(subject),
+    ]
+    question = "How was it measured, and can it be repeated?"
+    return section("method", "Method", question, *inside)
+
+
+def _rows(subject: Subject) -> Iterator[tuple[str, str]]:
+    header, info = subject.summary.header, subject.run.info
+    yield "Run", joined([code(header.run), f", {info.get('created') or 'undated'}"])
+    yield "Command", code(header.command) if header.command else "not recorded"
+    yield "Model", code(header.model)
+    yield "Embedder", code(header.embedder)
+    yield "Tokenizer", code(header.tokenizer)
+    instruments = _mapping(info.get("instruments"))
+    yield "Judge", _judge(instruments.get("judge"))
+    yield "Metrics", f"version {instruments.get('metrics', 'not recorded')}"
+    yield "Seed", f"{header.seed}, for everything that is drawn; {_repeats(header.repeat)}"
+    yield "Probes", "; ".join(_counts(subject)) or "none"
+    yield "Not scored", _unscored(subject)
+    yield "Test", _test(subject)
+    yield from _seen(subject)
+    yield "Made from", _commit(info)
+    yield "Versions", _versions(info)
+
+
+def _mapping(found: object) -> Mapping[str, Any]:
+    return found if isinstance(found, Mapping) else {}
+
+
+def _judge(judge: object) -> str:
+    if judge in {None, "", "rules"}:
+        return "rules alone: normalised matching of the expected answer; no model was asked"
+    return str(judge)
+
+
+def _repeats(repeat: int) -> str:
+    return "each probe asked once" if repeat == 1 else f"each probe asked {repeat} times"
+
+
+def _counts(subject: Subject) -> Iterator[str]:
+    for board in subject.summary.boards:
+        yield (
+            f"{board.dataset or 'scenarios'} at {numbers.budget(board.budget)}:"
+            f" {board.probes:,}, {board.answerable:,} answerable,"
+            f" in {board.scenarios:,}"
+        )
+
+
+def _unscored(subject: Subject) -> str:
+    errors = sum(c.counts.get("errors", 0) for c in subject.run.cases)
+    asked = sum(c.counts.get("probes", 0) for c in subject.run.cases)
+    if not asked:
+        return "nothing was asked"
+    return f"{errors:,} of {asked:,} probes ({numbers.share(errors / asked)})"
+
+
+def _test(subject: Subject) -> str:
+    gate = _mapping(subject.settings.get("gate"))
+    confidence = float(gate.get("confidence", 0.95))
+    margin = float(gate.get("margin", 0.02))
+    return (
+        f"paired by probe; bootstrap within scenarios, {confidence:.0%} intervals; Holm's"
+        f" correction over everything compared; margin {numbers.share(margin)}"
+    )
+
+
+def _seen(subject: Subject) -> Iterator[tuple[str, str]]:
+    found = subject.summary.comparison
+    said = [s for s in sizes(found) if "drop" in s] if found else []
+    yield "Smallest visible drop", "; ".join(said) or "not known: compared with no baseline"
+
+
+def _commit(info: Mapping[str, object]) -> str:
+    commit = info.get("commit")
+    if not commit:
+        return "no commit is known"
+    dirty = ", with changes that are not committed" if info.get("dirty") else ""
+    return joined([code(str(commit)[:12]), dirty])
+
+
+def _versions(info: Mapping[str, object]) -> str:
+    known = {k: v for k, v in _mapping(info.get("versions")).items() if v}
+    return ", ".join(f"{name} {version}" for name, version in known.items()) or "not recorded"
+
+
+def _fingerprints(subject: Subject) -> Markup:
+    info = subject.run.info
+    kinds = (("scenario", "scenarios"), ("strategy", "strategies"))
+    found = [(kind, n, s) for kind, key in kinds for n, s in _mapping(info.get(key)).items()]
+    if not found:
+        return Markup()
+    made: Table = [
+        (Column(head="what", right=False), [name for _, name, _ in found]),
+        (Column(head="kind", right=False), [kind for kind, _, _ in found]),
+        (Column(head="SHA-256", right=False), [str(sha) for _, _, sha in found]),
+    ]
+    inner = table(made, "What was played, by its text", heading=0)
+    return folded("Fingerprints of scenarios and strategies", inner)

@@ -1,0 +1,197 @@
+"""Puts the page together: one file, nothing from outside, nothing run that a text of a run says."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from memsim.errors import RunFolderError
+from memsim.report.html.cases import cases, cases_of
+from memsim.report.html.checked import invariants
+from memsim.report.html.forgotten import forgotten, grid
+from memsim.report.html.leaks import leakage
+from memsim.report.html.markup import Markup, element, joined
+from memsim.report.html.method import method
+from memsim.report.html.packing import blocks
+from memsim.report.html.pictures import colours, figure
+from memsim.report.html.spent import spending
+from memsim.report.html.standing import baseline, leaderboard, trade_off, verdict
+from memsim.report.html.subject import Subject, section
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memsim.report.fragment import Fragment
+    from memsim.report.rows import Summary
+    from memsim.runs import Run
+
+NAME = "report.html"
+SCRIPTS = ("page.js", "cases.js")
+NAMES = {
+    "verdict": "Verdict",
+    "leaderboard": "Leaderboard",
+    "trade-off": "Trade-off",
+    "baseline": "Baseline",
+    "forgotten": "Forgotten",
+    "cost": "Cost",
+    "leakage": "Leaks",
+    "grid": "Scenarios",
+    "cases": "Cases",
+    "viewer": "Replay",
+    "invariants": "Invariants",
+    "method": "Method",
+}
+"""What the page's own list of contents calls each section."""
+
+
+def save_page(run: Run, summary: Summary, viewer: Fragment | None = None) -> Path:
+    """Write `report.html` into a run's folder.
+
+    Args:
+        run: as saved.
+        summary: its numbers, with all that was missed.
+        viewer: the replay viewer.
+
+    Raises:
+        RunFolderError: its records are damaged, or its folder cannot be written.
+    """
+    path = run.folder / NAME
+    made = page(run, summary, viewer).encode(errors="backslashreplace")
+    try:
+        path.write_bytes(made)
+    except OSError as error:
+        raise RunFolderError(f"cannot be written: {error.strerror}", path=path) from error
+    return path
+
+
+def page(run: Run, summary: Summary, viewer: Fragment | None = None) -> str:
+    """The whole page, the same for the same run.
+
+    Args:
+        run: as saved.
+        summary: its numbers.
+        viewer: the replay viewer; None leaves it out.
+
+    Raises:
+        RunFolderError: the run's records are damaged.
+    """
+    from memsim.report.plots import pictures
+
+    plots = {picture.name: figure(picture) for picture in pictures(run, summary)}
+    subject = Subject(run=run, summary=summary, plots=plots, viewer=viewer)
+    found = cases_of(subject)
+    sections = [
+        verdict(subject),
+        leaderboard(subject),
+        trade_off(subject),
+        baseline(subject),
+        forgotten(subject),
+        spending(subject),
+        leakage(subject),
+        grid(subject),
+        cases(subject, found),
+        *_viewer(viewer),
+        invariants(subject),
+        method(subject),
+    ]
+    body = joined([_top(subject), _contents(viewer), _main(sections), _foot(subject)])
+    data = joined([found.data(), blocks(viewer.data if viewer else {})])
+    return _document(subject, body, data, viewer)
+
+
+def _viewer(viewer: Fragment | None) -> list[Markup]:
+    if viewer is None:
+        return []
+    title, question = "Replay", "What did the model see at any turn, and what became of each fact?"
+    return [section("viewer", title, question, Markup(viewer.html), css="viewer")]
+
+
+def _top(subject: Subject) -> Markup:
+    header = subject.summary.header
+    button = element(
+        "button",
+        "Dark",
+        type="button",
+        id="theme",
+        class_="screen",
+        hidden=True,
+        aria_pressed=False,
+    )
+    shaped = (
+        f"memsim {header.version} · model {header.model} · embedder {header.embedder}"
+        f" · tokenizer {header.tokenizer} · seed {header.seed}"
+    )
+    name = element("h1", element("span", "memsim", class_="brand"), " ", header.run)
+    return element("header", element("div", name, element("p", shaped)), button, class_="top")
+
+
+def _contents(viewer: Fragment | None) -> Markup:
+    links = [
+        element("li", element("a", name, href=f"#{key}"))
+        for key, name in NAMES.items()
+        if key != "viewer" or viewer is not None
+    ]
+    return element("nav", element("ol", *links), class_="contents screen", aria_label="Sections")
+
+
+def _main(sections: list[Markup]) -> Markup:
+    return element("main", *sections, id="main", tabindex=-1)
+
+
+def _foot(subject: Subject) -> Markup:
+    made = f"Made by memsim {subject.summary.header.version} from the records of this run alone."
+    return element("footer", element("p", made))
+
+
+def _document(subject: Subject, body: Markup, data: Markup, viewer: Fragment | None) -> str:
+    styles = [_asset("page.css"), colours(body), viewer.css if viewer else ""]
+    style = "\n".join(part.strip() for part in styles if part.strip()) + "\n"
+    scripts = [_asset(name) for name in SCRIPTS]
+    if viewer is not None and viewer.script:
+        scripts.append(_enclosed(viewer.script))
+    head = joined(
+        [
+            element("meta", charset="utf-8"),
+            element("meta", http_equiv="Content-Security-Policy", content=_policy(style, scripts)),
+            element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            element("meta", name="referrer", content="no-referrer"),
+            element("title", f"memsim {subject.summary.header.run}"),
+            element("style", Markup(style)),
+        ],
+        Markup("\n"),
+    )
+    skip = element("a", "Skip to the report", href="#main", class_="skip")
+    run = joined(element("script", Markup(script)) for script in scripts)
+    inside = joined([skip, body, data, run], Markup("\n"))
+    html = element("html", element("head", head), element("body", inside), lang="en")
+    return f"<!doctype html>\n{html}\n"
+
+
+def _enclosed(script: str) -> str:
+    return f'(() => {{\n"use strict";\n{script.strip()}\n}})();\n'
+
+
+def _asset(name: str) -> str:
+    return files("memsim.report.html").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, scripts: list[str]) -> str:
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {' '.join(map(_hash, scripts))}",
+            f"style-src {_hash(style)}",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+        ]
+    )
+
+
+def _hash(text: str) -> str:
+    """What lets a browser run a text, and no other."""
+    digest = hashlib.sha256(text.encode(errors="backslashreplace")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

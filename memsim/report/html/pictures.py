@@ -1,0 +1,219 @@
+"""Takes plots into the page: their colours change with light and dark, and the CSP holds."""
+
+from __future__ import annotations
+
+import colorsys
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from memsim.report.html.markup import Markup, element
+from memsim.report.html.tables import scrolling
+
+if TYPE_CHECKING:
+    from memsim.report.plots.style import Picture
+
+_SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
+_DROPPED = frozenset({"metadata", "style"})
+_NUMBER = re.compile(r"-?\d+\.\d{2,}")
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
+_FONTS = frozenset({"font-family", "font"})
+
+PALE = "#ffffff"
+"""The ground of a plot, which is the page's."""
+_NEUTRAL = {
+    "#222222": "var(--ink)",
+    "#767676": "var(--soft)",
+    "#e4e4e4": "var(--line)",
+    PALE: "var(--panel)",
+}
+_ON_COLOUR = frozenset({"heat-map", "needle-grid", "leakage"})
+"""Plots whose letters stand on colours of their own, which do not change."""
+MANY = 300
+"""Points of a path, or marks of a row, from which on a plot is drawn less finely."""
+
+
+def figure(picture: Picture) -> Markup:
+    """A plot with its caption.
+
+    Args:
+        picture: drawn; its figure is not changed.
+    """
+    drawing = scrolling(_inline(picture), picture.title)
+    caption = element("figcaption", picture.caption)
+    return element("figure", drawing, caption, id=f"plot-{picture.name}", class_="plot")
+
+
+def colours(markup: str) -> str:
+    """The rules for every colour that a page's classes name, such as `f-0072b2`."""
+    found = sorted(set(re.findall(r"\b([fkb])-([0-9a-f]{6})\b", markup)))
+    return "\n".join(_rule(kind, f"#{colour}") for kind, colour in found)
+
+
+def chip(colour: str) -> Markup:
+    """A small sign of a strategy's colour."""
+    return element("span", class_=f"chip b-{colour.removeprefix('#')}", aria_hidden="true")
+
+
+def _rule(kind: str, colour: str) -> str:
+    name = {"f": "fill", "k": "stroke", "b": "background"}[kind]
+    value = _NEUTRAL.get(colour) or f"light-dark({colour},{_on_dark(colour)})"
+    return f".{kind}-{colour[1:]}{{{name}:{value}}}"
+
+
+def _on_dark(colour: str) -> str:
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    pale = min(red, green, blue) > 0xDD and max(red, green, blue) - min(red, green, blue) < 0x10
+    return "#2a3038" if pale else brightened(colour)
+
+
+def brightened(colour: str) -> str:
+    """A colour as bright as a dark ground asks for."""
+    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    hue, light, strong = colorsys.rgb_to_hls(red, green, blue)
+    while _luminance(red, green, blue) < 0.26 and light < 0.95:
+        light += 0.01
+        red, green, blue = colorsys.hls_to_rgb(hue, light, strong)
+    return "#" + "".join(f"{round(part * 255):02x}" for part in (red, green, blue))
+
+
+def _luminance(*parts: float) -> float:
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _inline(picture: Picture) -> Markup:
+    kept = io.BytesIO()
+    picture.figure.savefig(kept, format="svg", metadata={"Date": None, "Creator": None})
+    # Our own drawing, not a stranger's file.
+    root = ET.fromstring(kept.getvalue())  # noqa: S314
+    fixed = _on_colour(root) if picture.name in _ON_COLOUR else set()
+    _clean(root)
+    for node in root.iter():
+        _restyle(node, fixed=node in fixed)
+        _rename(node, picture.name)
+    for node in root.iter():
+        _shorten(node)
+    for name in ("width", "height", "version"):
+        root.attrib.pop(name, None)
+    title = ET.Element(f"{_SVG}title")
+    title.text = f"{picture.title}. {picture.caption}"
+    root.insert(0, title)
+    root.set("role", "img")
+    ET.register_namespace("", _SVG.strip("{}"))
+    ET.register_namespace("xlink", _LINK.rpartition("}")[0].strip("{"))
+    return Markup(ET.tostring(root, encoding="unicode"))
+
+
+def _on_colour(root: ET.Element) -> set[ET.Element]:
+    """The letters that stand on colours which do not change: all but those of the axes."""
+    axes = [g for g in root.iter(f"{_SVG}g") if g.get("id", "").startswith("matplotlib.axis_")]
+    beside = {node for group in axes for node in group.iter()}
+    return {node for node in root.iter(f"{_SVG}text") if node not in beside}
+
+
+def _clean(node: ET.Element) -> None:
+    for child in list(node):
+        if child.tag.rpartition("}")[2] in _DROPPED:
+            node.remove(child)
+        else:
+            child.tail = None
+            _clean(child)
+    if node.text is not None and not node.text.strip():
+        node.text = None
+
+
+def _restyle(node: ET.Element, *, fixed: bool) -> None:
+    """Attributes for what a style said: the page's rules let no style through."""
+    classes = []
+    for name, value in _declarations(node.attrib.pop("style", "")):
+        if name in _FONTS:
+            continue
+        if not fixed and name in {"fill", "stroke"} and _COLOUR.fullmatch(value):
+            classes.append(f"{'f' if name == 'fill' else 'k'}-{value[1:]}")
+        else:
+            node.set(name, value)
+    if classes:
+        node.set("class", " ".join(classes))
+
+
+def _declarations(style: str) -> Iterator[tuple[str, str]]:
+    for declaration in style.split(";"):
+        name, _, value = declaration.partition(":")
+        if value:
+            yield name.strip(), value.strip()
+
+
+def _rename(node: ET.Element, name: str) -> None:
+    """Ids that no other plot of the page has; those that nothing refers to are left out."""
+    if (known := node.get("id")) is not None:
+        if node.tag in {f"{_SVG}g", f"{_SVG}svg"}:
+            del node.attrib["id"]
+        else:
+            node.set("id", f"{name}-{known}")
+    if (target := node.get(_LINK, "")).startswith("#"):
+        node.set(_LINK, f"#{name}-{target[1:]}")
+    for key, value in node.attrib.items():
+        if "url(#" in value:
+            node.set(key, _REFERENCE.sub(rf"url(#{name}-\1)", value))
+
+
+def _shorten(node: ET.Element) -> None:
+    for key in ("x", "y", "transform"):
+        if (value := node.get(key)) is not None:
+            node.set(key, _NUMBER.sub(_rounded, value))
+    if (path := node.get("d")) is not None:
+        node.set("d", shortened(path))
+    _thin(node)
+
+
+def _thin(group: ET.Element) -> None:
+    """Of many marks, those that stand apart; what all of them have is said once."""
+    marks = [child for child in group if child.tag == f"{_SVG}use"]
+    seen = set()
+    for mark in marks if len(marks) > MANY else ():
+        place = (mark.get(_LINK), *(round(2 * float(mark.get(key, "0"))) for key in ("x", "y")))
+        if place in seen:
+            group.remove(mark)
+        seen.add(place)
+    for key in set(marks[0].attrib) - {"x", "y", _LINK} if len(marks) > 1 else ():
+        if len({mark.get(key) for mark in marks}) == 1 and key not in group.attrib:
+            group.set(key, marks[0].attrib[key])
+            for mark in marks:
+                del mark.attrib[key]
+
+
+def _rounded(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.1f}".removesuffix(".0")
+
+
+def _halved(found: re.Match[str]) -> str:
+    return f"{round(2 * float(found[0])) / 2:.1f}".removesuffix(".0")
+
+
+def shortened(path: str) -> str:
+    """A path to a tenth of a point, without points that lie on the way to the next.
+
+    One with very many points is drawn to half a point: no eye tells them apart.
+    """
+    kept: list[tuple[str, ...]] = []
+    near = _halved if path.count("L") > MANY else _rounded
+    for part in _NUMBER.sub(near, path).replace("\n", " ").split(" L "):
+        point = tuple(part.split())
+        if len(kept) > 1 and len(point) == len(kept[-1]) == len(kept[-2]) == 2:
+            before, last = kept[-2], kept[-1]
+            if point == last or _between(before, last, point):
+                kept[-1] = point
+                continue
+        kept.append(point)
+    return "L".join(" ".join(point) for point in kept)
+
+
+def _between(first: Iterable[str], middle: Iterable[str], last: Iterable[str]) -> bool:
+    """Whether three points stand in one line up, down or across, in this order."""
+    (x1, y1), (x2, y2), (x3, y3) = (tuple(map(float, p)) for p in (first, middle, last))
+    across = y1 == y2 == y3 and (x1 <= x2 <= x3 or x1 >= x2 >= x3)
+    return across or (x1 == x2 == x3 and (y1 <= y2 <= y3 or y1 >= y2 >= y3))

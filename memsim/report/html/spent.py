@@ -1,0 +1,163 @@
+"""What remembering cost: tokens, model calls, compactions, dollars and, for information, time."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memsim.report import numbers
+from memsim.report.html.markup import Markup, element
+from memsim.report.html.subject import Subject, named, section
+from memsim.report.html.tables import table
+from memsim.report.layout import Column
+
+if TYPE_CHECKING:
+    from memsim.report.rows import Board, Row
+    from memsim.suite import CaseResult
+
+MEMORY = frozenset({"write", "maintain", "search"})
+"""Phases in which a memory, and not the agent, calls a model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What one strategy spent over all cases of a board.
+
+    Attributes:
+        sent: tokens of all contexts.
+        cached: those of them that a prompt cache could serve: they repeat the context before.
+        calls, taken, written: the memory's own model calls, and their tokens in and out.
+        breaks: contexts that do not continue the one before.
+        freed: tokens, by compactions.
+        dollars: of all model calls; None where no price is known.
+        seconds: on the machine that played it.
+    """
+
+    sent: float = 0
+    cached: float = 0
+    calls: int = 0
+    taken: int = 0
+    written: int = 0
+    compactions: float = 0
+    freed: float = 0
+    breaks: float = 0
+    dollars: float | None = None
+    seconds: float = 0
+
+
+def money_of(subject: Subject, row: Row) -> str:
+    """What a strategy cost in dollars, in a sentence."""
+    found = [c.metrics.get("cost_per_100_turns") for c in _cases(subject, row.budget, row.strategy)]
+    known = [value for value in found if value is not None]
+    if not known:
+        return "Dollars: not measured, no price of the model is known."
+    mean = math.fsum(known) / len(known)
+    if mean == 0 and str(subject.settings.get("model", "")).startswith("offline"):
+        return "No dollars: the offline model is free."
+    return f"${mean:,.2f} for 100 turns."
+
+
+def spending(subject: Subject) -> Markup:
+    """The section on costs."""
+    board = subject.board
+    inside: list[str] = [subject.plot("spend", "context-over-time")]
+    if board is not None:
+        inside += [_table(subject, board)]
+        inside += [
+            element(
+                "p",
+                "Sums over all scenarios of the board. Cache read: sent tokens that repeat the"
+                " start of the context before, which a prompt cache could serve; the rest would be"
+                " written to it. Time is that of the machine which played the run, for information;"
+                " it is never gated.",
+                class_="note",
+            )
+        ]
+    else:
+        inside.append(element("p", "No scenario was played.", class_="unmeasured"))
+    return section("cost", "What remembering cost", "What is the price of it?", *inside)
+
+
+def _table(subject: Subject, board: Board) -> Markup:
+    rows = board.rows
+    spent = [spent_by(_cases(subject, board.budget, r.strategy), subject) for r in rows]
+    made = [
+        (Column(head="strategy", right=False), [r.strategy for r in rows]),
+        (Column(head="input"), [_amount(s.sent) for s in spent]),
+        (Column(head="cache write"), [_amount(s.sent - s.cached) for s in spent]),
+        (Column(head="cache read"), [_amount(s.cached) for s in spent]),
+        (Column(head="memory's calls"), [f"{s.calls:,}" for s in spent]),
+        (Column(head="their input"), [_amount(s.taken) for s in spent]),
+        (Column(head="their output"), [_amount(s.written) for s in spent]),
+        (Column(head="compactions"), [f"{s.compactions:,.0f}" for s in spent]),
+        (Column(head="freed"), [_amount(s.freed) for s in spent]),
+        (Column(head="cache breaks"), [f"{s.breaks:,.0f}" for s in spent]),
+        (Column(head="dollars"), [_dollars(s.dollars) for s in spent]),
+        (Column(head="time"), [numbers.seconds(s.seconds) for s in spent]),
+    ]
+    return table(
+        made,
+        f"Tokens, calls, dollars and time at budget {numbers.budget(board.budget)}",
+        tones=["control" if r.control else "" for r in rows],
+        heading=0,
+        cell=lambda _, column, text: named(text) if column == 0 else text,
+    )
+
+
+def _amount(tokens: float) -> str:
+    return f"{tokens:,.0f}"
+
+
+def _dollars(value: float | None) -> str:
+    return numbers.UNSCORED if value is None else f"${value:,.2f}"
+
+
+def _cases(subject: Subject, budget: int, strategy: str) -> list[CaseResult]:
+    dataset = subject.board.dataset if subject.board else ""
+    return [
+        c
+        for c in subject.run.cases
+        if (c.dataset, c.budget, c.strategy) == (dataset, budget, strategy)
+    ]
+
+
+def spent_by(cases: Sequence[CaseResult], subject: Subject) -> Spent:
+    """What some cases spent together."""
+    sent = [c.metrics.get("context_total") or 0 for c in cases]
+    shares = [c.metrics.get("cached_share") or 0 for c in cases]
+    calls: Counter[str] = Counter()
+    for case in cases:
+        calls += _calls(subject.run.turns(case.key))
+        calls += _calls(subject.run.probes(case.key))
+    prices = [c.metrics.get("cost") for c in cases]
+    known = [price for price in prices if price is not None]
+    return Spent(
+        sent=math.fsum(sent),
+        cached=math.fsum(s * share for s, share in zip(sent, shares, strict=True)),
+        calls=calls["calls"],
+        taken=calls["input"],
+        written=calls["output"],
+        compactions=_sum(cases, "compactions"),
+        freed=_sum(cases, "tokens_freed"),
+        breaks=_sum(cases, "cache_breaks"),
+        dollars=math.fsum(known) if known and len(known) == len(prices) else None,
+        seconds=math.fsum(c.seconds for c in cases),
+    )
+
+
+def _sum(cases: Sequence[CaseResult], metric: str) -> float:
+    return math.fsum(c.metrics.get(metric) or 0 for c in cases)
+
+
+def _calls(lines: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    counted: Counter[str] = Counter()
+    for line in lines:
+        for call in line.get("calls", ()):
+            if call["phase"] in MEMORY:
+                counted["calls"] += 1
+                counted["input"] += call["input"]
+                counted["output"] += call["output"]
+    return counted
