@@ -53,6 +53,7 @@ class Flags(TypedDict):
     color: ColorChoice
     progress: ProgressChoice
     no_report: bool
+    html: bool
     no_resume: bool
 
 
@@ -221,6 +222,9 @@ OUTPUT = (
     ),
     click.option(
         "--no-report", is_flag=True, envvar="MEMSIM_NO_REPORT", help="Write no report.md."
+    ),
+    click.option(
+        "--html", is_flag=True, envvar="MEMSIM_HTML", help="Write report.html, one page of it all."
     ),
     click.option(
         "--no-resume",

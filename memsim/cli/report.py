@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memsim.cli.options import Configured
-from memsim.cli.saved import saved_run, write_report
+from memsim.cli.saved import saved_run, write_page, write_report
 from memsim.cli.showing import Format, opening, show
 from memsim.cli.terminal import ColorChoice, Terminal
 from memsim.discovery import find_project
@@ -28,7 +28,8 @@ PLOTS = "plots"
     epilog="""\b
 Examples:
   memsim report 20260923T1042 --format md > comparison.md
-  memsim report --plots""",
+  memsim report --html
+  memsim report --all""",
 )
 @click.argument("run", metavar="[RUN]", default="latest")
 @click.option(
@@ -45,6 +46,19 @@ Examples:
     envvar="MEMSIM_PLOTS",
     help="Draw every plot into the run's folder, as SVG and PNG.",
 )
+@click.option(
+    "--html",
+    is_flag=True,
+    envvar="MEMSIM_HTML",
+    help="Write report.html into the run's folder: one page with everything.",
+)
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    envvar="MEMSIM_ALL",
+    help="Both: the plots and the page.",
+)
 @click.option("-q", "--quiet", is_flag=True, envvar="MEMSIM_QUIET", help="Only the last line.")
 @click.option(
     "--color",
@@ -53,7 +67,15 @@ Examples:
     envvar="MEMSIM_COLOR",
     help="NO_COLOR and FORCE_COLOR count too.",
 )
-def command(run: str, form: Format, plots: bool, quiet: bool, color: ColorChoice) -> int:
+def command(
+    run: str,
+    form: Format,
+    plots: bool,
+    html: bool,
+    everything: bool,
+    quiet: bool,
+    color: ColorChoice,
+) -> int:
     """Print a saved run again, and write its report.md anew.
 
     RUN is latest (the default), the beginning of a run's id, or a path. No model is called, no
@@ -66,11 +88,13 @@ def command(run: str, form: Format, plots: bool, quiet: bool, color: ColorChoice
     saved = saved_run(run, project)
     summary = summarise(saved)
     path = write_report(saved, summary)
+    if html or everything:
+        path = write_page(saved, summary)
     summary = replace(summary, header=replace(summary.header, place=project.show(path)))
     if form == "table" and not quiet:
         terminal.say_lines(list(opening(summary.header, terminal, planned=f"run {saved.id}")))
     show(saved, summary, form, terminal, quiet=quiet)
-    if plots:
+    if plots or everything:
         draw(saved, summary, project, terminal, quiet=quiet)
     return summary.verdict.exit_code
 

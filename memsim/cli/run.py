@@ -228,6 +228,7 @@ class _Performance:
         shown = None if self._flags["verbose"] else EXAMPLES
         summary = summarise(run, seconds=self._watch.seconds, examples=shown)
         name = "" if self._flags["no_report"] else "report.md"
+        name = "report.html" if self._flags["html"] else name
         place = self._place(run.folder / name)
         return replace(summary, header=replace(summary.header, place=place))
 
@@ -239,12 +240,14 @@ class _Performance:
         return self._project.show(path)
 
     def _keep_report(self, run: Run, summary: Summary) -> None:
-        from memsim.cli.saved import write_report
+        from memsim.cli.saved import write_page, write_report
         from memsim.report.job_summary import VARIABLE, add_to_job_summary
         from memsim.report.markdown import markdown
 
         if not self._flags["no_report"]:
             write_report(run, summary)
+        if self._flags["html"]:
+            write_page(run, summary)
         wrong = os.environ.get(VARIABLE) and add_to_job_summary(markdown(summary), os.environ)
         if wrong:
             complain(wrong)

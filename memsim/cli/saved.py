@@ -43,6 +43,17 @@ def saved_run(text: str, project: Project) -> Run:
     return load_run(text, reports_folder(project))
 
 
+def write_page(run: Run, summary: Summary) -> Path:
+    """Write `report.html` into a run's folder.
+
+    Raises:
+        RunFolderError: its records are damaged, or the folder cannot be written.
+    """
+    from memsim.report.html.page import save_page
+
+    return save_page(run, summary)
+
+
 def write_report(run: Run, summary: Summary) -> Path:
     """Write `report.md` into a run's folder.
 
