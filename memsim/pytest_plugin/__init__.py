@@ -53,8 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--memsim-record",
         choices=["none", "new", "rewrite"],
-        default="none",
-        help="recordings of a model's answers: none makes none and never asks the network",
+        help="a live model's answers: replay them and never ask, record what is missing, or all",
     )
     group.addoption(
         "--memsim-repeat",
@@ -90,7 +89,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """The marker that every scenario item bears; options that cannot be meant are refused."""
     config.addinivalue_line("markers", "memsim: a scenario replayed against a strategy")
     given = ("--memsim-baseline", "--memsim-update-baseline", "--memsim-report")
-    recording = config.getoption("--memsim-record") != "none"
+    recording = config.getoption("--memsim-record") in {"new", "rewrite"}
     if recording or any(config.getoption(name) for name in given):
         from memsim.pytest_plugin.asked import check_options
 

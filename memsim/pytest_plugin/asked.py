@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +14,12 @@ from memsim.cli.against import read_against
 from memsim.cli.saved import settings_of
 from memsim.discovery import find_project
 from memsim.errors import MemsimError
+from memsim.models.refs import is_live
 
 if TYPE_CHECKING:
     from memsim.config import Settings
     from memsim.discovery import Project
+    from memsim.models.access import Access
 
 RUN_FILES = frozenset(
     {
@@ -43,6 +48,7 @@ def asked_settings(project: Project, config: pytest.Config) -> Settings:
         "strategies": config.getoption("--memsim-strategy") or None,
         "repeat": config.getoption("--memsim-repeat"),
         "baseline": config.getoption("--memsim-baseline"),
+        "record": config.getoption("--memsim-record"),
     }
     return settings_of(project, flags)
 
@@ -53,10 +59,8 @@ def check_options(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: an option names what is not there, or contradicts another.
     """
-    recording = config.getoption("--memsim-record")
-    if recording != "none":
-        message = f"--memsim-record {recording}: the offline model has no answers to record"
-        raise pytest.UsageError(message)
+    if config.getoption("--memsim-record") in {"new", "rewrite"}:
+        _check_recording(config)
     updating = config.getoption("--memsim-update-baseline")
     if updating and config.getoption("--memsim-baseline") == "none":
         message = "--memsim-update-baseline and --memsim-baseline none cannot both be meant"
@@ -69,6 +73,38 @@ def check_options(config: pytest.Config) -> None:
             read_against(asked_settings(project, config), project, typed=True)
         except MemsimError as error:
             raise pytest.UsageError(str(error)) from error
+
+
+def _check_recording(config: pytest.Config) -> None:
+    from memsim.models.opening import check_live
+    from memsim.models.refs import LiveRef, read_model
+
+    try:
+        project = find_project(config.rootpath)
+        settings = asked_settings(project, config)
+        ref = read_model(settings.model)
+        if isinstance(ref, LiveRef):
+            check_live(ref, asked_access(settings, project, config))
+            return
+    except MemsimError as error:
+        raise pytest.UsageError(str(error)) from error
+    recording = config.getoption("--memsim-record")
+    message = f"--memsim-record {recording}: the {settings.model} model has no answers to record"
+    raise pytest.UsageError(message)
+
+
+def asked_access(settings: Settings, project: Project, config: pytest.Config) -> Access:
+    """How a session comes by a live model's answers; its workers share what may be spent."""
+    from memsim.suite.asking import access_of
+
+    if settings.max_cost is None or not is_live(settings.model):
+        return access_of(settings, project)
+    worker = getattr(config, "workerinput", {})
+    name = f"memsim-spent-{worker.get('testrunuid', os.getpid())}"
+    ledger = Path(tempfile.gettempdir()) / name
+    if not worker:
+        config.add_cleanup(partial(ledger.unlink, missing_ok=True))
+    return access_of(settings, project, ledger=ledger)
 
 
 def report_folder(config: pytest.Config) -> Path | None:

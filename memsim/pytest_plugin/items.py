@@ -12,7 +12,7 @@ import pytest
 
 from memsim.discovery import find_project
 from memsim.errors import MemsimError
-from memsim.pytest_plugin.asked import asked_settings
+from memsim.pytest_plugin.asked import asked_access, asked_settings
 from memsim.suite.cases import CaseOutcome, blank_result
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ def specs_in(path: Path, config: pytest.Config) -> tuple[CaseSpec, ...]:
         MemsimError: the file, the project's settings or a strategy is wrong.
     """
     from memsim.suite import find_scenarios, plan, resolve_strategies
-    from memsim.suite.asking import access_of
 
     project = find_project(path.parent)
     settings = asked_settings(project, config)
     scenarios = find_scenarios([str(path)], project)
     # Controls are never judged, so as items they could only pass.
     strategies = resolve_strategies(settings.strategies, project, controls=False)
-    return plan(settings, scenarios, strategies, access=access_of(settings, project)).cases
+    access = asked_access(settings, project, config)
+    return plan(settings, scenarios, strategies, access=access).cases
 
 
 def name_of(spec: CaseSpec) -> str:
