@@ -126,15 +126,20 @@ class Aegis(Strategy):
     * Redis holds working memory and ledger -> test_a_real_redis
     * PostgreSQL with pgvector holds the episodes -> test_a_real_postgres
 
-    What `memsim check` finds against the design, and `fixed` repairs:
+    * defect, repaired by `fixed`: a conversation of which no summary came is in no episode
+      -> test_a_conversation_whose_summary_fails_is_lost
 
-    - I1 pair_closure: a result that comes late stands in the conversation in which it
-      comes, without its call (two conversations, the call `m14` in one and its result `m26`
-      in the other)
-    - I6 authority_non_elevation: what it remembers is a system message, as documented
-      (`memory:2` was made of what a user said)
-    - I9 provider_validity: where its call stands in another conversation, a result comes
-      first (the same result, `m26`)
+    What `memsim check` finds against the design, with the conversation that shows it:
+
+    * breaks I1 pair_closure, repaired by `fixed`: a late result stands in the conversation in
+      which it comes (the call `m2` in one, its result `m3` in the next)
+      -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I6 authority_non_elevation, repaired by `fixed`: what it remembers is a system
+      message, as documented (`memory:2`, made of what a user said)
+      -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I9 provider_validity, repaired by `fixed`: a late result comes first in its
+      conversation (`m3`, once its call's id is used again there)
+      -> test_what_it_breaks_holds_once_it_is_repaired
     """
 
     departs: ClassVar[Mapping[str, str]] = {

@@ -149,15 +149,28 @@ class Agenticx(Strategy):
         * 0.6: long results of tools are cut as they come -> test_long_results_are_cut_in_06
         * 0.6: parts of Chinese sentences are found -> test_06_finds_parts_of_chinese_sentences
 
-    What `memsim check` finds against the design, and `fixed` repairs:
+    What `memsim check` finds against the design, with the conversation that shows it:
 
-    - I6 authority_non_elevation: what is compacted and what is recalled are system
-      messages, as documented (`compacted:m13` was made of what users and tools said)
-    - I15 within_budget: it compacts above so many messages and characters, and knows no
-      budget (91 tokens at a budget of 90)
+        * breaks I1 pair_closure, repaired by `fixed`: the messages that stay may begin with a
+          result (four turns of three calls: result `m16` without `m14`) ->
+          test_what_it_breaks_holds_once_it_is_repaired
+        * breaks I6 authority_non_elevation, repaired by `fixed`: what is compacted or recalled
+          is a system message, as documented (`compacted:m13`, made of what users said) ->
+          test_what_it_breaks_holds_once_it_is_repaired
+        * breaks I9 provider_validity, repaired by `fixed`: the same result answers what nobody
+          called (`m16`) -> test_what_it_breaks_holds_once_it_is_repaired
+        * breaks I15 within_budget, repaired by `fixed`: it compacts above so many messages and
+          characters, and knows no budget (three results of 1,560 characters: 1,221 tokens at a
+          budget of 240) -> test_what_it_breaks_holds_once_it_is_repaired
+        * breaks I16 progress, repaired by `fixed`: any reply is taken (3,280 tokens in the place
+          of 173, where a model goes on and on) ->
+          test_what_it_breaks_holds_once_it_is_repaired
     """
 
     departs: ClassVar[Mapping[str, str]] = {
+        "pair_closure": "the messages that stay may begin with a result",
+        "provider_validity": "the messages that stay may begin with a result",
+        "progress": "whatever the model says is taken",
         "authority_non_elevation": "what is compacted or recalled is a system message",
         "within_budget": "it compacts above so many messages and characters, and knows no budget",
     }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from memsim import (
     Context,
@@ -127,6 +127,18 @@ class Agentscope(Strategy):
     * 1.0.21: compressed messages are marked, the summary stands before the rest
       -> test_compressed_messages_are_marked
 
+    What `memsim check` finds against the design, with the conversation that shows it:
+
+    * breaks I15 within_budget, repaired by `fixed`: summaries and memories are shown whole,
+      whatever the budget (seven turns, a summary cut off at its limit: 526 tokens of 131)
+      -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I16 progress, repaired by `fixed`: what is merged or summarised may be longer than
+      what it stands for (seven short turns: 115 tokens in the place of 109)
+      -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I24 failure_keeps_state, repaired by `fixed`: any reply is taken, one that was cut
+      off too (eight turns: it takes the place of the summary before, `condensed:1`)
+      -> test_what_it_breaks_holds_once_it_is_repaired
+
     Args:
         memory: `inmemory` keeps all messages; `autocontext` compresses them.
         longterm: what is kept for later: nothing, facts (`mem0`), summaries (`reme`) or the
@@ -154,6 +166,12 @@ class Agentscope(Strategy):
     Raises:
         ValueError: a number is out of its range, or a word means nothing here.
     """
+
+    departs: ClassVar[Mapping[str, str]] = {
+        "within_budget": "summaries and memories are shown whole, whatever the budget",
+        "progress": "what is merged or summarised may be longer than what it stands for",
+        "failure_keeps_state": "whatever the model says is taken",
+    }
 
     def __init__(
         self,

@@ -165,14 +165,20 @@ class Cogtrix(Strategy):
     * source, by `switching=auto`: the mode follows two of the last three messages
       -> test_the_mode_can_follow_what_is_asked_for
 
-    What `memsim check` finds against the design, and `fixed` repairs:
+    What `memsim check` finds against the design, with the conversation that shows it:
 
-    - I1 pair_closure: the oldest messages are dropped one by one (result `m7` is left of the
-      pair that its call `m4` begins)
-    - I7 current_input: a message too long for the window is cut with a marker, the current
-      one too (`m3` of 11 tokens, cut at a budget of 48)
-    - I15 within_budget: its own estimate leaves out what every message costs by itself (92
-      tokens at a budget of 90)
+    * breaks I1 pair_closure, repaired by `fixed`: the oldest messages are dropped one by one
+      (result `m5` without its call `m2`, at a budget of 108)
+      -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I7 current_input, repaired by `fixed`: a message too long for the window is cut
+      with a marker, the current one too (`m1`, at a budget of 48)
+      -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I15 within_budget, repaired by `fixed`: its own estimate leaves out what every
+      message costs by itself (95 tokens at a budget of 90)
+      -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I16 progress, repaired by `fixed`: any reply that is not blank is taken (3,413
+      tokens in the place of 292, where a model goes on and on)
+      -> test_what_it_breaks_holds_once_it_is_repaired
 
     Args:
         mode: what is tracked beside what is said; `/mode code` in a message changes it.
@@ -200,6 +206,7 @@ class Cogtrix(Strategy):
     departs: ClassVar[Mapping[str, str]] = {
         "pair_closure": "the oldest messages are dropped one by one",
         "current_input": "a message too long for the window is cut, the current one too",
+        "progress": "whatever the model says is taken, unless it is blank",
         "within_budget": "its own estimate leaves out what every message costs by itself",
     }
 

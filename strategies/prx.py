@@ -181,10 +181,11 @@ class Prx(Strategy):
     * a lost database comes back, and cannot be opened unless `fixed`
       -> test_a_lost_database_comes_back_only_repaired
 
-    What `memsim check` finds against the design, and `fixed` repairs:
+    What `memsim check` finds against the design, with the conversation that shows it:
 
-    - I6 authority_non_elevation: what is recalled is a system message (`recalled:1` was
-      made of what a user said)
+    * breaks I6 authority_non_elevation, repaired by `fixed`: what is recalled is a system
+      message (made of what two users said of a door)
+      -> test_what_it_breaks_holds_once_it_is_repaired
     """
 
     departs: ClassVar[Mapping[str, str]] = {
@@ -290,7 +291,8 @@ class Prx(Strategy):
 
     def delivered(self, context: Context) -> None:
         of, text = self._asked
-        self.service.sent(text if of is context else "", told_rows(context))
+        numbers = self.service.brain.numbers(told_rows(context))
+        self.service.sent(text if of is context else "", numbers)
 
     def end_turn(self) -> None:
         self._pending.clear()

@@ -28,12 +28,14 @@ def fitted(build: ContextBuilder, context: Context, budget: int) -> Context:
         return context
     window = _of(s for s in context.sections if s.layer == "window")
     rest = _of(s for s in context.sections if s.layer != "window")
-    window, _ = build.fit(window, max(budget - rest.tokens, budget // 2, 0))
+    firm = build.fit(rest, 0)[0].tokens
+    half = min(budget // 2, budget - firm)
+    window, _ = build.fit(window, max(budget - rest.tokens, half, 0))
     rest, _ = build.fit(rest, max(budget - window.tokens, 0))
     left = {s.layer: s for s in (*window.sections, *rest.sections)}
     sections = [left[s.layer] for s in context.sections if s.layer in left]
     if rest.tokens + window.tokens > max(budget, 0):
-        raise BudgetUnsatisfiable("system", rest.tokens, budget)
+        raise BudgetUnsatisfiable("system", rest.tokens + window.tokens, budget)
     return Context(sections=tuple(sections), ranking=context.ranking)
 
 

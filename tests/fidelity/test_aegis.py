@@ -7,6 +7,7 @@ import random
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +22,7 @@ from memsim import Environment, Event, Forget, Message, Query, said
 from memsim.cli import serve
 from memsim.clock import Clock
 from memsim.discovery.loading import prepare
-from memsim.errors import StateError, StoreError
+from memsim.errors import ModelError, StateError, StoreError
 from memsim.memory.systems.aegis import pipeline as nodes
 from memsim.memory.systems.aegis.episodes import (
     DIMENSION,
@@ -54,11 +55,13 @@ from memsim.memory.systems.aegis.working import (
     working_key,
 )
 from memsim.message import Block, Role, Text, ToolResult, ToolUse
+from memsim.models import Reply, Request
 from memsim.models.embedding import HashEmbedder
 from memsim.models.offline import OfflineModel
 from memsim.models.refs import read_embedder
 from memsim.strategy import Strategy
 from memsim.tokens import TokenCounter, load_tokenizer
+from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.fidelity.serving import calling
 from tests.memory.stores import servers
 
@@ -722,6 +725,65 @@ def test_a_conversation_ends_when_nothing_is_said_for_a_day(play: Play) -> None:
     assert 1 == sum(e.kind == "stored" for e in played.events)
 
 
+class Failing(OfflineModel):
+    """Fails as long as it is down."""
+
+    down = False
+
+    def complete(self, request: Request) -> Reply:
+        """What the model says.
+
+        Raises:
+            ModelError: it is down.
+        """
+        if self.down:
+            raise ModelError("down")
+        return super().complete(request)
+
+
+def test_a_conversation_whose_summary_fails_is_lost(play: Play) -> None:
+    """In AEGIS no episode will ever tell of it; repaired, it is summarised with the next chance."""
+    for ref, expected in (("aegis:index=exact", False), ("aegis:fixed=true", True)):
+        played = play(ref)
+        played.env.model = model = Failing(played.env.counter)
+        played.strategy = prepare(ref)(played.env)
+        played.turn("The gate code of the harbour is 4471.", session="s1")
+        model.down = True
+        with pytest.raises(ModelError) if not expected else nullcontext():
+            played.strategy.elapse(played.clock.advance(DAY))
+        model.down = False
+        played.strategy.elapse(played.clock.advance(DAY))
+        played.again()
+        assert expected == ("4471" in played.asked("What is the gate code of the harbour?", "s2"))
+        assert expected == any(e.kind == "failed" for e in played.events)
+
+
+def test_what_a_model_refuses_to_say_is_asked_for_once(play: Play) -> None:
+    """Repaired, what is refused waits for another message, and survives a restart meanwhile."""
+    played = play("aegis:fixed=true")
+    model = played.env.model = Refusing(played.env.counter)
+    played.strategy = prepare(played.ref)(played.env)
+    played.turn("The gate code of the harbour is 4471.", session="s1")
+    for _ in range(3):
+        played.strategy.elapse(played.clock.advance(DAY))
+        played.again()
+    assert 1 == model.asked
+    played.turn("Good night.", session="s1")
+    played.strategy.elapse(played.clock.advance(DAY))
+    assert 2 == model.asked
+
+
+class Refusing(OfflineModel):
+    """Writes nothing, and counts how often it was asked to."""
+
+    asked = 0
+
+    def complete(self, request: Request) -> Reply:
+        """An empty text."""
+        self.asked += 1
+        return Reply(text="")
+
+
 def test_a_long_conversation_may_be_stored_in_parts(play: Play) -> None:
     """With `every`, an episode is made of so many user's messages though it goes on."""
     played = play("aegis:index=exact,every=2")
@@ -986,3 +1048,9 @@ def test_the_pipeline_s_default_is_the_document() -> None:
     """Rules that nobody sets are AEGIS's."""
     rules = nodes.Rules()
     assert (3, None, False, False) == (rules.top, rules.least, rules.users, rules.fixed)
+
+
+@pytest.mark.parametrize("name", SHOWN["aegis"])
+def test_what_it_breaks_holds_once_it_is_repaired(name: str) -> None:
+    """A conversation shows it of the design as published, and holds with `fixed`."""
+    assert_broken_unless_fixed("aegis", name)

@@ -29,6 +29,7 @@ from memsim.memory.systems.agenticx.studio import Studio
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.models import Reply, Request
 from memsim.strategy import Event, Forget, Query
+from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.strategies.conversations import conversations, play, saved, strategy
 
 DAY = EPOCH.date().isoformat()
@@ -981,3 +982,9 @@ def test_it_tells_where_a_message_is() -> None:
     query = Query(text="?", principal="ana", session="s1", time=EPOCH, turn=1, budget=4096)
     places = [chat.memory.locate(source, query) for source in (late, kept, lost, "nobody")]
     assert ["window", "store", "log", None] == [p and p.tier for p in places]
+
+
+@pytest.mark.parametrize("name", SHOWN["agenticx"])
+def test_what_it_breaks_holds_once_it_is_repaired(name: str) -> None:
+    """A conversation shows it of the design as published, and holds with `fixed`."""
+    assert_broken_unless_fixed("agenticx", name)

@@ -36,6 +36,7 @@ from memsim.models import Model, Reply, Request
 from memsim.models.embedding import load_embedder
 from memsim.models.offline import OfflineModel
 from memsim.tokens import TokenCounter, load_tokenizer
+from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 
 counter = TokenCounter(load_tokenizer("chars/4"))
 offline = OfflineModel(counter)
@@ -969,3 +970,9 @@ def test_uuids_are_of_their_content() -> None:
     digest = MemoryBlobs().put(data)
     assert tag(data, 1) == f"<!-- CONTEXT_OFFLOAD: uuid={uuid_of(digest)} -->"
     assert 36 == len(uuid_of(digest))
+
+
+@pytest.mark.parametrize("name", SHOWN["agentscope"])
+def test_what_it_breaks_holds_once_it_is_repaired(name: str) -> None:
+    """A conversation shows it of the design as published, and holds with `fixed`."""
+    assert_broken_unless_fixed("agentscope", name)

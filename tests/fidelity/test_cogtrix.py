@@ -40,6 +40,7 @@ from memsim.models.embedding import load_embedder
 from memsim.models.loading import load_model
 from memsim.strategy import Event, Forget, Query, Strategy
 from memsim.tokens import TokenCounter, load_tokenizer
+from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.strategies.conversations import ask, strategy
 
 Json = Any
@@ -1214,3 +1215,9 @@ def test_the_past_is_no_longer_than_what_is_sent() -> None:
     scribe = Scribe()
     Talk(model=scribe).turns(200)
     assert all(len(request.messages) <= 11 for request in scribe.asked)
+
+
+@pytest.mark.parametrize("name", SHOWN["cogtrix"])
+def test_what_it_breaks_holds_once_it_is_repaired(name: str) -> None:
+    """A conversation shows it of the design as published, and holds with `fixed`."""
+    assert_broken_unless_fixed("cogtrix", name)

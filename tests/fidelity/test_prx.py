@@ -37,6 +37,7 @@ from memsim.models.embedding import load_embedder
 from memsim.models.loading import load_model
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
 from memsim.tokens import TokenCounter, load_tokenizer
+from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.memory.stores import servers
 
 if TYPE_CHECKING:
@@ -1271,3 +1272,9 @@ def test_a_restart_changes_nothing(tmp_path: Path, ref: str) -> None:
 
     assert state == json.loads(json.dumps(other.memory.save()))
     assert one.asked("rocket number 3") == other.asked("rocket number 3")
+
+
+@pytest.mark.parametrize("name", SHOWN["prx"])
+def test_what_it_breaks_holds_once_it_is_repaired(name: str) -> None:
+    """A conversation shows it of the design as published, and holds with `fixed`."""
+    assert_broken_unless_fixed("prx", name)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fidelity import breaking
+
 ROOT = Path(__file__).resolve().parents[2]
 STRATEGIES = ROOT / "strategies"
 SYSTEMS = ("agenticx", "agentscope", "prx", "cogtrix", "aegis")
@@ -81,6 +83,12 @@ def test_every_reproduced_system_has_a_table(system: str) -> None:
     """A strategy that is named for a published system says what of it is held by tests."""
     strategy = STRATEGIES / f"{system}.py"
     assert not strategy.is_file() or rows(strategy.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_what_a_design_breaks_is_declared_shown_and_told(system: str) -> None:
+    """Its class declares it, a conversation shows it, and the table has a row for it."""
+    assert set(breaking.SHOWN[system]) == breaking.declared(system) == breaking.in_table(system)
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ DEPARTING = [s for s in SYSTEMS if subject_of(s).claims.departs]
 
 
 @pytest.mark.parametrize("system", DEPARTING)
-def test_what_is_declared_is_broken_and_nothing_else_of_structure_is(system: str) -> None:
-    """A departure that no case shows any more is taken back; one that is not declared is red."""
+def test_nothing_of_structure_is_broken_but_what_is_declared(system: str) -> None:
+    """One that is not declared is red; that each is really broken, tests of fidelity show."""
     departs = subject_of(system).claims.departs
     checked = check(system, k=f"strategy and (structure or {' or '.join(departs)})")
 
-    assert set(departs) == {r.invariant for r in checked.results if r.verdict == "declared"}
+    assert {r.invariant for r in checked.results if r.verdict == "declared"} <= set(departs)
     assert [] == [(r.invariant, r.why) for r in checked.results if r.verdict == "violated"]
 
 

@@ -1,0 +1,122 @@
+"""Conversations in which a published design breaks what a memory has to hold, and where it is told.
+
+Each is played by the function that measures the invariant: it must object to the design as it was
+published, and to nothing once it is repaired. A design names its breaks as `departs`; its fidelity
+table has a row for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from memsim.testing import Case, Violation, verify
+from memsim.testing.checking import subject_of
+from memsim.testing.generators.talking import Kind, Said, written
+
+ROOT = Path(__file__).resolve().parents[2]
+FACT = "The door code at the office is {code} since Monday."
+LATER = "Correction: it is no longer that, it is {code} now."
+
+
+def said(text: str = "Where is the order?", kind: Kind = "talk", *, calls: int = 1) -> Said:
+    """One turn of Ana's, three minutes after the one before."""
+    return Said(0, 3, kind, ("fact", text), calls, 1, rule=False, renewed=False, aside="")
+
+
+def elsewhere(turn: Said) -> Said:
+    """The turn, with which another conversation begins."""
+    return replace(turn, renewed=True)
+
+
+def told(*turns: Said, budget: int = 1024, behaviour: str = "good") -> Case:
+    """A case of these turns."""
+    return Case(events=written(turns), budget=budget, behaviour=behaviour)  # type: ignore[arg-type]
+
+
+TOOLS = replace(said("Look it up.", "tools", calls=3), long=60)
+LATE = (said(kind="late"), elsewhere(said()))
+
+Cases = Mapping[str, tuple[str, Case]]
+"""By invariant: the strategy as published, and a conversation in which it is broken."""
+
+AEGIS: Cases = MappingProxyType(
+    {
+        "pair_closure": ("aegis", told(*LATE)),
+        "authority_non_elevation": ("aegis", told(said(FACT), said(FACT))),
+        "provider_validity": ("aegis", told(*LATE, said(), said(kind="dangling"))),
+    }
+)
+AGENTICX: Cases = MappingProxyType(
+    {
+        "pair_closure": ("agenticx", told(*[TOOLS] * 4)),
+        "authority_non_elevation": ("agenticx", told(*[said()] * 12)),
+        "provider_validity": ("agenticx", told(*[TOOLS] * 4)),
+        "within_budget": ("agenticx", told(TOOLS, budget=240)),
+        "progress": ("agenticx", told(*[said()] * 12, behaviour="longer")),
+    }
+)
+CONTEXTUAL = "agentscope:memory=autocontext"
+AGENTSCOPE: Cases = MappingProxyType(
+    {
+        "within_budget": (CONTEXTUAL, told(*[said()] * 7, budget=131, behaviour="truncated")),
+        "progress": (CONTEXTUAL, told(*[said()] * 7, budget=131)),
+        "failure_keeps_state": (
+            CONTEXTUAL,
+            told(*[said()] * 8, budget=131, behaviour="truncated"),
+        ),
+    }
+)
+COGTRIX: Cases = MappingProxyType(
+    {
+        "pair_closure": (
+            "cogtrix",
+            told(said(kind="late"), replace(said(), who=1), said(), budget=108),
+        ),
+        "current_input": ("cogtrix", told(said(FACT * 9), budget=48)),
+        "within_budget": ("cogtrix", told(said(LATER, "tools", calls=3), budget=90)),
+        "progress": ("cogtrix", told(*[said()] * 18, behaviour="longer")),
+    }
+)
+PRX: Cases = MappingProxyType(
+    {"authority_non_elevation": ("prx", told(said(FACT), replace(said(FACT), who=1)))}
+)
+SHOWN: Mapping[str, Cases] = MappingProxyType(
+    {
+        "aegis": AEGIS,
+        "agenticx": AGENTICX,
+        "agentscope": AGENTSCOPE,
+        "cogtrix": COGTRIX,
+        "prx": PRX,
+    }
+)
+"""By system."""
+
+
+def repaired(ref: str) -> str:
+    """The same strategy, repaired."""
+    return f"{ref}{',' if ':' in ref else ':'}fixed=true"
+
+
+def assert_broken_unless_fixed(system: str, name: str) -> None:
+    """The published design breaks it in the conversation shown, and the repaired one does not."""
+    ref, case = SHOWN[system][name]
+    with pytest.raises(Violation):
+        verify(name, ref, case)
+    verify(name, repaired(ref), case)
+
+
+def declared(system: str) -> frozenset[str]:
+    """What a system says that it breaks."""
+    return frozenset(subject_of(system).claims.departs)
+
+
+def in_table(system: str) -> frozenset[str]:
+    """What its fidelity table has a row for: `* breaks I1 name, ...`."""
+    text = (ROOT / "strategies" / f"{system}.py").read_text(encoding="utf-8")
+    return frozenset(re.findall(r"^\s*\* breaks I\d+ (\w+)", text, re.MULTILINE))
