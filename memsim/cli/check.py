@@ -30,7 +30,8 @@ FOLDER = "checks"
     epilog="""\b
 Examples:
   memsim check strategies/mine.py@Mine
-  memsim check sliding_window:messages=5 memory -k 'structure or budget' --profile ci""",
+  memsim check sliding_window:messages=5 memory -k 'structure or budget' --profile ci
+  memsim check --noninterference layered:acl=on""",
 )
 @click.argument("strategies", nargs=-1, metavar="[STRATEGY]...")
 @click.option("-k", "expression", metavar="EXPR", help="Invariants: number, name or family.")
@@ -42,6 +43,12 @@ Examples:
     help="How hard to try: 50 cases of about 30 messages, 500 of 50, or 20,000 of 100.",
 )
 @click.option("--seed", metavar="N", help="Of the cases; the project's, or 7.")
+@click.option(
+    "--noninterference",
+    "in_lockstep",
+    is_flag=True,
+    help="Play pairs of worlds that differ in what others say; show the first byte that does.",
+)
 @click.option("-j", "--jobs", metavar="N", help="Processes; 0 leaves it to memsim.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
 @click.option("-o", "--output", metavar="DIR", help="Where counterexamples go.")
@@ -52,6 +59,7 @@ def command(
     expression: str | None,
     profile: str,
     seed: str | None,
+    in_lockstep: bool,
     jobs: str | None,
     form: Literal["table", "json"],
     output: str | None,
@@ -67,10 +75,43 @@ def command(
     _need_hypothesis()
     project = find_project()
     settings = settings_of(project, {"seed": seed, "jobs": jobs})
+    if in_lockstep:
+        if expression:
+            raise UsageError("--noninterference looks at one thing alone: leave -k out")
+        subjects = _apart(strategies, project)
+        return _lockstep(subjects, profile, settings.seed, form, Terminal.of_process(color))
     folder = Path(output) if output else project.base / settings.reports / FOLDER
     plans, kept = _planned(strategies, expression, profile, settings, project, folder)
     reports = _performed(plans, settings.jobs)
     return _told(reports, kept, plans[0], form, Terminal.of_process(color), verbose=verbose)
+
+
+def _apart(strategies: Sequence[str], project: Project) -> list[str]:
+    from memsim.testing.checking import PARTS
+
+    if not strategies or PARTS in strategies:
+        raise UsageError("--noninterference plays strategies: name one or several")
+    return _subjects(strategies, project)
+
+
+def _lockstep(
+    subjects: Sequence[str],
+    profile: str,
+    seed: int,
+    form: Literal["table", "json"],
+    terminal: Terminal,
+) -> int:
+    from memsim.testing.checking import PROFILES, subject_of
+    from memsim.testing.lockstep import look
+    from memsim.testing.partings import as_json, exit_code, lines
+
+    found = [look(subject_of(subject), PROFILES[profile], seed) for subject in subjects]
+    code = exit_code(found)
+    if form == "json":
+        terminal.say(as_json(found, int(code)))
+    else:
+        terminal.say_lines(list(lines(found)))
+    return code
 
 
 def _need_hypothesis() -> None:

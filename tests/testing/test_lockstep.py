@@ -1,0 +1,150 @@
+"""Two worlds in lockstep: the first byte that differs, and how it came there."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from memsim.cli.program import program
+from memsim.context import Context
+from memsim.message import Message, composed
+from memsim.strategy import Environment, Query, Strategy
+from memsim.testing.checking import Profile, subject_of
+from memsim.testing.claims import claims_of
+from memsim.testing.doubles import AMNESIAC, HONEST, load
+from memsim.testing.invariants.acl import observer
+from memsim.testing.lockstep import WAYS, Looked, look
+from memsim.testing.worlds import Subject
+
+FEW = Profile(name="few", examples=8, steps=30, patience=150)
+OPEN = '''
+"""A window of everybody's, of which strangers see whose turn it was."""
+from memsim import Context, Strategy
+
+class Open(Strategy):
+    def __init__(self, env):
+        super().__init__(env)
+        self.said = []
+    def observe(self, message):
+        self.said.append(message)
+    def context(self, query):
+        own = [m for m in self.said if m.principal == query.principal]
+        return self.env.build.context(self.env.build.section("window", own[-1:]))
+    def call_tool(self, name, arguments, principal):
+        return "nothing"
+
+class Blind(Open):
+    def context(self, query):
+        return Context()
+
+class Counting(Open):
+    def context(self, query):
+        count = len({m.principal for m in self.said})
+        own = super().context(query)
+        return own if count < 2 else Context(sections=own.sections, ranking=("m1",) * count)
+'''
+
+
+class Summing(Strategy):
+    """One summary for everybody."""
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__(env)
+        self.said: list[Message] = []
+
+    def observe(self, message: Message) -> None:
+        self.said.append(message)
+
+    def context(self, query: Query) -> Context:
+        """How much was said, and from what that is known."""
+        ids = tuple(m.id for m in self.said)
+        made = composed("user", f"So it was, {len(ids)} times.", id="s", derived_from=ids)
+        return self.env.build.context(self.env.build.section("summary", [made]))
+
+
+def looked(path: str) -> Looked:
+    """What came of looking at a double."""
+    kind = load(path)
+    return look(Subject(ref=path, make=kind, claims=claims_of(kind, "double", {})), FEW, 7)
+
+
+@pytest.mark.parametrize("ref", ["layered:acl=on,mode=both", "prx:acl=on,fixed=true"])
+def test_who_keeps_principals_apart_shows_the_same(ref: str) -> None:
+    """Contexts, tools and tiers, in pairs of every kind, each of which is shown what is theirs."""
+    found = look(subject_of(ref), FEW, 7)
+
+    assert (None, "") == (found.parting, found.why)
+    assert 0 < found.telling == found.pairs
+    assert not found.pairs % len(WAYS)
+    assert found.views > 100 * found.pairs
+
+
+def test_the_first_byte_is_shown_with_its_way() -> None:
+    """PRX ranks before it filters; the case is made as short as it can be."""
+    parting = look(subject_of("prx:acl=on"), replace(FEW, examples=30), 7).parting
+
+    assert parting is not None
+    assert parting.left != parting.right
+    assert len(parting.case.events) <= 4
+    assert parting.who == observer(parting.case)
+    assert f" by {parting.who}" not in parting.path[0]
+    assert parting.path[-1].startswith(f"seen by {parting.who} after turn {parting.turn} in the ")
+
+
+def test_a_summary_on_the_way_is_named() -> None:
+    """As a stop of its own, with the turns that it was made of."""
+    claims = claims_of(Summing, "summing", {})
+    parting = look(Subject(ref="summing", make=Summing, claims=claims), FEW, 7).parting
+
+    assert parting is not None
+    said, made, seen = parting.path
+    assert said.startswith("said at turn ")
+    assert made == f"a summary of turn {said.split()[3]}"
+    assert seen.endswith(", summary")
+
+
+def test_who_shows_nothing_is_not_measured() -> None:
+    """Two worlds in which nobody sees anything say nothing of each other."""
+    found = looked(AMNESIAC)
+
+    assert (None, 0) == (found.parting, found.telling)
+    assert found.why
+    assert not looked(HONEST).why
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "word"),
+    [("Open", 0, "the same"), ("Blind", 7, "UNMEASURED"), ("Counting", 1, "DIFFERS")],
+)
+def test_the_command_says_so_by_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, code: int, word: str
+) -> None:
+    """And in both formats."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(OPEN, encoding="utf-8")
+    asked = ["check", "--noninterference", f"mine.py@{kind}"]
+
+    told = CliRunner().invoke(program, asked)
+    value = json.loads(CliRunner().invoke(program, [*asked, "--format", "json"]).stdout)
+
+    assert (code, "") == (told.exit_code, told.stderr)
+    assert told.stdout.startswith(word)
+    assert code == value["exit"]
+    assert (code == 1) == bool(value["subjects"][0]["parting"])
+    assert ("  path          said at turn " in told.stdout) == (kind == "Counting")
+
+
+@pytest.mark.parametrize("wrong", [[], ["memory"], ["layered", "-k", "acl"], ["no_such"]])
+def test_the_command_wants_strategies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: list[str]
+) -> None:
+    """One line, and the code of a wrong use."""
+    monkeypatch.chdir(tmp_path)
+
+    done = CliRunner().invoke(program, ["check", "--noninterference", *wrong])
+
+    assert (4, 1) == (done.exit_code, len(done.stderr.splitlines()))
