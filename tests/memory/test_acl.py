@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
 from memsim.errors import AccessError, StateError
 from memsim.memory.acl import Grant, Permissions, Reader, Where
-from memsim.memory.entry import Entry, Shelf
+from memsim.memory.entry import Entry, Shelf, entry_id, in_order
+from memsim.message import EPOCH
 
 
 def test_nobody_sees_nothing_not_even_what_is_public() -> None:
@@ -101,3 +104,124 @@ def test_permissions_come_back_as_they_were() -> None:
         with pytest.raises(StateError):
             again.load(damaged)
         assert permissions.save() == again.save()
+
+
+def test_who_takes_part_is_known_in_each_conversation() -> None:
+    """By name in order, each once, and nowhere else."""
+    permissions = Permissions()
+    for who, session in (("cleo", "s2"), ("ben", "s1"), ("ana", "s1"), ("ben", "s2")):
+        permissions.joins(who, session)
+
+    assert ["ana", "ben", "cleo"] == permissions.known()
+    assert permissions.takes_part("ben", "s1") is True
+    assert permissions.takes_part("cleo", "s1") is False
+    assert permissions.takes_part("cleo", "nobody's") is False
+
+
+def test_nobody_gets_a_plain_no() -> None:
+    """Whether somebody may see something is yes or no, for stores that write it down."""
+    assert Reader(principal="").may_see(Shelf(owner="ana")) is False
+    assert Where(reader=None).admits(Shelf(owner="ana")) is True
+
+
+@pytest.mark.parametrize("category", [None, "daily"])
+def test_a_grant_of_all_and_one_of_a_category_are_two(category: str | None) -> None:
+    """Taking one back leaves the other, and the grants of others."""
+    permissions = Permissions()
+    grants = {Grant(owner="ana", reader="ben", category=c) for c in (None, "daily")}
+    for grant in (*grants, Grant(owner="cleo", reader="dora")):
+        permissions.grant(grant)
+
+    taken = Grant(owner="ana", reader="ben", category=category)
+    permissions.revoke(taken)
+    permissions.revoke(taken)
+
+    assert grants - {taken} == permissions.reader("ben").grants
+    assert {"dora"} == {g.reader for g in permissions.reader("dora").grants}
+
+
+def test_a_grant_of_a_category_lets_nobody_follow() -> None:
+    """Who may read some of what is said has not been let into the conversation."""
+    permissions = Permissions()
+    permissions.joins("ana", "s1")
+    permissions.grant(Grant(owner="ana", reader="ben", category="daily"))
+
+    assert permissions.may_follow("ben", "s1") is False
+
+
+def test_what_is_public_stays_public() -> None:
+    """Whoever shares a message besides."""
+    permissions = Permissions()
+    permissions.share("ana", "ben", ["m1"])
+    public = Entry(key="k", text="t", owner="ana", visibility="public", sources=("m1",))
+
+    assert public == permissions.apply(public)
+
+
+def test_permissions_are_saved_in_one_order() -> None:
+    """Whatever order they came in."""
+    saved = []
+    grants = [Grant(owner=o, reader=r, category=c) for o in "ab" for r in "cd" for c in (None, "x")]
+    for order in (grants, grants[::-1]):
+        permissions = Permissions()
+        for grant in order:
+            permissions.grant(grant)
+        saved.append(permissions.save())
+
+    assert saved[0] == saved[1]
+    assert [[g.owner, g.reader, g.category] for g in grants] == saved[0]["grants"]  # type: ignore[index,call-overload]
+
+
+def test_entries_stand_on_the_shelf_of_what_they_are() -> None:
+    """Live ones on a live one; readers once and in order, times with their zone, in UTC."""
+    at = datetime(2026, 1, 5, 9, tzinfo=timezone(timedelta(hours=2)))
+    made = Entry(
+        key="k",
+        text="t",
+        owner="ana",
+        visibility="shared",
+        readers=("dora", "ben", "dora"),
+        created=at,
+        attributes=(("b", "2"), ("a", "1")),
+    )
+
+    assert Shelf(owner="ana", visibility="shared", readers=("ben", "dora")) == made.shelf
+    assert (False, False) == (made.shelf.archived, made.shelf.superseded)
+    assert (7, UTC) == (made.created.hour, made.created.tzinfo)
+    assert (("a", "1"), ("b", "2")) == made.attributes
+    assert replace(made, superseded=at).shelf.superseded
+    assert made.pinned is False
+
+
+@pytest.mark.parametrize("field", ["key", "text", "owner", "category", "subject", "session"])
+def test_what_cannot_be_written_is_refused(field: str) -> None:
+    """By the first forty characters of it."""
+    values = {"key": "k", "text": "t", "owner": "ana", field: "x" * 50 + "\ud800"}
+
+    with pytest.raises(ValueError, match=f"^'{'x' * 40}' cannot be encoded as UTF-8$"):
+        Entry(**values)  # type: ignore[arg-type]
+
+
+def test_ids_are_kept_by_what_is_saved() -> None:
+    """They may not change from one version to the next; no two places have the same."""
+    assert "41047b08c37d866b600315ff2f006350" == entry_id("ana", "core", "k")
+    places = [
+        ("a", "b", "cd"),
+        ("a", "bc", "d"),
+        ("ab", "", "cd"),
+        ("ab", "cd", ""),
+        ("", "ab", "cd"),
+    ]
+    assert len(places) == len({entry_id(*place) for place in places})
+
+
+def test_entries_are_listed_by_their_making() -> None:
+    """And by id where they were made at once."""
+    entries = [
+        Entry(key=k, text="t", owner="ana", created=EPOCH + timedelta(days=d))
+        for k, d in (("a", 2), ("b", 1), ("c", 1))
+    ]
+    listed = in_order(entries)
+
+    assert entries[0] == listed[2]
+    assert sorted(e.id for e in entries[1:]) == [e.id for e in listed[:2]]
