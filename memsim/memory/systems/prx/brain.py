@@ -227,6 +227,12 @@ class Brain:
         where = f"m.rowid IN ({marks}) AND ({clause.sql})"
         return {row.number: row for row in self.rows(where, (*numbers, *clause.given))}
 
+    def numbers(self, ids: Iterable[str]) -> list[int]:
+        """The numbers of the rows with these ids, as far as they are there."""
+        query = "SELECT rowid FROM memories WHERE id = ?"
+        found = (self.connection.execute(query, (one,)).fetchone() for one in ids)
+        return [row[0] for row in found if row is not None]
+
     # -- rankings
 
     def keyword(self, query: str, limit: int, clause: Clause = EVERY) -> list[Ranked]:

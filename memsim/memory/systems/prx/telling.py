@@ -53,11 +53,11 @@ def recalled_section(
     return build.section("recalled", ())
 
 
-def told_rows(context: Context) -> list[int]:
-    """The numbers of the rows that a context tells of."""
+def told_rows(context: Context) -> list[str]:
+    """The ids of the rows that a context tells of."""
     ids = (m.id for section in context.sections for m in section.messages if m.composed)
     told = (name.removeprefix(ID) for name in ids if name.startswith(ID))
-    return [int(number) for names in told for number in names.split(",")]
+    return [row for names in told for row in names.split(",")]
 
 
 def _told(found: Sequence[Recalled], there: Container[object], now: datetime) -> Message:
@@ -69,7 +69,8 @@ def _told(found: Sequence[Recalled], there: Container[object], now: datetime) ->
     return composed(
         "system",
         context_text(list(found)),
-        id=ID + ",".join(str(r.row.number) for r in found),
+        # Not their numbers, which tell how many rows others have.
+        id=ID + ",".join(r.row.id for r in found),
         quotes=tuple(quotes),
         derived_from=tuple(made_of),
         time=now,
