@@ -91,7 +91,7 @@ class Honest(Keeping):
     def scored(self, messages: Iterable[Message], known: Statistics, text: str) -> Found:
         """Messages that hold a word of a text, best first, and the older first of equals."""
         wanted = list(dict.fromkeys(stem(text)))
-        mean = known.length / known.count if known.count else 1.0
+        mean = known.length / known.count if known.length else 1.0
         found = []
         for message in messages:
             terms = self.terms(message)
