@@ -29,8 +29,7 @@ FOLDER = "checks"
     "check",
     epilog="""\b
 Examples:
-  memsim check strategies/mine.py@Mine
-  memsim check sliding_window:messages=5 memory -k 'structure or budget' --profile ci
+  memsim check strategies/mine.py@Mine memory -k 'structure or budget' --profile ci
   memsim check --noninterference layered:acl=on""",
 )
 @click.argument("strategies", nargs=-1, metavar="[STRATEGY]...")
