@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memsim.message import Message, ToolResult, ToolUse, said
+from memsim.message import Message, ToolResult, ToolUse, paired, said
 from memsim.models import Request
+from memsim.replay.watching import watch_sent
 from memsim.strategy import Event
 
 if TYPE_CHECKING:
@@ -56,12 +57,16 @@ class Agent:
         Returns:
             The calls and their results, in order; empty where none was made.
         """
+        # Of a pair that the memory shows in part, a provider takes neither half.
+        messages = paired(tuple(messages))
         traffic: list[Message] = []
         for number in range(ROUNDS):
+            sent = (*messages, *traffic)
+            watch_sent(sent)
             reply = self._model.complete(
                 Request(
                     task="act",
-                    messages=(*messages, *traffic),
+                    messages=sent,
                     tools=tuple(tools),
                     asker=principal,
                     now=now,

@@ -129,9 +129,10 @@ class FactBook:
         """Ids of every message that has stated a fact so far."""
         return tuple(self._sources)
 
-    def sources(self, facts: Iterable[str]) -> tuple[str, ...]:
-        """Ids of every message that stated any version of these facts."""
-        return tuple(f.source for name in facts for f in self._versions.get(name, ()))
+    def sources(self, facts: Iterable[str], owner: str | None = None) -> tuple[str, ...]:
+        """Ids of every message that stated any version of these facts, or of one's own messages."""
+        versions = (f for name in facts for f in self._versions.get(name, ()))
+        return tuple(f.source for f in versions if owner in {None, f.principal})
 
     def current(self, name: str) -> Fact | None:
         """The latest version of a fact."""

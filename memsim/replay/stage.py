@@ -17,7 +17,7 @@ from memsim.replay.facts import Chronicle, FactBook
 from memsim.replay.foreign import foreign_calls
 from memsim.replay.meter import MeteredModel
 from memsim.replay.recorder import Recorder
-from memsim.replay.watching import watch_fitted, watch_sent, watch_shown
+from memsim.replay.watching import Watch, watch_asked, watch_fitted, watch_sent, watch_turn
 from memsim.scenario.script import Ask, Elapsed, ForgetAsked, Granted, Restarted, Turn
 from memsim.strategy import Environment, Event, Grant, Query, Strategy
 from memsim.trace import EvidenceTrace, ProbeTrace, Trace, TurnRecord
@@ -67,6 +67,7 @@ class Stage:
         self._counter = counter
         self._facts = FactBook()
         self._said = Chronicle(e for p in scenario.probes for e in p.evidence)
+        self._watch = Watch(self._said.session_of)
         self._events: list[Event] = []
         self._compactions = 0
         self._before: tuple[Message, ...] = ()
@@ -157,10 +158,11 @@ class Stage:
         grant = Grant(
             owner=event.owner,
             viewer=event.viewer,
-            sources=self._facts.sources(event.facts),
+            sources=self._facts.sources(event.facts, event.owner),
             revoked=event.revoked,
             everything=event.everything,
         )
+        self._watch.granted(grant.owner, grant.sources)
         with self._foreign["write"]:
             self.strategy.grant(grant)
 
@@ -181,6 +183,7 @@ class Stage:
         with self._foreign["write"]:
             outcome = self.strategy.forget(request)
         self._facts.forget(event.facts)
+        self._watch.forgot(outcome.removed)
         if not outcome.supported:
             self._events.append(Event(kind="not-forgotten", sources=request.sources))
         return outcome
@@ -197,15 +200,18 @@ class Stage:
         if not saves:
             # What is never written down is gone with the process; that is a finding, not an error.
             self._events.append(Event(kind="state-lost", detail="save is not implemented"))
+            self._watch.lost()
 
     # -- turns
 
     def _play_turn(self, turn: Turn) -> None:
         self._turn = turn.number
         self._env.clock.set(turn.time)
+        watch_turn((*turn.heard, *turn.reply), turn.principal)
         planted = {f.source for f in turn.facts}
         for fact in turn.facts:
             self._facts.plant(fact)
+            self._watch.planted(fact)
         for message in turn.heard:
             self._observe(message, planted)
         account = Account()
@@ -228,6 +234,7 @@ class Stage:
     def _observe(self, message: Message, planted: set[str]) -> None:
         tokens = self._counter.message(message)
         self._said.hear(message, tokens, planted=message.id in planted)
+        self._watch.heard(message, tokens, self.strategy)
         if self.recorder is not None:
             self.recorder.hear(message)
         with self._foreign["write"]:
@@ -254,6 +261,7 @@ class Stage:
         return context, overflow, cached
 
     def _context(self, query: Query, *, asked: bool = False) -> tuple[Context, int, frozenset[str]]:
+        watch_asked(query, self.strategy)
         context = self._shown(query, asked=asked)
         if asked and self._first is None:
             self._first = (query, context)
@@ -267,12 +275,13 @@ class Stage:
             context = self.strategy.context(query)
             if not isinstance(context, Context):
                 raise StrategyError(f"context returned {type(context).__name__}, not a Context")
-            watch_shown(context)
+            self._watch.shown(context, query, self.strategy)
             return context.ranked() if asked else context
 
     def _record(self, turn: Turn, account: Account) -> None:
         events = tuple(self._events)
         self._events.clear()
+        self._watch.told(events)
         self._compactions += sum(1 for e in events if e.kind == "compaction")
         moved = self._facts.track(account.last, turn.number, events) if account.last else {}
         self.keep(

@@ -1,21 +1,47 @@
 """What must hold of every context that is sent, watched while a case is played.
 
 A measurement that goes on after one of these broke would measure something else. What a strategy
-breaks is its error, and ends its case; what only this harness can break is a bug of ours, which
-stops the run. That asking changes nothing is held elsewhere, by asking again. What cannot be seen
-on a context, such as who may see what, is for `memsim check`.
+breaks of its contract, or of what it says of itself, is its error, and ends its case; what only
+this harness can break is a bug of ours: it stops the run, with the exit code of an internal error.
+
+==========  ========================================================================================
+Invariant   Watched here
+==========  ========================================================================================
+1           no half of a tool pair is sent to a model
+5           a standing rule that is shown is the one that was said; none is missing where a strategy
+            says that they stay (`keeps_system`)
+8           the latest messages are there, as far as they fit, where it says how many stay (`tail`)
+11          cutting to a budget touches nothing that is never cut, which is where pins are shown
+15          what is sent is within its budget, or only what is never cut is left of it; nothing
+            costs less than no tokens
+21          a compaction covers nothing that was not said
+45          no memory but the control for it is told which messages hold the answer
+46, 48      who said a message is whose turn it is, and nothing else
+47          nobody asks without being somebody
+49          what somebody grants is their own
+==========  ========================================================================================
+
+Not to be seen from outside, and left to `memsim check`: what a black box has pinned, and that what
+it has covered stays covered. Whether one sees what is another's takes a second world to compare
+with; where a memory shows it, that is a leak, which is counted and not an error. That asking
+changes nothing is held elsewhere, by asking again.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from memsim.context import TRIMMED_FIRST
 from memsim.errors import StrategyError
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
     from memsim.context import Context
     from memsim.message import Message
+    from memsim.scenario.script import Fact
+    from memsim.strategy import Event, Query, Strategy
 
 _GIVES_WAY = frozenset(TRIMMED_FIRST)
 
@@ -24,15 +50,146 @@ class Broken(AssertionError):  # noqa: N818 - it is the harness that is
     """The harness broke its own promise; the message says which."""
 
 
-def watch_shown(context: Context) -> None:
-    """Tokens are a number of things: with fewer than none, every budget can be kept.
+class Watch:
+    """Watches one case from turn to turn.
+
+    Args:
+        said: ids of all messages that were said so far.
+    """
+
+    __slots__ = ("_latest", "_owners", "_rules", "_said")
+
+    def __init__(self, said: Container[str]) -> None:
+        self._said = said
+        self._rules: dict[str, Message] = {}
+        self._owners: dict[str, str] = {}
+        self._latest: deque[tuple[Message, int]] = deque()
+
+    def planted(self, fact: Fact) -> None:
+        """A fact is about to be stated."""
+        self._owners[fact.source] = fact.principal
+
+    def heard(self, message: Message, tokens: int, strategy: Strategy) -> None:
+        """A message is about to be observed.
+
+        Args:
+            message: as it was said.
+            tokens: what it costs.
+            strategy: observes it.
+        """
+        if message.role == "system":
+            self._rules[message.id] = message
+        # Of its class: what an instance has by that name may be anything.
+        tail = getattr(type(strategy), "tail", None)
+        if isinstance(tail, int):
+            self._latest.append((message, tokens))
+            while len(self._latest) > tail:
+                self._latest.popleft()
+
+    def shown(self, context: Context, query: Query, strategy: Strategy) -> None:
+        """What a strategy shows keeps to its contract, and to what it says of itself.
+
+        Raises:
+            StrategyError: a section has less than no tokens, a standing rule was altered, or what
+                it says that it keeps is not there.
+        """
+        rules: list[str] = []
+        for section in context.sections:
+            if section.tokens < 0:
+                raise StrategyError(f"the section {section.layer} has {section.tokens} tokens")
+            for message in section.messages:
+                if message.role == "system" and not message.composed:
+                    self._is_as_said(message)
+                    rules.append(message.id)
+        if self._rules and getattr(type(strategy), "keeps_system", None) is True:
+            self._are_kept(rules, query)
+        if self._latest:
+            isolated = getattr(type(strategy), "isolates", None) is True
+            self._is_there(context, query, isolated=isolated)
+
+    def told(self, events: Iterable[Event]) -> None:
+        """What a strategy tells of its compactions can be.
+
+        Raises:
+            StrategyError: one covers what nobody said.
+        """
+        for event in events:
+            if event.kind == "compaction":
+                for source in event.sources:
+                    if source not in self._said:
+                        raise StrategyError(f"a compaction covers {source}, which nobody said")
+
+    def granted(self, owner: str, sources: Iterable[str]) -> None:
+        """What somebody grants is their own.
+
+        Raises:
+            Broken: something of another's is granted.
+        """
+        for source in sources:
+            if self._owners.get(source, owner) != owner:
+                raise Broken(f"{owner} grants {source}, which is {self._owners[source]}'s")
+
+    def forgot(self, sources: Iterable[str]) -> None:
+        """These were erased on request, and need not be there any more."""
+        gone = frozenset(sources)
+        for source in gone & self._rules.keys():
+            del self._rules[source]
+        self._latest = deque((m, tokens) for m, tokens in self._latest if m.id not in gone)
+
+    def lost(self) -> None:
+        """The memory came back from a restart with nothing."""
+        self._rules.clear()
+        self._latest.clear()
+
+    def _is_as_said(self, message: Message) -> None:
+        rule = self._rules.get(message.id)
+        if rule is not None and rule is not message and rule != message:
+            raise StrategyError(f"the standing rule {message.id} is not shown as it was said")
+
+    def _are_kept(self, shown: list[str], query: Query) -> None:
+        due = [i for i, rule in self._rules.items() if rule.principal == query.principal]
+        mine = frozenset(due)
+        if [i for i in shown if i in mine] != due:
+            gone = sorted(mine.difference(shown))
+            what = f"{gone} are gone" if gone else f"{due} are out of order"
+            raise StrategyError(f"it says that standing rules stay (keeps_system), and {what}")
+
+    def _is_there(self, context: Context, query: Query, *, isolated: bool) -> None:
+        latest = [p for p in self._latest if not isolated or p[0].principal == query.principal]
+        # Half a pair goes with its other half, and one cannot tell which that is from here.
+        if any(m.role == "tool" or m.calls for m, _ in latest):
+            return
+        if 2 * sum(tokens for _, tokens in latest) > query.budget:
+            return
+        there = context.verbatim
+        gone = [m.id for m, _ in latest if m.id not in there]
+        if gone:
+            raise StrategyError(
+                f"it says how many latest messages stay (tail), and {gone} are gone"
+            )
+
+
+def watch_turn(messages: Iterable[Message], principal: str) -> None:
+    """Who said a message is whose turn it is, whatever stands in the message.
 
     Raises:
-        StrategyError: a section has less than no tokens.
+        Broken: it is handed on as another's.
     """
-    for section in context.sections:
-        if section.tokens < 0:
-            raise StrategyError(f"the section {section.layer} has {section.tokens} tokens")
+    for message in messages:
+        if message.principal != principal:
+            raise Broken(f"{message.id} is {message.principal}'s, and the turn is {principal}'s")
+
+
+def watch_asked(query: Query, strategy: Strategy) -> None:
+    """A question is somebody's, and tells of the answer nobody but the control for it.
+
+    Raises:
+        Broken: one of these does not hold.
+    """
+    if not query.principal:
+        raise Broken(f"{query.text!r} is asked by nobody")
+    if query.evidence and strategy.control != "evidence":
+        raise Broken(f"{query.text!r} tells which messages hold the answer")
 
 
 def watch_fitted(shown: Context, fitted: Context, budget: int) -> None:

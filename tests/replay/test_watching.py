@@ -2,20 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
+from click.testing import CliRunner
 
+from memsim.cli.program import program
 from memsim.context import Context, ContextBuilder, Section
-from memsim.errors import StrategyError
-from memsim.message import Message, ToolResult, ToolUse, said
-from memsim.replay.watching import Broken, watch_fitted, watch_sent, watch_shown
+from memsim.errors import ExitCode, StrategyError
+from memsim.message import Message, Text, ToolResult, ToolUse, said
+from memsim.replay.watching import (
+    Broken,
+    Watch,
+    watch_asked,
+    watch_fitted,
+    watch_sent,
+    watch_turn,
+)
+from memsim.scaffold import scaffold
+from memsim.scenario.script import Granted
+from memsim.strategy import Environment, Event, Grant, Query, Strategy
 from memsim.tokens import CharsOverFour, TokenCounter
+from memsim.trace import Trace
+from tests.replay.test_replay import Everything, fact, run, script, turn
 
 BUILD = ContextBuilder(TokenCounter(CharsOverFour()))
 CALL = Message(id="m1", role="assistant", blocks=(ToolUse(id="c1", name="look", arguments="{}"),))
 RESULT = Message(id="m2", role="tool", blocks=(ToolResult(id="c1", text="found"),))
 LAST = said("user", "And now?", id="m3")
+RULE = said("system", "Answer in metric units.", id="r1")
+QUERY = Query(text="?", principal="user", session="s1", time=LAST.time, turn=1, budget=400)
+
+
+class Bare(Strategy):
+    """Shows what it is made to show."""
+
+    def __init__(self) -> None:
+        pass
+
+    def context(self, query: Query) -> Context:
+        raise NotImplementedError
+
+
+class Ruled(Bare):
+    """Says that standing rules stay."""
+
+    keeps_system = True
+
+
+class Tailed(Bare):
+    """Says that two messages stay."""
+
+    tail: ClassVar[int] = 2
+
+
+class Apart(Tailed):
+    """And that everybody's are kept apart."""
+
+    isolates = True
+
+
+class Knowing(Bare):
+    """The control that is told what holds the answer."""
+
+    control = "evidence"
+
+
+def watching(strategy: Strategy, *messages: Message) -> Watch:
+    """A watch that has heard these."""
+    watch = Watch({m.id for m in messages})
+    for message in messages:
+        watch.heard(message, 10, strategy)
+    return watch
 
 
 def talk(count: int, first: int = 0) -> list[Message]:
@@ -30,10 +91,114 @@ def context(system: Iterable[Message], window: Iterable[Message]) -> Context:
 
 def test_less_than_no_tokens_is_the_strategys_error() -> None:
     """With them, any context would keep to any budget."""
-    watch_shown(context(talk(1), talk(2, 1)))
+    watch = watching(Bare())
+    watch.shown(context(talk(1), talk(2, 1)), QUERY, Bare())
 
+    broken = Context(sections=(Section(layer="window", messages=(LAST,), tokens=-5),))
     with pytest.raises(StrategyError, match=r"window has -5 tokens"):
-        watch_shown(Context(sections=(Section(layer="window", messages=(LAST,), tokens=-5),)))
+        watch.shown(broken, QUERY, Bare())
+
+
+def test_a_standing_rule_is_shown_as_it_was_said() -> None:
+    """By every strategy that shows it; one that it never said is its own."""
+    watch = watching(Bare(), RULE)
+    own = said("system", "You are a clerk.", id="prompt")
+    watch.shown(context([own, RULE], talk(1)), QUERY, Bare())
+
+    other = replace(RULE, blocks=(Text("Answer in feet."),))
+    with pytest.raises(StrategyError, match="r1 is not shown as it was said"):
+        watch.shown(context([other], talk(1)), QUERY, Bare())
+
+
+@pytest.mark.parametrize(
+    ("rules", "why"), [([], r"\['r1', 'r2'\] are gone"), ([1, 0], "out of order")]
+)
+def test_who_says_that_rules_stay_shows_them_all_in_their_order(rules: list[int], why: str) -> None:
+    """Those of others, and those that were erased or lost, are not due."""
+    said_rules = [RULE, replace(RULE, id="r2"), replace(RULE, id="r3", principal="ben")]
+    watch = watching(Ruled(), *said_rules)
+    watch.shown(context(said_rules, talk(1)), QUERY, Ruled())
+    watch.shown(context([], talk(1)), QUERY, Bare())
+
+    shown = context([said_rules[n] for n in rules], talk(1))
+    with pytest.raises(StrategyError, match=why):
+        watch.shown(shown, QUERY, Ruled())
+    watch.forgot(["r1", "r2"])
+    watch.shown(context([], talk(1)), QUERY, Ruled())
+    watch.lost()
+    watch.shown(context([], talk(1)), replace(QUERY, principal="ben"), Ruled())
+
+
+def test_who_says_how_many_latest_messages_stay_shows_them() -> None:
+    """As far as they fit, and as no tool is between them."""
+    watch = watching(Tailed(), *talk(4))
+    watch.shown(context([], talk(2, 2)), QUERY, Tailed())
+    watch.shown(context([], []), replace(QUERY, budget=39), Tailed())
+    watching(Tailed(), *talk(3), CALL).shown(context([], []), QUERY, Tailed())
+
+    with pytest.raises(StrategyError, match=r"tail.*\['m2'\] are gone"):
+        watch.shown(context([], talk(1, 3)), QUERY, Tailed())
+    watch.forgot(["m2"])
+    watch.shown(context([], talk(1, 3)), QUERY, Tailed())
+
+
+def test_where_everybody_is_apart_the_tail_is_the_askers_own() -> None:
+    """What another said last is not due."""
+    theirs = replace(LAST, principal="ben")
+    watch = watching(Apart(), *talk(1), theirs)
+
+    watch.shown(context([], talk(1)), QUERY, Apart())
+    with pytest.raises(StrategyError, match="are gone"):
+        watch.shown(context([], talk(1)), replace(QUERY, principal="ben"), Apart())
+
+
+def test_what_a_property_of_an_instance_is_called_promises_nothing() -> None:
+    """It may have a tail of its own, for its own purposes."""
+    memory = Bare()
+    memory.tail = "a list"  # type: ignore[attr-defined]
+
+    watching(memory, *talk(3)).shown(context([], []), QUERY, memory)
+
+
+def test_a_compaction_covers_what_was_said() -> None:
+    """And no more than that: an index beyond the log counts for nothing."""
+    watch = watching(Bare(), *talk(2))
+    watch.told([Event(kind="compaction", sources=("m0", "m1")), Event(kind="mine", sources=("x",))])
+
+    with pytest.raises(StrategyError, match="covers m2, which nobody said"):
+        watch.told([Event(kind="compaction", sources=("m1", "m2"))])
+
+
+def test_who_asks_is_somebody_and_is_told_nothing() -> None:
+    """But for the control that shows what perfect recall would be worth."""
+    told = replace(QUERY, evidence=("m1",))
+    watch_asked(QUERY, Bare())
+    watch_asked(told, Knowing())
+
+    with pytest.raises(Broken, match="by nobody"):
+        watch_asked(replace(QUERY, principal=""), Bare())
+    with pytest.raises(Broken, match="hold the answer"):
+        watch_asked(told, Bare())
+
+
+def test_a_message_is_of_whoever_has_the_turn() -> None:
+    """Saying otherwise in the message changes nothing."""
+    claiming = said("user", "I am ben. principal=ben", id="m9")
+    watch_turn((claiming,), "user")
+
+    with pytest.raises(Broken, match="m9 is user's, and the turn is ben's"):
+        watch_turn((claiming,), "ben")
+
+
+def test_what_is_granted_is_the_owners() -> None:
+    """A handle of another's is not theirs to give."""
+    watch = watching(Bare())
+    watch.planted(fact("order", "A-17", 1))
+    watch.planted(fact("order", "B-4", 2, principal="ben"))
+    watch.granted("user", ["u1"])
+
+    with pytest.raises(Broken, match="user grants u2, which is ben's"):
+        watch.granted("user", ["u1", "u2"])
 
 
 @pytest.mark.parametrize("budget", [0, 10, 30, 60, 1000])
@@ -80,3 +245,66 @@ def test_half_a_pair_may_not_be_sent(sent: tuple[Message, ...]) -> None:
     """Providers refuse it."""
     with pytest.raises(Broken, match="tool call"):
         watch_sent(sent)
+
+
+class Compacting(Everything):
+    """Covers what is still to come."""
+
+    def end_turn(self) -> None:
+        self.env.log(Event(kind="compaction", sources=("u99",)))
+
+
+class Forgetful(Everything):
+    """Says that two messages stay, and shows one."""
+
+    tail = 2
+
+    def context(self, query: Query) -> Context:
+        return self.env.build.context(self.env.build.section("window", self.heard[-1:]))
+
+
+TALK = script(turn(1, "My order is A-17."), turn(2, "Thanks."), turn(3, "What else?"))
+
+
+@pytest.mark.parametrize(
+    ("memory", "why"), [(Compacting, "which nobody said"), (Forgetful, "are gone")]
+)
+def test_what_a_strategy_breaks_ends_its_case(
+    memory: Callable[[Environment], Strategy], why: str
+) -> None:
+    """It is told as its error, and nothing of the case is scored."""
+    trace: Trace = run(TALK, memory)
+
+    assert why in trace.error
+
+
+def test_one_grants_only_ones_own_of_what_several_have_said() -> None:
+    """A fact that two state has two sources; what the other said is not handed on."""
+    sources: list[str] = []
+
+    class Noting(Everything):
+        def grant(self, grant: Grant) -> None:
+            sources.extend(grant.sources)
+
+    mine, theirs = fact("order", "A-17", 1), fact("order", "B-4", 2, principal="ben")
+    second = turn(2, "No, it is B-4.", None, theirs)
+    second = replace(second, principal="ben", heard=(replace(second.heard[0], principal="ben"),))
+    events = (turn(1, "It is A-17.", "Noted.", mine), second)
+
+    run(script(*events, Granted(owner="user", viewer="eva", facts=("order",))), Noting)
+
+    assert ["u1"] == sources
+
+
+def test_a_broken_harness_stops_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the exit code of an internal error, and no score."""
+    scaffold(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    added = BUILD.section("window", [LAST])
+    monkeypatch.setattr(ContextBuilder, "fit", lambda *_: (Context(sections=(added,)), ()))
+
+    done = CliRunner().invoke(program, ["run", "-s", "full_context", "-j", "1"])
+
+    assert ExitCode.INTERNAL == done.exit_code
+    assert "Broken: cutting a context added to it" in done.stderr
+    assert "PASS" not in done.stdout
