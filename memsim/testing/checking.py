@@ -134,8 +134,15 @@ def _source(on: On, steps: int) -> SearchStrategy[AnyCase]:
 
 
 @lru_cache(maxsize=PROFILES["ci"].examples)
-def _case(on: On, steps: int, seed: int, number: int) -> AnyCase:
-    # Drawing takes longer than most plays, and the next subject is tried on the same cases.
+def case_of(on: On, steps: int, seed: int, number: int) -> AnyCase:
+    """The case of that number; kept, since drawing takes longer than most plays of it.
+
+    Args:
+        on: what it is for.
+        steps: messages of a conversation, about, at most.
+        seed: of the whole check.
+        number: from 0.
+    """
     return drawn(_source(on, steps), seed, number)
 
 
@@ -340,7 +347,7 @@ def _try(
         if case is not None and tally.open:
             tally.replay(case)
     for number in range(plan.profile.examples):
-        case = _case(on, plan.profile.steps, plan.seed, number)
+        case = case_of(on, plan.profile.steps, plan.seed, number)
         coverage.add(case)
         trial = None if subject is None else Trial(subject, case)  # type: ignore[arg-type]
         try:

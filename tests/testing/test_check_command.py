@@ -6,17 +6,26 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
+from memsim.cli.program import program
+from memsim.testing import PROFILES
+
+Check = Callable[..., Result]
 ROOT = Path(__file__).resolve().parents[2]
 BENT = Path(__file__).parent / "bent.py"
 
 
-def memsim(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What the command does in a folder of its own."""
-    return run(tmp_path, "-m", "memsim", "check", *arguments)
+@pytest.fixture
+def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
+    """Calls the command in this process, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(program, ["check", *arguments])
 
 
 def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -31,26 +40,26 @@ def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_what_holds_passes_and_tells_how_hard_it_was_tried(tmp_path: Path) -> None:
+def test_what_holds_passes_and_tells_how_hard_it_was_tried(check: Check) -> None:
     """The number of cases stands where a sign would say less."""
-    done = memsim(tmp_path, "sliding_window", "-k", "order and strategy", "-v")
+    done = check("sliding_window", "-k", "order and strategy", "-v")
 
-    assert (0, "") == (done.returncode, done.stderr)
+    assert (0, "") == (done.exit_code, done.stderr)
     assert "I4 order" in done.stdout
     assert "1 subject, 50 cases each, profile commit, seed 7: 1 hold, 0 broken" in done.stdout
     assert "at least 20%: a tool pair straddles the cut" in done.stdout
 
 
-def test_what_is_broken_fails_and_leaves_a_program(tmp_path: Path) -> None:
+def test_what_is_broken_fails_and_leaves_a_program(check: Check, tmp_path: Path) -> None:
     """The program fails by itself, and what it shows is tried first the next time."""
     ref = f"{BENT}@Backwards"
-    first = memsim(tmp_path, ref, "-k", "order and strategy", "--format", "json")
+    first = check(ref, "-k", "order and strategy", "--format", "json")
     [subject] = json.loads(first.stdout)["subjects"]
     [found] = subject["results"]
-    again = memsim(tmp_path, ref, "-k", "order and strategy", "--format", "json")
+    again = check(ref, "-k", "order and strategy", "--format", "json")
     program = run(tmp_path, found["counterexample"])
 
-    assert (1, 1) == (first.returncode, again.returncode)
+    assert (1, 1) == (first.exit_code, again.exit_code)
     assert ("violated", False) == (found["verdict"], found["replayed"])
     assert json.loads(again.stdout)["subjects"][0]["results"][0]["replayed"]
     assert program.returncode == 1
@@ -68,24 +77,25 @@ def test_what_is_broken_fails_and_leaves_a_program(tmp_path: Path) -> None:
         (["sliding_window", "--profile", "fast"], 4, "profile"),
     ],
 )
-def test_wrong_input_is_one_line(
-    tmp_path: Path, arguments: list[str], code: int, said: str
-) -> None:
+def test_wrong_input_is_one_line(check: Check, arguments: list[str], code: int, said: str) -> None:
     """And no traceback."""
-    done = memsim(tmp_path, *arguments)
+    done = check(*arguments)
 
-    assert code == done.returncode
+    assert code == done.exit_code
     assert said in done.stderr
     assert 1 == len(done.stderr.splitlines())
 
 
-def test_processes_change_nothing(tmp_path: Path) -> None:
+def test_processes_change_nothing(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     """One or two, the same is printed."""
+    few = replace(PROFILES["commit"], examples=20)
+    monkeypatch.setattr("memsim.testing.checking.PROFILES", {"commit": few})
     wanted = ("sliding_window", "bm25", "-k", "order and strategy", "--format", "json")
-    one, two = memsim(tmp_path, *wanted, "-j", "1"), memsim(tmp_path, *wanted, "-j", "2")
+    one, two = check(*wanted, "-j", "1"), check(*wanted, "-j", "2")
 
     assert one.stdout == two.stdout
-    assert 0 == one.returncode
+    assert [20, 20] == [s["results"][0]["examples"] for s in json.loads(two.stdout)["subjects"]]
+    assert 0 == one.exit_code
 
 
 def test_help_loads_no_hypothesis(tmp_path: Path) -> None:
