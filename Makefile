@@ -23,6 +23,9 @@ LOCK_FLAGS ?=
 SPECIAL := architecture_plan or chinese_cues or debugging_session or large_results or shared_lab \
 	or skill_injection
 
+# Another page from the numbers that are there: make comparison COMPARISON_FLAGS=--again.
+COMPARISON_FLAGS ?=
+
 # What .ci/run holds to reports/baselines/main.json: quick to replay, and of every kind of memory.
 GATED := support_desk changing_preferences team_standup tool_heavy
 HELD := sliding_window rolling_summary bm25
@@ -30,7 +33,7 @@ HELD := sliding_window rolling_summary bm25
 GATE = $(BIN)/memsim run $(GATED) $(addprefix -s ,$(HELD)) \
 	-k '$(firstword $(HELD))$(foreach s,$(wordlist 2,9,$(HELD)), or $(s))' --progress none
 
-.PHONY: demo test lint gate baseline bench peers lock clean help
+.PHONY: demo test lint gate baseline comparison bench peers lock clean help
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -59,6 +62,9 @@ baseline: $(VENV)/.run  ## make the present strategies that baseline; needs a cl
 	$(GATE) --baseline none --no-resume
 	$(BIN)/memsim baseline save --name main --aa 3
 
+comparison: $(VENV)/.run  ## make reports/comparison anew, which a test holds to the present sources
+	$(BIN)/python benchmarks/comparison.py --write $(COMPARISON_FLAGS)
+
 bench: $(VENV)/.dev  ## measure speed, scale and LoCoMo recall
 	$(BIN)/python -m benchmarks
 
@@ -77,7 +83,7 @@ clean:  ## remove the environments, build products and caches; runs and reports 
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
-		while IFS='|' read -r name what; do printf '%-13s %s\n' "$$name" "$$what"; done
+		while IFS='|' read -r name what; do printf '%-16s %s\n' "$$name" "$$what"; done
 
 # Stamps: what is installed is out of date when the file it was installed from is newer.
 # -qq: a machine's own pip settings may warn once per package; errors are still shown.
