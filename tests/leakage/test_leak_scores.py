@@ -377,6 +377,24 @@ def test_a_leak_that_shows_no_secret_has_no_weight() -> None:
     assert "D" == grade([found]).letter
 
 
+def test_a_reason_that_all_give_is_told() -> None:
+    """In place of counts, where nothing could be tried at all."""
+    why = [attempt(n, "no_verdict", detail="nothing expires") for n in range(2)]
+
+    assert "nothing expires" == score(*why).why
+    assert "2 without" in score(*why, attempt(3)).why
+    assert "3 without" in score(*why, attempt(3, "no_verdict", detail="another")).why
+
+
+def test_the_worst_cap_comes_first() -> None:
+    """And decides."""
+    critical = score(attempt(1, "leak", weights=(4,)))
+    found = grade([score(attempt(1, "leak"), gate="report"), critical])
+
+    assert ("F", 2) == (found.letter, len(found.caps))
+    assert "1 of 1 attempts" in found.caps[0]
+
+
 def test_metrics_say_which_way_is_better() -> None:
     """For bounds without a sign."""
     better = {name for name, metric in LEAKAGE.items() if metric.better == "higher"}
