@@ -77,6 +77,14 @@ class Run:
         """
         yield from self._records(CONTEXTS, self._of(case)[0].span(CONTEXTS))
 
+    def size(self, case: str) -> int:
+        """Bytes that the records of a case take.
+
+        Raises:
+            RunFolderError: there is no such case.
+        """
+        return sum(span.end - span.start for span in self._of(case)[0].spans)
+
     def _of(self, case: str | None) -> tuple[Entry, ...]:
         if case is None:
             return self._entries

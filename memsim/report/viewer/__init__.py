@@ -1,1 +1,7 @@
-"""The replay viewer."""
+"""The replay viewer: a run turn by turn, as the model would have seen it, in the report's page."""
+
+from __future__ import annotations
+
+from memsim.report.viewer.fragment import ROOM, fragment
+
+__all__ = ["ROOM", "fragment"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 Line = Mapping[str, Any]
@@ -32,11 +32,18 @@ class Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A section of a context: its layer, its tokens, and the numbers of its messages."""
+    """A section of a context.
+
+    Attributes:
+        messages: their numbers.
+        runs: the same as the record has it: numbers, and runs of the section of that layer in the
+            context before.
+    """
 
     layer: str
     tokens: int
     messages: tuple[int, ...]
+    runs: tuple[int | Sequence[int], ...] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +129,12 @@ class Playback:
 
     def _context(self, sent: Sequence[Sequence[Any]]) -> tuple[Part, ...]:
         parts = tuple(
-            Part(layer=layer, tokens=tokens, messages=tuple(self._numbers(layer, runs)))
+            Part(
+                layer=layer,
+                tokens=tokens,
+                messages=tuple(self._numbers(layer, runs)),
+                runs=tuple(runs),
+            )
             for layer, tokens, runs in sent
         )
         self._last = {part.layer: part.messages for part in parts}
