@@ -1,18 +1,116 @@
-"""Embedders and models of which one call fails, or every call from it on."""
+"""Models and embedders of which one call fails, or every call from it on, in every way there is."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from memsim.errors import ModelError
+from memsim.errors import ContextOverflow, ModelError
+from memsim.message import ToolUse
+from memsim.models import Reply
+from memsim.models.embedding import HashEmbedder
+from memsim.models.live.failing import Filtered, Outage, Refused, Transient
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memsim.models import Embedder, Model, Reply, Request, Vectors
+    from memsim.models import Embedder, Model, Request, Vectors
+    from memsim.models.live import Answer, Asker, Call
     from memsim.testing.faults.schedule import Schedule
 
 EmbedderFault = Literal["down", "nan", "inf", "zero", "longer", "shorter"]
+
+ModelFault = Literal[
+    "timeout",
+    "429",
+    "5xx",
+    "reset",
+    "refused",
+    "overflow",
+    "filtered",
+    "malformed",
+    "empty",
+    "blank",
+    "refusal",
+    "truncated",
+    "garbage",
+    "json",
+    "tool-call",
+    "longer",
+]
+
+MODEL_FAULTS: Mapping[ModelFault, ModelError | Reply] = {
+    "timeout": Outage("m was asked 7 times and never answered: Timeout: no byte in 120 s"),
+    "429": Outage("m asks to be left alone for 600 s: RateLimitError: slow down"),
+    "5xx": Outage("m was asked 7 times and never answered: InternalServerError: 503"),
+    "reset": Outage("m was asked 7 times and never answered: APIConnectionError: reset"),
+    "refused": Refused("m: AuthenticationError: this key opens nothing"),
+    "overflow": ContextOverflow("m: ContextWindowExceededError: 8193 tokens are too many"),
+    "filtered": Filtered("m kept its answer to itself: its content filter"),
+    "malformed": ModelError("m sent something that is no answer"),
+    "empty": Reply(text=""),
+    "blank": Reply(text=" \n\t"),
+    "refusal": Reply(text="I'm sorry, but I can't help with that."),
+    "truncated": Reply(text="The order num"),
+    "garbage": Reply(text="\x00\x01\ufffd"),
+    "json": Reply(text='{"summary": "The order'),
+    "tool-call": Reply(tool_calls=(ToolUse(id="c1", name="no_such_tool", arguments="{"),)),
+    "longer": Reply(text="It went on and on, and then on. " * 400),
+}
+"""What a call that fails comes to: an error, as after all that is tried again, or a poor reply."""
+
+
+class FailingModel:
+    """A model whose calls are on a schedule.
+
+    Args:
+        model: what answers otherwise.
+        schedule: says which calls fail.
+        fault: one of `MODEL_FAULTS`.
+    """
+
+    def __init__(self, model: Model, schedule: Schedule, fault: ModelFault = "malformed") -> None:
+        self._model = model
+        self._schedule = schedule
+        self._comes = MODEL_FAULTS[fault]
+        self.name = model.name
+
+    def complete(self, request: Request) -> Reply:
+        """Answer a request, or fail.
+
+        Raises:
+            ModelError: the fault is an error.
+        """
+        if not self._schedule.fails(request.task):
+            return self._model.complete(request)
+        if isinstance(self._comes, ModelError):
+            raise type(self._comes)(str(self._comes))
+        return self._comes
+
+
+class FailingAsker:
+    """A provider whose answers are on a schedule: one that fails may be had by asking again.
+
+    Args:
+        asker: who answers otherwise.
+        schedule: says which calls fail; persistently, no attempt ever succeeds.
+        after: seconds that it asks to be left alone; None where it does not say.
+    """
+
+    def __init__(self, asker: Asker, schedule: Schedule, after: float | None = None) -> None:
+        self._asker = asker
+        self._schedule = schedule
+        self._after = after
+
+    def ask(self, call: Call) -> Answer:
+        """The answer to a call.
+
+        Raises:
+            Transient: there is none now.
+        """
+        if self._schedule.fails(call.task):
+            raise Transient(f"{call.model}: ServiceUnavailableError: 503", after=self._after)
+        return self._asker.ask(call)
 
 
 class FailingEmbedder:
@@ -51,29 +149,14 @@ class FailingEmbedder:
         return found
 
 
-class FailingModel:
-    """A model whose calls are on a schedule.
+class OtherEmbedder(HashEmbedder):
+    """Another model of the same dimension: nothing of it means what it means to the hashing one."""
 
-    Args:
-        model: what answers otherwise.
-        schedule: says which calls fail.
-        reply: what a failing call gives; None for an error.
-    """
+    @property
+    def name(self) -> str:
+        """A name of its own."""
+        return f"other, {super().name}"
 
-    def __init__(self, model: Model, schedule: Schedule, reply: Reply | None = None) -> None:
-        self._model = model
-        self._schedule = schedule
-        self._reply = reply
-        self.name = model.name
-
-    def complete(self, request: Request) -> Reply:
-        """Answer a request, or fail.
-
-        Raises:
-            ModelError: the fault is to raise.
-        """
-        if not self._schedule.fails(request.task):
-            return self._model.complete(request)
-        if self._reply is None:
-            raise ModelError("the model does not answer")
-        return self._reply
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors whose directions are others."""
+        return super().embed(texts)[:, ::-1].copy()

@@ -22,6 +22,7 @@ from memsim.memory.systems.prx.rows import EVERY, Row, moment
 from memsim.memory.systems.prx.settings import Settings, Version
 from memsim.memory.systems.prx.soul import export
 from memsim.memory.systems.prx.speakers import Speakers, bind_as, told_scope
+from memsim.memory.systems.prx.tables import CACHE
 from memsim.memory.systems.prx.told_tools import ToldTools, owned
 
 if TYPE_CHECKING:
@@ -268,6 +269,8 @@ class Service:
             "tidied": None if self._tidied is None else self._tidied.isoformat(),
             "copies": self.copies.save(),
         }
+        if self._fixed:
+            saved["embedder"] = self.brain.meanings.embedder
         if self.audit is not None:
             saved["audit"] = self.audit.save()
         return saved
@@ -282,6 +285,10 @@ class Service:
             speakers = Speakers.loaded(saved["parts"])
             tidied = saved["tidied"] and utc(datetime.fromisoformat(saved["tidied"]))
             trail, brain, copies = saved.get("audit"), saved["brain"], read_copies(saved["copies"])
+            if self._fixed and saved.get("embedder") != self.brain.meanings.embedder:
+                # PRX does not ask whose vectors it has, and compares those of one model with
+                # another's.
+                brain = {**brain, CACHE: []}
         audit = None if trail is None else AuditTrail.load(trail)
         self.brain.load(brain)
         self.copies.take(copies)

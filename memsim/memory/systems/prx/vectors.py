@@ -43,6 +43,11 @@ class Meanings:
         self._placed: set[int] = set()
         self._looked_up = ("", b"")
 
+    @property
+    def embedder(self) -> str:
+        """The name of what makes the vectors; empty where there are none."""
+        return "" if self._embed is None else self._embed().name
+
     def of_row(self, category: str, text: str, at: str) -> bytes | None:
         """The vector of a row that is written now; None where its category has none."""
         return self._vector(text, at) if self._has(category) else None
