@@ -18,6 +18,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from memsim.memory.retrieval import Hit
+from memsim.memory.retrieval.asking import asked
 from memsim.memory.retrieval.bm25 import Bm25
 from memsim.memory.retrieval.policy import RecallPolicy
 from memsim.memory.retrieval.recall import About, fitting, recall
@@ -91,10 +92,14 @@ def indexed(scenario: Scenario, counter: TokenCounter) -> Indexed:
             turn=message.turn,
         )
         about[message.id] = About(
-            order=order, tokens=tokens, time=message.time, principal=message.principal
+            order=order,
+            tokens=tokens,
+            time=message.time,
+            principal=message.principal,
+            asked=asked(message.text),
         )
-    asked = tuple(p for p in scenario.probes if p.evidence and not p.excluded)
-    return Indexed(words, meaning, talk, about, asked, messages[-1])
+    probes = tuple(p for p in scenario.probes if p.evidence and not p.excluded)
+    return Indexed(words, meaning, talk, about, probes, messages[-1])
 
 
 def curve(found: Indexed, rank: Rank) -> list[list[float]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from memsim.memory.retrieval.asking import asked
 from memsim.memory.retrieval.recall import About
 from memsim.memory.retrieval.talk import Talk
 
@@ -59,7 +60,13 @@ class Timeline:
         source, session, name = entry.sources[0], entry.session, entry.id
         if name in self._said:
             return
-        about = About(order=self._count, tokens=tokens, time=entry.created, principal=entry.owner)
+        about = About(
+            order=self._count,
+            tokens=tokens,
+            time=entry.created,
+            principal=entry.owner,
+            asked=asked(entry.text.removeprefix(f"{entry.owner}: ")),
+        )
         self._said[name] = _Said(source, session, about)
         self._of.setdefault((entry.owner, source), []).append(name)
         self._sessions.setdefault(session, {})[name] = None

@@ -556,3 +556,15 @@ def test_the_cost_of_a_message_does_not_grow_with_what_there_is() -> None:
     second, _, _, fifth = (cost(it, n) for n in (10, 20, 30, 40))
 
     assert second == fifth
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_question_that_was_asked_before_hides_no_answer(when: str) -> None:
+    """However often, and whether it was before the fact was told or since then."""
+    it = Remembering(budget=400)
+    asked = ["Where is my umbrella?", "I cannot tell."] * 4
+    told = ["My umbrella is in the bucket by the back door."]
+    it.say(*(asked + told if when == "before" else told + asked))
+    it.say(*(f"Nothing of note happened on day {n}." for n in "abcdefgh"))
+
+    assert "the bucket" in it.asked("Where is my umbrella?").text()

@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.memory.retrieval import Hit
+from memsim.memory.retrieval.asking import asked, repeats
 from memsim.memory.retrieval.policy import PRX, Fusion, RecallPolicy
 from memsim.memory.retrieval.recall import About, fitting, recall, relevance
 from memsim.memory.retrieval.talk import Talk
+from memsim.memory.retrieval.terms import stem
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PLAIN = RecallPolicy(neighbours=0.0, halving=0, named=1.0, dated=1.0, superseded="keep")
@@ -353,3 +355,63 @@ def test_a_policy_out_of_its_range_is_refused(options: dict[str, object], proble
     """By name and value, with what is allowed."""
     with pytest.raises(ValueError, match=problem):
         RecallPolicy(**options)  # type: ignore[arg-type]
+
+
+def test_who_asked_the_same_has_not_answered_it() -> None:
+    """What only repeats the question is not ranked, and sets no measure for what answers it."""
+    asked_before = About(order=0, tokens=10, asked=asked("And where is my umbrella?"))
+    about = told("answer", "other", before=asked_before)
+    found = recall(
+        "Where is my umbrella?",
+        lexical=hits(before=9, answer=2, other=0.5),
+        nearest=hits(before=0.99, answer=0.6, other=0.2),
+        about=about,
+        policy=PLAIN,
+    )
+
+    assert ["answer", "other"] == ids(found)
+    assert ["answer"] == fitting(found, tokens=lambda _: 10, room=100)
+
+
+def test_what_follows_an_earlier_question_may_be_its_answer() -> None:
+    """It is lent something, and less than what answers in words of the question."""
+    talk = Talk()
+    for turn, (source, text) in enumerate(
+        (("before", "Where is my umbrella?"), ("reply", "By the door."), ("answer", "It is green."))
+    ):
+        session = "s1" if source != "answer" else "s2"
+        talk.add(source, text, session=session, tokens=5, turn=turn)
+    before = About(order=0, tokens=5, asked=asked("Where is my umbrella?"))
+    found = recall(
+        "Where is my umbrella?",
+        lexical=hits(before=9, answer=2),
+        about=told("reply", "answer", before=before),
+        beside=talk.beside,
+    )
+
+    assert ["answer", "reply"] == ids(found)
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("Where is my umbrella?", True),
+        ("please tell me again where my umbrella is", True),
+        ("\u00bfMy umbrella?", True),
+        ("My umbrella is where it was.", False),
+        ("Where is my umbrella, the one that Ola broke on Tuesday?", False),
+        ("And then?", False),
+        ("", False),
+    ],
+)
+def test_a_question_is_known_by_its_words(before: str, expected: bool) -> None:
+    """It asks, and nearly all of its words are in the other one."""
+    assert expected == repeats(asked(before), stem("Can you tell me where my umbrella is again?"))
+
+
+def test_where_nothing_else_was_found_the_question_is() -> None:
+    """Better than nothing: its neighbours may know."""
+    before = About(order=0, tokens=5, asked=asked("Where is my umbrella?"))
+    found = recall("Where is my umbrella?", lexical=hits(before=9), about=told(before=before))
+
+    assert ["before"] == ids(found)

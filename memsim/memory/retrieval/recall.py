@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.memory.retrieval import Hit
+from memsim.memory.retrieval.asking import repeats
 from memsim.memory.retrieval.cues import Cues
 from memsim.memory.retrieval.fusion import reciprocal_ranks, weighted_scores, zscore
 from memsim.memory.retrieval.policy import RecallPolicy
+from memsim.memory.retrieval.terms import stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
     """The messages around one, each with its share of what is lent, as `Talk.beside` gives them."""
 
 USUAL = RecallPolicy()
+
+ASKED = 0.5
+"""Share of the best relevance that an earlier question of the same words lends from: what follows
+it may be its answer, and may be that nobody knows."""
 
 _SHARPNESS = 2.0
 _STRAIGHT = 40.0
@@ -45,6 +51,7 @@ class About:
         time: when it was said; None where nobody knows.
         principal: who said it.
         successor: id of what took its place; None while it is in force.
+        asked: its terms where it asks for something, which make it no answer to the same question.
     """
 
     order: int
@@ -52,6 +59,7 @@ class About:
     time: datetime | None = None
     principal: str = ""
     successor: str | None = None
+    asked: frozenset[str] = frozenset()
 
 
 def recall(
@@ -82,10 +90,15 @@ def recall(
         raise ValueError("half_life needs to know when it is")
     known: dict[str, About] = {}
     found = [_permitted(hits, about, known) for hits in (lexical, nearest)]
-    hits = relevance(found[0], found[1], lambda source: known[source].order, policy)
+    echoes = _echoes(question, known)
+    told = [[hit for hit in hits if hit.id not in echoes] for hits in found]
+    hits = relevance(*(told if any(told) else found), lambda source: known[source].order, policy)
     scores = {hit.id: hit.score for hit in hits}
     if beside is not None and policy.neighbours:
-        scores = lent(scores, beside, policy)
+        best = max(scores.values(), default=0.0)
+        lenders = scores | dict.fromkeys(echoes, ASKED * best)
+        lending = lent(lenders, beside, policy)
+        scores = {i: s for i, s in lending.items() if i not in echoes or i in scores}
         scores = {i: s for i, s in scores.items() if i in known or _look(i, about, known)}
     weigh = _weighing(Cues(question, now), policy, now)
     weighed = {source: score * weigh(known[source]) for source, score in scores.items()}
@@ -203,6 +216,14 @@ def _soft(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[H
             bent += max(0.0, _SHARPNESS * score - _STRAIGHT)
             sums[hit.id] = sums.get(hit.id, 0.0) + scale * bent
     return [Hit(source, score) for source, score in sums.items()]
+
+
+def _echoes(question: str, known: Mapping[str, About]) -> frozenset[str]:
+    """What was found because it asks the same, which says nothing of the answer."""
+    if not any(found.asked for found in known.values()):
+        return frozenset()
+    terms = frozenset(stem(question))
+    return frozenset(i for i, found in known.items() if repeats(found.asked, terms))
 
 
 def _permitted(
