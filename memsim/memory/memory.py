@@ -11,33 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memsim.context import ContextBuilder
-from memsim.memory.acl import Grant, Permissions, Where
+from memsim.memory.acl import Grant, Where
+from memsim.memory.ageing import Ageing
+from memsim.memory.assembly import SEARCHED, Parts
 from memsim.memory.audit import AuditTrail
-from memsim.memory.backlog import Backlog
-from memsim.memory.composing import Composer, Question
+from memsim.memory.composing import Question
 from memsim.memory.conversation import Conversation, digest_of
-from memsim.memory.conversations import Conversations
-from memsim.memory.erasure import closest
-from memsim.memory.forgetting import Tiers
-from memsim.memory.happening import Happening, Tell, nobody
-from memsim.memory.hygiene import Policy, clean
-from memsim.memory.keeping import MADE, Keeping, Part
-from memsim.memory.layers.core import Core
-from memsim.memory.layers.episodic import Episodic, exchange
-from memsim.memory.layers.long_term import LongTerm
-from memsim.memory.layers.semantic import Semantic
-from memsim.memory.layers.workspace import WorkspaceLayer
-from memsim.memory.learning import Learner
+from memsim.memory.happening import Tell, nobody
+from memsim.memory.keeping import MADE
+from memsim.memory.layers.episodic import exchange
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.options import MemoryOptions
-from memsim.memory.recalling import Recaller
-from memsim.memory.session import Session
 from memsim.memory.state import JSON
-from memsim.memory.timeline import Timeline
 from memsim.memory.tools import Tools
-from memsim.memory.turns import Turns
-from memsim.memory.vault import Found, Vault, somebody
+from memsim.memory.vault import Found, somebody
 from memsim.memory.working import WorkingMemory
 
 if TYPE_CHECKING:
@@ -46,17 +33,11 @@ if TYPE_CHECKING:
     from memsim.context import Context
     from memsim.memory.audit import Outcome
     from memsim.memory.derived import Erased
-    from memsim.memory.entry import Entry, Layer
+    from memsim.memory.entry import Entry
     from memsim.memory.stores import Store
     from memsim.message import Message
     from memsim.models import Embedder, Model
     from memsim.tokens import TokenCounter
-
-SEARCHED: tuple[Layer, ...] = ("episodic", "long_term", "workspace")
-"""The layers that a question is put to."""
-
-_EXCHANGES: tuple[Layer, ...] = ("episodic",)
-_MESSAGES = ("conversation",)
 
 
 class Memory:
@@ -98,69 +79,30 @@ class Memory:
         tell: Tell = nobody,
     ) -> None:
         self.options = options or MemoryOptions()
-        self.permissions = Permissions()
-        self.vault = Vault(
+        parts = Parts(
             store,
-            embed=embed if self.options.vectors else None,
-            permissions=self.permissions if self.options.acl else None,
-            embedded=SEARCHED,
-        )
-        applied = self.permissions if self.options.acl else None
-        self.core = Core(self.vault)
-        self.episodic = Episodic(self.vault, applied, counter.text)
-        self._timeline = Timeline()
-        self.semantic = Semantic(self.vault, applied, self._timeline.succeed)
-        self.long_term = LongTerm(self.vault)
-        self.working = working or WorkingMemory()
-        self.ledger = ledger or InjectionLedger()
-        self.audit = audit or AuditTrail()
-        self.workspace = WorkspaceLayer(self.vault, workspace) if workspace else None
-        self.now = now
-        self.conversations = Conversations(self._new_session)
-        self._counter = counter
-        self._budget = budget
-        self._tell = tell
-        self._backlog = Backlog()
-        self._keeping = Keeping(
-            vault=self.vault,
-            timeline=self._timeline,
-            semantic=self.semantic,
-            backlog=self._backlog,
-            parts=self._parts(),
-            counter=counter,
-        )
-        self._recaller = Recaller(
-            self.vault, self._timeline, counter, permissions=applied, options=self.options
-        )
-        self._composer = Composer(
-            ContextBuilder(counter),
-            core=self.core,
-            conversations=self.conversations,
-            working=self.working,
-            recaller=self._recaller,
-            permissions=applied,
-            options=self.options,
-        )
-        self._turns = Turns(
-            backlog=self._backlog,
-            vault=self.vault,
-            episodic=self.episodic,
-            learner=Learner(model, self.semantic, self.episodic, tell),
-            timeline=self._timeline,
-            conversations=self.conversations,
-            permissions=applied,
-            options=self.options,
             model=model,
+            counter=counter,
+            embed=embed,
+            options=self.options,
+            working=working,
+            ledger=ledger,
+            workspace=workspace,
+            budget=budget,
             place=self._place,
             tell=tell,
         )
-        self._tiers = Tiers(
-            vault=self.vault,
-            backlog=self._backlog,
-            conversations=self.conversations,
-            working=self.working,
-            workspace=self.workspace,
-        )
+        self.permissions, self.vault = parts.permissions, parts.vault
+        self.core, self.working, self.workspace = parts.core, parts.working, parts.workspace
+        self.episodic, self.semantic = parts.episodic, parts.semantic
+        self.long_term, self.ledger = parts.long_term, parts.ledger
+        self.conversations = parts.conversations
+        self.audit = audit or AuditTrail()
+        self.now = now
+        self._tell = tell
+        self._backlog, self._timeline, self._keeping = parts.backlog, parts.timeline, parts.keeping
+        self._recaller, self._composer, self._turns = parts.recaller, parts.composer, parts.turns
+        self._ageing = Ageing(parts, tell)
         self._restore({})
 
     # -- what is said
@@ -354,18 +296,8 @@ class Memory:
         Raises:
             StoreError: the store failed.
         """
-        where = self.vault.where(
-            principal, owner=principal, layers=_EXCHANGES, categories=_MESSAGES, archived=None
-        )
         self._turns.record(principal)
-        hits = self.vault.lexical(text, where, 8)
-        said = {
-            entry.id: (entry.text.removeprefix(f"{entry.owner}: ").strip(), entry.sources)
-            for entry in self.vault.fetch([h.id for h in hits], where)
-        }
-        others = [(h.score, *said[h.id]) for h in hits if said[h.id][0] != text.strip()]
-        best = closest(text, [(score, words) for score, words, _ in others])
-        return () if best is None else others[best][2]
+        return self._ageing.meant(principal, text)
 
     def forget(self, principal: str, sources: Iterable[str]) -> Erased:
         """Erase messages of a principal's own, and all that was made from them, everywhere.
@@ -377,9 +309,7 @@ class Memory:
             StoreError: the store failed on the way; doing it again finishes it.
         """
         self._turns.record(somebody(principal))
-        erased = self._tiers.forget(principal, frozenset(sources), self.now())
-        self._drop(erased)
-        return erased
+        return self._ageing.forget(principal, frozenset(sources), self.now())
 
     def elapse(self, now: datetime) -> None:
         """Time has passed: what nobody used for too long expires, and hygiene is done.
@@ -392,19 +322,7 @@ class Memory:
         self.ledger.sweep(now)
         if self.options.hygiene is not None:
             for owner in self.permissions.known():
-                self._clean(owner, self.options.hygiene, now)
-
-    def _clean(self, owner: str, policy: Policy, now: datetime) -> None:
-        tiers = self._tiers.of(owner, (), now)
-        done = clean(self.vault.store, owner, policy, now, put=self.vault.put, tiers=tiers)
-        self._drop(done.erased)
-        if done.archived:
-            self._tell(Happening(kind="archived", detail=f"{done.archived} entries"))
-        if done.erased.entries:
-            sources = tuple(dict.fromkeys(i for e in done.erased.entries for i in e.sources))
-            self._tell(Happening(kind="purged", sources=sources))
-        if done.error is not None:
-            raise done.error
+                self._ageing.clean(owner, self.options.hygiene, now)
 
     # -- looked into
 
@@ -456,30 +374,8 @@ class Memory:
     def _place(self, entry: Entry) -> None:
         self._keeping.place(entry)
 
-    def _parts(self) -> dict[str, Part]:
-        parts: dict[str, Part] = {
-            "conversations": self.conversations,
-            "permissions": self.permissions,
-            "working": self.working,
-            "ledger": self.ledger,
-        }
-        return parts if self.workspace is None else {**parts, "workspace": self.workspace}
-
-    def _new_session(self) -> Session:
-        keep = int(self._budget * self.options.window_share)
-        return Session(
-            self._counter,
-            messages=self.options.window,
-            keep=keep if self.options.summary else None,
-            limit=int(self._budget * self.options.summary_share),
-        )
-
     def _current(self, principal: str, session: str | None) -> str:
         return session or self.conversations.latest(principal)
-
-    def _drop(self, erased: Erased) -> None:
-        self.semantic.forgotten(erased.entries)
-        self._timeline.remove(e.id for e in erased.entries)
 
     def _reapply(self, owner: str, sources: frozenset[str]) -> None:
         where = Where(reader=None, owner=owner, layers=MADE, archived=None)

@@ -229,7 +229,7 @@ class SavedMemory(Memory):
 
     def _resume(self, state: Any) -> None:  # noqa: ANN401 - what was read may be anything
         with reading("it is not the state of a memory"):
-            parts = [(part, state[name]) for name, part in self._parts().items()]
+            parts = [(part, state[name]) for name, part in self._keeping.parts.items()]
             backlog, forgetting = Backlog.load(state["backlog"]), state["forgetting"]
             if forgetting is not None:
                 principal, sources = forgetting

@@ -92,7 +92,8 @@ def recall(
     found = [_permitted(hits, about, known) for hits in (lexical, nearest)]
     echoes = _echoes(question, known)
     told = [[hit for hit in hits if hit.id not in echoes] for hits in found]
-    hits = relevance(*(told if any(told) else found), lambda source: known[source].order, policy)
+    words, meaning = told if any(told) else found
+    hits = relevance(words, meaning, lambda source: known[source].order, policy)
     scores = {hit.id: hit.score for hit in hits}
     if beside is not None and policy.neighbours:
         best = max(scores.values(), default=0.0)
