@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import sys
@@ -22,6 +23,7 @@ TEMPORARY = ".tmp"
 """How names end of files that are only begun."""
 
 _POLL = 0.005
+_TRIES = 100
 
 
 def write_whole(path: Path, data: bytes, *, private: bool = True) -> None:
@@ -57,10 +59,11 @@ def write_whole(path: Path, data: bytes, *, private: bool = True) -> None:
 def _beginning(path: Path, mode: int) -> tuple[int, str]:
     """A new file beside a file, that nobody else writes, and its name."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    while True:
+    for _ in range(_TRIES):
         name = str(path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY}"))
         with contextlib.suppress(FileExistsError):
             return os.open(name, flags, mode), name
+    raise FileExistsError(errno.EEXIST, "every name is taken", str(path))
 
 
 def sync_folder(folder: Path) -> None:

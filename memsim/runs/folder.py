@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -18,6 +19,9 @@ INFO = "run.json"
 LOCK = ".lock"
 FORMAT = 1
 _NEW = ".new-"
+_RUN = re.compile(r"\d{8}T\d{6}-[0-9a-f]{4}")
+_SECOND = len("20260105T090000")
+_TRIES = 100
 _GRACE = 60.0
 """Seconds that the beginning of a run may take before it counts as abandoned."""
 
@@ -75,10 +79,9 @@ def create_run(folder: Path, info: Mapping[str, object]) -> tuple[Path, Lock]:
     Raises:
         RunFolderError: it cannot be made.
     """
-    beginning = folder / f"{_NEW}{secrets.token_hex(4)}"
+    beginning = _begun(folder)
     lock: Lock | None = None
     try:
-        beginning.mkdir()
         lock = Lock.take(beginning)
         if lock is None:
             raise RunFolderError("is in use", path=beginning)
@@ -89,6 +92,20 @@ def create_run(folder: Path, info: Mapping[str, object]) -> tuple[Path, Lock]:
             lock.release()
         shutil.rmtree(beginning, ignore_errors=True)
         raise unwritable(folder, error) from error
+
+
+def _begun(folder: Path) -> Path:
+    """A folder that nobody else has begun."""
+    for _ in range(_TRIES):
+        beginning = folder / f"{_NEW}{secrets.token_hex(4)}"
+        try:
+            beginning.mkdir()
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise unwritable(folder, error) from error
+        return beginning
+    raise RunFolderError("cannot be written: every name is taken", path=folder)
 
 
 def _named(beginning: Path, folder: Path) -> Path:
@@ -103,8 +120,10 @@ def _named(beginning: Path, folder: Path) -> Path:
 
 
 def _new_name(folder: Path) -> str:
-    # Runs begun in one second are numbered on, so that the newest is always the last by name.
-    second = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    # Runs begun in one second are numbered on, so that the newest is always the last by name; so
+    # are those of an hour that the clock goes through twice.
+    latest = max((p.name[:_SECOND] for p in folder.iterdir() if _RUN.fullmatch(p.name)), default="")
+    second = max(latest, datetime.now(UTC).strftime("%Y%m%dT%H%M%S"))
     taken = [p.name[len(second) + 1 :] for p in folder.glob(f"{second}-*")]
     numbers = [int(t, 16) for t in taken if len(t) == 4 and t.isalnum() and _is_hex(t)]
     return f"{second}-{max(numbers) + 1 if numbers else secrets.randbelow(0x8000):04x}"

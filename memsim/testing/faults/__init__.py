@@ -1,5 +1,10 @@
 """Faults on a schedule: files, databases, models, embedders, time and chance that fail on demand.
 
+One seam for each area, and every seam counts what goes through it on a `Schedule`: files
+(`failing_files`), databases (`failing_database`), models, providers and embedders (`models`), the
+clock (`clock`) and chance (`chance`). What a provider sends over HTTP fails in
+`memsim.testing.provider`.
+
 ::
 
     for schedule in one_after_another(attempt, "transient"):
