@@ -14,6 +14,7 @@ from typing import Any
 
 from memsim.memory.systems.prx import topics
 from memsim.memory.systems.prx.brain import Brain
+from memsim.memory.systems.prx.patterns import Pattern, patterns
 from memsim.memory.systems.prx.rows import EVERY, Clause, Row, Stamp, moment
 
 CEILINGS = ("system", "owner", "private", "user", "group", "project", "public")
@@ -58,7 +59,7 @@ class Caller:
     scope: Scope | None = None
     projects: tuple[str, ...] = ()
     ceiling: int = 2
-    blocked: tuple[re.Pattern[str], ...] = ()
+    blocked: tuple[Pattern, ...] = ()
 
     @property
     def is_owner(self) -> bool:
@@ -121,7 +122,7 @@ def caller_of(brain: Brain, scope: Scope | None) -> Caller:
         scope=scope,
         projects=tuple(map(str, _list(projects))),
         ceiling=CEILINGS.index(ceiling if ceiling in CEILINGS else "private"),
-        blocked=tuple(_patterns(_list(blocked))),
+        blocked=tuple(patterns(_list(blocked))),
     )
 
 
@@ -246,13 +247,3 @@ def _list(text: str) -> list[Any]:
     except ValueError:
         return []
     return read if isinstance(read, list) else []
-
-
-def _patterns(written: Sequence[Any]) -> list[re.Pattern[str]]:
-    patterns = []
-    for pattern in written:
-        try:
-            patterns.append(re.compile(str(pattern)))
-        except re.error:
-            continue
-    return patterns
