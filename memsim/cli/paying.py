@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 import click
 
 from memsim.cli.options import given
-from memsim.models.access import NOTHING, Spent
-from memsim.models.refs import LiveRef, is_live, read_model
+from memsim.models.access import NOTHING, Spent, added
+from memsim.models.refs import LiveRef, is_asked, read_embedder, read_model
 from memsim.report import numbers
 from memsim.report.layout import TextLine
 
 if TYPE_CHECKING:
     from memsim.config import Settings
     from memsim.executors import Executor, Outcomes, PlayCase
+    from memsim.models.live.pricing import Price
     from memsim.suite import CaseSpec, Plan
 
 _FLAGS = (("record", "--record"), ("live", "--live"), ("max_cost", "--max-cost"))
@@ -31,7 +32,7 @@ def check_asking(ctx: click.Context, settings: Settings) -> None:
     Raises:
         click.UsageError: there is such a flag.
     """
-    if is_live(settings.model):
+    if is_asked(settings.model, settings.embedder):
         return
     for name, flag in _FLAGS:
         if given(ctx, name) and not (name == "record" and settings.record == "none"):
@@ -47,13 +48,13 @@ def asked(plan: Plan) -> Iterator[Plan]:
         RefError: the provider is unknown, its key is absent, or a cap cannot be kept.
         CassetteError: recordings cannot be written.
     """
-    ref, access = read_model(plan.settings.model), plan.cases[0].access
-    if not isinstance(ref, LiveRef) or access.mode == "none":
+    settings, access = plan.settings, plan.cases[0].access
+    if access.mode == "none" or not is_asked(settings.model, settings.embedder):
         yield plan
         return
     from memsim.models.opening import check_live
 
-    check_live(ref, access)
+    check_live(settings.model, settings.embedder, access)
     if access.cap is None:
         yield plan
         return
@@ -82,62 +83,60 @@ class Tallied:
                 yield place, outcome
 
 
-def added(one: Spent, other: Spent) -> Spent:
-    """Two amounts together."""
-    return Spent(
-        asked=one.asked + other.asked,
-        replayed=one.replayed + other.replayed,
-        input=one.input + other.input,
-        output=one.output + other.output,
-        cost=one.cost + other.cost,
-        failed=(*one.failed, *other.failed),
-    )
-
-
-def spent_line(spent: Spent, model: str) -> str:
+def spent_line(spent: Spent, settings: Settings) -> str:
     """What the calls came to, in one line; empty where there was none."""
-    from memsim.models.live.pricing import price_of
     from memsim.models.live.spending import dollars
 
     parts = []
     if spent.asked:
-        ref = read_model(model)
-        priced = isinstance(ref, LiveRef) and price_of(ref) is not None
-        price = f" for {dollars(spent.cost)}" if priced else ", at a price that is not known"
+        known = None not in _prices(settings).values()
+        price = f" for {dollars(spent.cost)}" if known else ", at a price that is not known"
         parts.append(f"{numbers.plural(spent.asked, 'call')} asked{price}")
     if spent.replayed:
         parts.append(f"{spent.replayed:,} replayed")
     if spent.failed:
         parts.append(f"{len(spent.failed):,} never answered")
-    return f"{model}: {', '.join(parts)}" if parts else ""
+    return f"{' and '.join(_prices(settings))}: {', '.join(parts)}" if parts else ""
+
+
+def _prices(settings: Settings) -> dict[str, Price | None]:
+    """The providers' models of a run, with their prices."""
+    from memsim.models.live.pricing import listed, price_of
+
+    found: dict[str, Price | None] = {}
+    if isinstance(ref := read_model(settings.model), LiveRef):
+        found[ref.model] = price_of(ref)
+    if (named := read_embedder(settings.embedder)).kind == "litellm":
+        found[named.name] = listed(named.name)
+    return found
 
 
 def priced_lines(plan: Plan) -> list[TextLine]:
     """What asking would come to: the cases are played with the offline model in its place."""
     from memsim.executors import choose_executor
-    from memsim.models.live.pricing import price_of
     from memsim.models.live.spending import dollars
     from memsim.suite import run_case
 
-    ref = read_model(plan.settings.model)
-    if not isinstance(ref, LiveRef):
+    if not (prices := _prices(plan.settings)):
         return []
     specs = [replace(case, access=replace(case.access, dry=True)) for case in plan.cases]
     turns = sum(spec.turns for spec in specs)
     tally = Tallied(choose_executor(plan.settings.jobs, cases=len(specs), turns=turns))
     for _ in tally.run(specs, run_case):
         pass
-    spent, price = tally.spent, price_of(ref)
-    cost = "of no known price: give it as in price=0.15/0.60"
-    if price is not None:
-        each = f"${price.input * 1e6:g} and ${price.output * 1e6:g} a million"
-        cost = f"at most {dollars(spent.cost)} ({each})"
+    spent = tally.spent
+    cost = f"at most {dollars(spent.cost)} ({_rates(prices)})"
+    if unknown := [name for name, price in prices.items() if price is None]:
+        cost = f"not known of {unknown[0]}: give it with its name, as in price=0.15/0.60"
     tokens = f"{spent.input:,} of input ({plan.settings.tokenizer}), at most {spent.output:,} back"
-    return [
-        TextLine(text=f"  {name:<11} {text}")
-        for name, text in (
-            ("calls", f"{spent.asked:,} of {ref.model}, recorded or not"),
-            ("tokens", tokens),
-            ("price", cost),
-        )
-    ]
+    said = (
+        ("calls", f"{spent.asked:,} of {' and '.join(prices)}, recorded or not"),
+        ("tokens", tokens),
+        ("price", cost),
+    )
+    return [TextLine(text=f"  {name:<11} {text}") for name, text in said]
+
+
+def _rates(prices: Mapping[str, Price | None]) -> str:
+    rates = (f"${p.input * 1e6:g} and ${p.output * 1e6:g}" for p in prices.values() if p)
+    return "; ".join(rates) + " a million"

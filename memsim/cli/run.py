@@ -233,7 +233,7 @@ class _Performance:
         return replace(summary, header=replace(summary.header, place=place))
 
     def _tell_spent(self) -> None:
-        if said := spent_line(self._spent, self._plan.settings.model):
+        if said := spent_line(self._spent, self._plan.settings):
             complain(said)
 
     def _place(self, path: Path) -> str:

@@ -53,4 +53,19 @@ class Spent:
 
 
 NOTHING = Spent()
+
+
+def added(one: Spent, other: Spent, before: Spent | None = None) -> Spent:
+    """Two amounts together, without what the second one already was before."""
+    less = before or Spent()
+    return Spent(
+        asked=one.asked + other.asked - less.asked,
+        replayed=one.replayed + other.replayed - less.replayed,
+        input=one.input + other.input - less.input,
+        output=one.output + other.output - less.output,
+        cost=one.cost + other.cost - less.cost,
+        failed=(*one.failed, *other.failed[len(less.failed) :]),
+    )
+
+
 NO_ACCESS = Access()

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Protocol
 
 from memsim.errors import ModelError
-from memsim.models.refs import DEFAULT_DIMENSION, LITELLM, read_embedder
+from memsim.models.refs import DEFAULT_DIMENSION, read_embedder
 from memsim.models.text import words
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class HashEmbedder:
             for feature in _features(text):
                 hashed = zlib.crc32(feature.encode("utf-8", "surrogatepass"))
                 counts[hashed % self.dimension] += 1.0 if hashed & 0x8000_0000 else -1.0
-            found[row] = _unit(counts)
+            found[row] = unit(counts)
         return found
 
 
@@ -67,7 +67,8 @@ def _features(text: str) -> Iterator[str]:
         yield from (padded[n : n + 3] for n in range(len(padded) - 2))
 
 
-def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A vector of the same direction and of length 1; zeros stay zeros."""
     # Exactly rounded, so that no machine's way of adding shows in the last bit.
     length = math.sqrt(math.fsum((vector * vector).tolist()))
     return vector / length if length else vector
@@ -102,7 +103,7 @@ class WordLlamaEmbedder:
             # The package pools whole batches, padded to the longest: here each text stands alone.
             tokens = self._tokens(text) if text.strip() else []
             if tokens:
-                found[row] = _unit(self._table[tokens].sum(axis=0, dtype=np.float64))
+                found[row] = unit(self._table[tokens].sum(axis=0, dtype=np.float64))
         return found
 
 
@@ -173,91 +174,6 @@ def _load_wordllama(dimension: int) -> _WordLlama:
         root.handlers[:] = handlers
         root.setLevel(level)
     return found
-
-
-class LiteLLMEmbedder:
-    """An embedding model of any provider that litellm knows; its key comes from the environment.
-
-    Args:
-        model: litellm's id of the model, such as `openai/text-embedding-3-small`.
-    """
-
-    def __init__(self, model: str) -> None:
-        self._model = model
-        self._dimension = 0
-
-    @property
-    def name(self) -> str:
-        """`litellm/` and the model's id."""
-        return LITELLM + self._model
-
-    @property
-    def dimension(self) -> int:
-        """Length of each vector, as the provider answered; asked for with one short text at first.
-
-        Raises:
-            ModelError: the provider failed.
-        """
-        if not self._dimension:
-            self.embed(["dimension"])
-        return self._dimension
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, float32, shape (len(texts), dimension); an empty text gives zeros.
-
-        Raises:
-            ModelError: the provider failed, or gave vectors that are not finite or of another
-                dimension.
-        """
-        import numpy as np
-
-        spoken = [text for text in texts if text.strip()]
-        rows = iter(self._asked(spoken) if spoken else ())
-        given = [next(rows) if text.strip() else None for text in texts]
-        width = self._dimension or (DEFAULT_DIMENSION if not texts else self.dimension)
-        found = np.zeros((len(texts), width), dtype=np.float32)
-        for row, vector in enumerate(given):
-            if vector is not None:
-                found[row] = vector
-        return found
-
-    def _asked(self, texts: list[str]) -> list[NDArray[np.float64]]:
-        import numpy as np
-
-        rows = [np.asarray(row, dtype=np.float64) for row in self._fetched(texts)]
-        width = self._dimension or (rows[0].size if rows else 0)
-        if len(rows) != len(texts) or any(row.shape != (width,) for row in rows) or not width:
-            raise ModelError(f"{self.name} gave vectors of another number or dimension")
-        self._dimension = width
-        return [_unit(row) for row in rows]
-
-    def _fetched(self, texts: list[str]) -> list[list[float]]:
-        litellm = _litellm()
-        try:
-            reply = litellm.embedding(model=self._model, input=texts)
-            return [item["embedding"] for item in reply.data]
-        except Exception as error:  # every provider raises kinds of its own
-            first = str(error).strip().partition("\n")[0][:300]
-            raise ModelError(f"{self.name} failed: {type(error).__name__}: {first}") from error
-
-
-def _litellm() -> _LiteLLM:
-    import os
-
-    # Without it, importing litellm asks the network for prices.
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    import litellm
-
-    found: _LiteLLM = litellm
-    return found
-
-
-class _LiteLLM(Protocol):
-    def embedding(self, *, model: str, input: list[str]) -> _Answer: ...  # noqa: A002
-
-
-class _Answer(Protocol):
-    data: list[dict[str, list[float]]]
 
 
 class CachedEmbedder:
@@ -346,4 +262,6 @@ def load_embedder(ref: str) -> Embedder:
         return CachedEmbedder(HashEmbedder(named.dimension))
     if named.kind == "wordllama":
         return CachedEmbedder(WordLlamaEmbedder(named.dimension))
+    from memsim.models.live.embedding import LiteLLMEmbedder
+
     return CachedEmbedder(LiteLLMEmbedder(named.name))

@@ -1,9 +1,9 @@
-"""Opens a provider's model for one case: recordings first, the network only where that is asked."""
+"""Opens a provider's model or embedder: recordings first, the network only where that is asked."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,19 +13,20 @@ from memsim.errors import RefError
 from memsim.models.cassette import CassetteError
 from memsim.models.cassette.recorder import Recorder
 from memsim.models.cassette.shelf import Shelf, ignore_unfinished, tape_path
+from memsim.models.cassette.vectors import RecordedEmbedder, vectors_path
 from memsim.models.live.model import Account, LiveModel
-from memsim.models.live.pricing import price_of
+from memsim.models.live.pricing import listed, price_of
 from memsim.models.live.provider import LiteLLM
 from memsim.models.live.retrying import Retrying
 from memsim.models.live.spending import Ledger, Purse
+from memsim.models.refs import LiveRef, read_embedder, read_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memsim.models import Model
+    from memsim.models import Embedder, Model
     from memsim.models.access import Access
     from memsim.models.live import Asker
-    from memsim.models.refs import LiveRef
     from memsim.tokens import TokenCounter
 
 _KEYS = ("_API_KEY", "_TOKEN", "_SECRET", "_KEY", "_PASSWORD")
@@ -106,17 +107,17 @@ def _live(ref: LiveRef, access: Access, seed: int) -> Asker:
     if access.cap is not None:
         price = price_of(ref)
         if price is None or access.ledger is None:
-            raise RefError(unpriced(ref))
+            raise RefError(unpriced(ref.model))
         ledger = Ledger(access.ledger)
         provider = Purse(provider, price=price, ledger=ledger, cap=access.cap)
     return Retrying(provider, seed=seed)
 
 
-def unpriced(ref: LiveRef) -> str:
+def unpriced(model: str) -> str:
     """Why a cap cannot be kept with a model."""
     return (
-        f"--max-cost: no price of {ref.model} is known; give dollars for a million tokens of input"
-        f" and output, as in {ref.model}:price=0.15/0.60"
+        f"--max-cost: no price of {model} is known; give a model's dollars for a million tokens of"
+        f" input and output with its name, as in {model}:price=0.15/0.60"
     )
 
 
@@ -135,21 +136,81 @@ def own_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda value: (-len(value), value)))
 
 
-def check_live(ref: LiveRef, access: Access) -> None:
+def check_live(model: str, embedder: str, access: Access) -> None:
     """Refuse, before anything is played, what could not be asked in the end.
 
+    Args:
+        model: the model's ref.
+        embedder: the embedder's ref.
+        access: whether providers may be asked.
+
     Raises:
-        RefError: the provider is unknown, its key is absent, or a cap cannot be kept.
+        RefError: a provider is unknown, its key is absent, or a cap cannot be kept.
         CassetteError: the folder of the recordings cannot be written.
     """
     if access.mode == "none":
         return
-    if access.cap is not None and price_of(ref) is None:
-        raise RefError(unpriced(ref))
+    prices = {}
+    if isinstance(ref := read_model(model), LiveRef):
+        prices[ref.model] = price_of(ref)
+    if (named := read_embedder(embedder)).kind == "litellm":
+        prices[named.name] = listed(named.name)
+    if access.cap is not None:
+        for name in (name for name, price in prices.items() if price is None):
+            raise RefError(unpriced(name))
     if access.mode != "live":
         if access.folder is None:
             raise CassetteError("there is no folder for recordings")
         ignore_unfinished(access.folder)
     from memsim.models.live.access import check_keys
 
-    check_keys(ref.model)
+    for name in prices:
+        check_keys(name)
+
+
+# -- embedders
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedEmbedder:
+    """An embedder for a whole process, and the account of what it came to.
+
+    Attributes:
+        keep: puts what is new into the recordings, for good.
+    """
+
+    embedder: Embedder
+    account: Account
+    keep: Callable[[], None]
+
+
+def open_embedder(ref: str, access: Access) -> OpenedEmbedder:
+    """The embedder that a ref names; one of a provider as a run may come by its answers.
+
+    Args:
+        ref: what names it.
+        access: whether a provider may be asked, and where recordings lie.
+
+    Raises:
+        RefError: the ref names no embedder.
+        ModelError: it cannot be loaded.
+    """
+    from memsim.models.embedding import CachedEmbedder, load_embedder
+    from memsim.models.live.embedding import DryEmbedder, LiteLLMEmbedder
+
+    named, account = read_embedder(ref), Account()
+    if named.kind != "litellm":
+        return OpenedEmbedder(load_embedder(ref), account, _nothing)
+    if access.dry:
+        return OpenedEmbedder(CachedEmbedder(DryEmbedder(named.name, account)), account, _nothing)
+    ledger = Ledger(access.ledger) if access.ledger else None
+    live = LiteLLMEmbedder(named.name, account=account, ledger=ledger, cap=access.cap)
+    if access.mode == "live" or access.folder is None:
+        return OpenedEmbedder(CachedEmbedder(live), account, _nothing)
+    path = vectors_path(access.folder, live.name)
+    recorded = RecordedEmbedder(live, path, access.mode, _shown(path, access))
+    return OpenedEmbedder(CachedEmbedder(recorded), account, recorded.keep)
+
+
+def _nothing() -> None:
+    """There is nothing to keep."""

@@ -65,6 +65,11 @@ def is_live(ref: str) -> bool:
     return "/" in ref.partition("=")[0]
 
 
+def is_asked(model: str, embedder: str) -> bool:
+    """Whether a provider is asked for one of the two, or recordings of what it said."""
+    return is_live(model) or embedder.startswith(LITELLM)
+
+
 def read_model(ref: str) -> ModelRef | LiveRef:
     """The model that a ref names.
 

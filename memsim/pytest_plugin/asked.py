@@ -14,7 +14,7 @@ from memsim.cli.against import read_against
 from memsim.cli.saved import settings_of
 from memsim.discovery import find_project
 from memsim.errors import MemsimError
-from memsim.models.refs import is_live
+from memsim.models.refs import is_asked
 
 if TYPE_CHECKING:
     from memsim.config import Settings
@@ -77,14 +77,13 @@ def check_options(config: pytest.Config) -> None:
 
 def _check_recording(config: pytest.Config) -> None:
     from memsim.models.opening import check_live
-    from memsim.models.refs import LiveRef, read_model
 
     try:
         project = find_project(config.rootpath)
         settings = asked_settings(project, config)
-        ref = read_model(settings.model)
-        if isinstance(ref, LiveRef):
-            check_live(ref, asked_access(settings, project, config))
+        if is_asked(settings.model, settings.embedder):
+            access = asked_access(settings, project, config)
+            check_live(settings.model, settings.embedder, access)
             return
     except MemsimError as error:
         raise pytest.UsageError(str(error)) from error
@@ -97,7 +96,7 @@ def asked_access(settings: Settings, project: Project, config: pytest.Config) ->
     """How a session comes by a live model's answers; its workers share what may be spent."""
     from memsim.suite.asking import access_of
 
-    if settings.max_cost is None or not is_live(settings.model):
+    if settings.max_cost is None:
         return access_of(settings, project)
     worker = getattr(config, "workerinput", {})
     name = f"memsim-spent-{worker.get('testrunuid', os.getpid())}"

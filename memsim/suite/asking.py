@@ -9,9 +9,9 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from memsim.errors import ModelError
-from memsim.models.access import NO_ACCESS, NOTHING, Access
+from memsim.models.access import NO_ACCESS, NOTHING, Access, added
 from memsim.models.cassette import Missed
-from memsim.models.refs import LiveRef, is_live, read_model
+from memsim.models.refs import LiveRef, is_asked, read_model
 from memsim.suite.cases import CaseOutcome, CaseSpec, blank_result
 from memsim.suite.limit import OutOfTime
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from memsim.config import Settings
     from memsim.discovery import Project
-    from memsim.models import Model
+    from memsim.models import Embedder, Model
     from memsim.models.access import Spent
-    from memsim.models.opening import Opened
+    from memsim.models.opening import Opened, OpenedEmbedder
     from memsim.tokens import TokenCounter
 
 
@@ -34,7 +34,7 @@ def access_of(settings: Settings, project: Project, *, ledger: Path | None = Non
         project: whose folder of recordings it is.
         ledger: the file that tells what was spent.
     """
-    if not is_live(settings.model):
+    if not is_asked(settings.model, settings.embedder):
         return NO_ACCESS
     folder = project.base / settings.cassettes
     return Access(
@@ -56,11 +56,13 @@ def asking(
         counter: token counts.
         play: plays it.
     """
-    if not is_live(spec.model):
+    if not is_asked(spec.model, spec.embedder):
         return _tried(spec, lambda: play(_offline(spec.model, counter, spec.seed)))
     from memsim.models.live.spending import OutOfMoney
 
     opened: Opened | None = None
+    vectors = _embedding(spec.embedder, spec.access)
+    before = vectors.account.spent
     try:
         with _opened(spec, counter) as opened:
             outcome = _tried(spec, partial(play, opened.model))
@@ -68,7 +70,9 @@ def asking(
         outcome = failed(spec, str(missed))
     except OutOfMoney as end:
         outcome = replace(failed(spec, str(end)), unpaid=str(end))
-    spent = opened.account.spent if opened else NOTHING
+    finally:
+        vectors.keep()
+    spent = added(opened.account.spent if opened else NOTHING, vectors.account.spent, before)
     return _marked(replace(outcome, spent=spent), spent)
 
 
@@ -83,10 +87,13 @@ def _tried(spec: CaseSpec, play: Callable[[], CaseOutcome]) -> CaseOutcome:
 
 @contextmanager
 def _opened(spec: CaseSpec, counter: TokenCounter) -> Iterator[Opened]:
-    from memsim.models.opening import open_dry, open_live
+    from memsim.models.live.model import Account
+    from memsim.models.opening import Opened, open_dry, open_live
 
     ref = read_model(spec.model)
-    assert isinstance(ref, LiveRef)  # noqa: S101 - it is live
+    if not isinstance(ref, LiveRef):
+        yield Opened(_offline(spec.model, counter, spec.seed), Account())
+        return
     if spec.access.dry:
         yield open_dry(ref, tokenizer=counter, seed=spec.seed, budget=spec.budget)
         return
@@ -110,6 +117,22 @@ def failed(spec: CaseSpec, said: str) -> CaseOutcome:
 
 def _line(said: str) -> str:
     return " ".join(said.split())
+
+
+def embedder_of(spec: CaseSpec) -> Embedder:
+    """The embedder that a case names; the same one for every case of a process.
+
+    Raises:
+        ModelError: it cannot be loaded.
+    """
+    return _embedding(spec.embedder, spec.access).embedder
+
+
+@lru_cache(maxsize=8)
+def _embedding(ref: str, access: Access) -> OpenedEmbedder:
+    from memsim.models.opening import open_embedder
+
+    return open_embedder(ref, access)
 
 
 @lru_cache(maxsize=8)

@@ -29,7 +29,7 @@ from memsim.scoring import (
     summarise,
     turn_record,
 )
-from memsim.suite.asking import asking, failed
+from memsim.suite.asking import asking, embedder_of, failed
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
 from memsim.suite.expect import check_expectations
 from memsim.suite.limit import time_limit
@@ -38,7 +38,7 @@ from memsim.tokens import TokenCounter, load_tokenizer
 from memsim.trace import json_line
 
 if TYPE_CHECKING:
-    from memsim.models import Embedder, Model
+    from memsim.models import Model
     from memsim.scenario.script import Scenario
     from memsim.strategy import Environment, Strategy
     from memsim.trace import Trace
@@ -71,7 +71,7 @@ def _play_channel(spec: CaseSpec) -> CaseOutcome:
             setting = Setting(
                 make=partial(make_strategy, spec.strategy),
                 model=model,
-                embed=partial(_embedder, spec.embedder),
+                embed=partial(embedder_of, spec),
                 counter=_counter(spec.tokenizer),
                 budget=spec.budget,
                 chance=lambda: random.Random(f"{spec.seed}/{spec.scenario.name}/{spec.repeat}"),
@@ -127,7 +127,7 @@ def _replay(
             scenario,
             make,
             model=model,
-            embed=partial(_embedder, spec.embedder),
+            embed=partial(embedder_of, spec),
             counter=counter,
             budget=spec.budget,
             seed=spec.seed,
@@ -136,13 +136,6 @@ def _replay(
             services=addresses(os.environ),
             contexts=True,
         )
-
-
-@lru_cache(maxsize=8)
-def _embedder(ref: str) -> Embedder:
-    from memsim.models.embedding import load_embedder
-
-    return load_embedder(ref)
 
 
 @lru_cache(maxsize=8)

@@ -90,6 +90,11 @@ def no_fault(_number: int) -> Fault | None:
     return None
 
 
+def faults(*first: Fault | None) -> Callable[[int], Fault | None]:
+    """What is wrong with the first responses; nothing is with those after them."""
+    return lambda number: first[number] if number < len(first) else None
+
+
 @contextmanager
 def providing(
     answer: Answers = words,

@@ -19,10 +19,10 @@ from memsim.models import Embedder
 from memsim.models.embedding import (
     CachedEmbedder,
     HashEmbedder,
-    LiteLLMEmbedder,
     WordLlamaEmbedder,
     load_embedder,
 )
+from memsim.models.live.embedding import LiteLLMEmbedder
 
 if TYPE_CHECKING:
     from memsim.models import Vectors
@@ -272,7 +272,7 @@ def test_litellm_is_asked_for_what_has_words(monkeypatch: pytest.MonkeyPatch) ->
     found = embedder.embed(["a", " ", "b"])
 
     assert np.allclose(found, [[0.6, 0.8], [0.0, 0.0], [0.6, 0.8]])
-    assert fake.calls == [{"model": "some/model", "input": ["a", "b"]}]
+    assert [("some/model", ["a", "b"])] == [(c["model"], c["input"]) for c in fake.calls]
     assert (embedder.name, embedder.dimension) == ("litellm/some/model", 2)
     assert os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"
 
@@ -293,7 +293,7 @@ def test_litellms_dimension_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -
     [
         (
             FakeLiteLLM(error=RuntimeError("no key\nfor you")),
-            "some/model failed: RuntimeError: no key$",
+            "some/model: RuntimeError: no key$",
         ),
         (FakeLiteLLM(rows=[[1.0], [1.0]]), "another number or dimension"),
         (FakeLiteLLM(rows=[[]]), "another number or dimension"),
@@ -312,7 +312,13 @@ def test_a_provider_that_gives_no_numbers_is_refused(monkeypatch: pytest.MonkeyP
     embedder = faked(monkeypatch, FakeLiteLLM(rows=[[float("nan"), 1.0]]))
 
     with pytest.raises(ModelError, match="not finite"):
-        CachedEmbedder(embedder).embed(["a"])
+        embedder.embed(["a"])
+
+
+def test_a_vector_without_a_direction_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text with words has one: nothing is ever found by zeros."""
+    with pytest.raises(ModelError, match="without a direction"):
+        faked(monkeypatch, FakeLiteLLM(rows=[[0.0, 0.0]])).embed(["a"])
 
 
 def test_a_ref_loads_the_embedder_it_names() -> None:

@@ -15,6 +15,7 @@ from memsim.models.live.pricing import price_of
 from memsim.models.live.provider import LiteLLM
 from memsim.models.live.retrying import Patience, Retrying
 from memsim.testing.provider import AFTER, FAULTS, LONGER, REFUSAL, Fault, Provider, providing
+from memsim.testing.provider import faults as in_turn
 from tests.models.asking import QUESTION, REF, SAID
 
 ACT = Request(
@@ -60,7 +61,7 @@ class Line:
 
     def __init__(self, provider: Provider, *faults: Fault, attempts: int = 3) -> None:
         provider.asked.clear()
-        provider.fault = dict(enumerate(faults)).get
+        provider.fault = in_turn(*faults)
         self.waits: list[float] = []
         self.account = Account()
         patience = Patience(attempts=attempts)

@@ -28,11 +28,12 @@ def tape_path(folder: Path, model: str, case: str) -> Path:
     """
     scenario, _, variant = case.rpartition("::")[2].partition("[")
     digest = hashlib.sha256(f"{model}\n{case}".encode("utf-8", "surrogatepass")).hexdigest()
-    names = [_plain(model), _plain(scenario), f"{_plain(variant)}-{digest[:8]}.jsonl"]
+    names = [plain(model), plain(scenario), f"{plain(variant)}-{digest[:8]}.jsonl"]
     return folder.joinpath(*names)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A text as part of a path that any system takes."""
     return _PLAIN.sub("-", text.lower()).strip("-.")[:_LONGEST] or "unnamed"
 
 
@@ -115,7 +116,7 @@ class Shelf:
 
     def _merge(self, path: Path) -> None:
         """Other repeats of the case may have come to lie in the file meanwhile."""
-        with _held(path.parent):
+        with held(path.parent):
             kept = read_tape(path) or Tape(case=self.tape.case, model=self.tape.model)
             if self.mode == "rewrite":
                 for key in [k for k in kept.calls if k[1] == self.repeat]:
@@ -123,10 +124,15 @@ class Shelf:
             own = (r for (_, repeat), r in self.tape.calls.items() if repeat == self.repeat)
             kept.take(own, self.tape.said)
             if kept.calls:
-                _write(path, kept.encoded())
+                write_whole(path, kept.encoded())
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file in one step, unless it is so already: the old one or the new one, never half.
+
+    Raises:
+        OSError: it cannot be written.
+    """
     if path.exists() and path.read_bytes() == data:
         return
     beginning = path.with_name(f".{path.name}.new")
@@ -138,7 +144,8 @@ def _write(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
+def held(folder: Path) -> Iterator[None]:
+    """Nobody else changes what is in a folder as long as this lasts."""
     file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         if sys.platform != "win32":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +79,7 @@ def _dollars(value: object) -> float | None:
 @lru_cache(maxsize=1)
 def _listed() -> Mapping[str, Mapping[str, Any]]:
     # litellm is located, not imported: that takes seconds.
-    spec = importlib.util.find_spec("litellm")
+    spec = PathFinder.find_spec("litellm")
     if spec is None or not spec.submodule_search_locations:
         return {}
     path = Path(spec.submodule_search_locations[0]) / _LIST

@@ -6,12 +6,14 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memsim.models.live.failing import Outage, Transient
 
 if TYPE_CHECKING:
     from memsim.models.live import Answer, Asker, Call
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class Retrying:
         self._asker = asker
         self._seed = seed
         self._patience = patience or Patience()
-        self._wait = wait or time.sleep
+        self._wait = wait
 
     def ask(self, call: Call) -> Answer:
         """The answer to a call.
@@ -63,29 +65,57 @@ class Retrying:
             Outage: there was none in all attempts, or the provider asks for too long a wait.
             ModelError: there is none, and asking again would not help.
         """
-        most = self._patience.attempts
-        for attempt in range(1, most + 1):
-            try:
-                return self._asker.ask(call)
-            except Transient as error:
-                wait = self._pause(call, attempt, error)
-                if attempt == most or wait is None:
-                    raise Outage(_given_up(call, attempt, error, wait)) from error
-            self._wait(wait)
-        raise AssertionError("there is at least one attempt")
-
-    def _pause(self, call: Call, attempt: int, error: Transient) -> float | None:
-        patience = self._patience
-        if error.after is not None and error.after > patience.longest:
-            return None
-        grown = min(patience.longest, patience.first * 2.0 ** (attempt - 1))
-        chance = random.Random(f"{self._seed}/{attempt}/{call.messages[-1].text}")
-        varied = grown * chance.uniform(0.5, 1.0)
-        return varied if error.after is None else error.after + varied * 0.1
+        return retried(
+            lambda: self._asker.ask(call),
+            name=call.model,
+            key=f"{self._seed}/{call.messages[-1].text}",
+            patience=self._patience,
+            wait=self._wait or time.sleep,
+        )
 
 
-def _given_up(call: Call, attempt: int, error: Transient, wait: float | None) -> str:
-    if wait is None:
-        return f"{call.model} asks to be left alone for {error.after:,.0f} s: {error}"
-    times = "once" if attempt == 1 else f"{attempt} times"
-    return f"{call.model} was asked {times} and never answered: {error}"
+def retried(
+    attempt: Callable[[], _Found],
+    *,
+    name: str,
+    key: str,
+    patience: Patience,
+    wait: Callable[[float], None],
+) -> _Found:
+    """What an attempt comes to, made as often as a provider is given.
+
+    Args:
+        attempt: raises `Transient` where another one may help.
+        name: who is asked.
+        key: what the waits depend on besides the number of the attempt.
+        patience: how often and how long.
+        wait: spends so many seconds.
+
+    Raises:
+        Outage: there was no answer in all attempts, or the provider asks for too long a wait.
+        ModelError: there is none, and asking again would not help.
+    """
+    for number in range(1, patience.attempts + 1):
+        try:
+            return attempt()
+        except Transient as error:
+            pause = _pause(patience, key, number, error)
+            if number == patience.attempts or pause is None:
+                raise Outage(_given_up(name, number, error, pause)) from error
+        wait(pause)
+    raise AssertionError("there is at least one attempt")
+
+
+def _pause(patience: Patience, key: str, number: int, error: Transient) -> float | None:
+    if error.after is not None and error.after > patience.longest:
+        return None
+    grown = min(patience.longest, patience.first * 2.0 ** (number - 1))
+    varied = grown * random.Random(f"{number}/{key}").uniform(0.5, 1.0)
+    return varied if error.after is None else error.after + varied * 0.1
+
+
+def _given_up(name: str, number: int, error: Transient, pause: float | None) -> str:
+    if pause is None:
+        return f"{name} asks to be left alone for {error.after:,.0f} s: {error}"
+    times = "once" if number == 1 else f"{number} times"
+    return f"{name} was asked {times} and never answered: {error}"

@@ -56,6 +56,8 @@ def load_litellm() -> Any:  # noqa: ANN401 - a module without usable types
 
 def _hush(module: ModuleType) -> None:
     quiet: dict[str, object] = {
+        # For embedders it takes no 0 for an answer where it is given one.
+        "DEFAULT_MAX_RETRIES": 0,
         "callbacks": [],
         "disable_hf_tokenizer_download": True,
         "drop_params": True,
