@@ -85,7 +85,8 @@ class Pattern:
 
     def _one(self, kind: str, value: Any, then: int) -> int:  # noqa: ANN401 - the parser's own
         if kind in {"MAX_REPEAT", "MIN_REPEAT"}:
-            return self._repeat(*value, then)
+            least, most, inner = value
+            return self._repeat(least, most, inner, then)
         if kind == "BRANCH":
             return self._add(None, [self._sequence(way, then) for way in value[1]])
         if kind == "SUBPATTERN":
