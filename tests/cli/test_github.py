@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,6 +49,21 @@ def test_the_workflow_is_the_one_of_the_manual() -> None:
     assert WORKFLOW in (ROOT / "docs/ci.md").read_text("utf-8")
     assert "memsim run --strict --progress plain" in [step.get("run") for step in steps]
     assert ("always()", "reports/runs/") == (steps[-1]["if"], steps[-1]["with"]["path"])
+
+
+def test_every_command_of_the_recipes_exists(project: Path, call: Call) -> None:
+    """With all of its options; the workflow's own finds what to play."""
+    manual = (ROOT / "docs/ci.md").read_text("utf-8")
+    recipes = "\n".join(re.findall(r"```\w*\n(.*?)```", manual, re.DOTALL))
+    found = re.findall(r"^[ -]*(?:run: )?memsim (.*?)(?: +#.*| \|\|.*)?$", recipes, re.MULTILINE)
+
+    for text in found:
+        result = call(*shlex.split(text), "--help")
+        assert result.exit_code == 0, f"memsim {text}: {result.output}"
+    assert len(found) >= 5
+    (steps,) = (job["steps"] for job in yaml.safe_load(WORKFLOW)["jobs"].values())
+    (played,) = (s["run"] for s in steps if s.get("run", "").startswith("memsim "))
+    assert call(*shlex.split(played)[1:], "--dry-run").exit_code == 0
 
 
 def test_broken_bounds_are_marked_at_their_line(

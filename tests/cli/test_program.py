@@ -122,6 +122,22 @@ def test_a_fault_of_our_own_is_exit_three_with_its_trace(
     assert said.splitlines()[-1].startswith("memsim: this is a fault of memsim")
 
 
+def test_a_command_that_hits_such_a_fault_ends_with_three(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And so it does from the command line."""
+
+    def failing() -> object:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("memsim.cli.report.find_project", failing)
+
+    result = call("report")
+
+    assert result.exit_code == 3
+    assert result.stderr.splitlines()[-1].startswith("memsim: this is a fault of memsim")
+
+
 def test_the_scripts_of_the_package_are_the_same_command(spawn: Spawn) -> None:
     """`python -m memsim` calls itself memsim."""
     done = spawn("rnu")
