@@ -201,6 +201,20 @@ def test_markdown_cannot_be_broken_out_of(make_run: MakeRun) -> None:
     assert "a\\|b\\<script>" in text
 
 
+def test_what_was_typed_cannot_break_out_of_its_place(make_run: MakeRun) -> None:
+    """A run's folder, a model's name, a verdict with a baseline's name, a command with ticks."""
+    summary = summarise(make_run())
+    command = "memsim run '\n```\n<script>'"
+    header = replace(summary.header, run="<b>x", model="a`b\n# c", command=command)
+    verdict = replace(summary.verdict, sentence="against [x](y): 1 same")
+
+    text = markdown(replace(summary, header=header, verdict=verdict))
+
+    assert text.startswith("# memsim run \\<b>x\n\n**against [x\\](y): 1 same**\n")
+    assert "model ``a`b # c``, embedder `wordllama`" in text
+    assert text.endswith(f"\n````\n{command}\n````\n")
+
+
 def test_json_is_one_document_and_jsonl_one_line_a_case(make_run: MakeRun) -> None:
     """Both are ASCII, so that every pipe carries them."""
     run = make_run()
