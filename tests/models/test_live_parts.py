@@ -19,6 +19,7 @@ from memsim.models.live.access import check_keys
 from memsim.models.live.failing import Outage, Transient
 from memsim.models.live.pricing import Price, listed, price_of
 from memsim.models.live.prompts import compose
+from memsim.models.live.provider import mapped
 from memsim.models.live.replies import canonical, reply_of
 from memsim.models.live.retrying import Patience, Retrying
 from memsim.models.live.sound import check_release, load_litellm
@@ -309,6 +310,13 @@ def test_an_absent_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         check_keys("openai/gpt-4o-mini")
 
     assert str(refused.value).startswith("OPENAI_API_KEY is not set: openai/gpt-4o-mini needs it")
+
+
+def test_a_key_that_a_provider_repeats_is_not_told() -> None:
+    """An error goes into records, which are committed."""
+    key = "sk-" + "a1B2" * 12
+
+    assert "[openai-key]" in str(mapped("a/b", ValueError(f"Incorrect API key: {key}\nmore")))
 
 
 def test_an_unknown_provider_is_a_slip(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from memsim.canary.secrets import redact
 from memsim.errors import ContextOverflow, ModelError
 from memsim.message import ToolUse
 from memsim.models.live import Answer
@@ -186,4 +187,5 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _first_line(error: Exception) -> str:
     said = str(error).strip().partition("\n")[0]
-    return f"{type(error).__name__}: {said.rpartition('Exception - ')[2]}"[:300]
+    # Some providers repeat the key that they refuse.
+    return redact(f"{type(error).__name__}: {said.rpartition('Exception - ')[2]}")[:300]

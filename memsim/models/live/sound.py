@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 COMPROMISED = ("1.82.7", "1.82.8")
 LEAST = (1, 82, 9)
+
+_OWN = r"(litellm|pydantic)(\.|$)"
 
 
 def check_release(version: str) -> None:
@@ -48,6 +51,9 @@ def load_litellm() -> Any:  # noqa: ANN401 - a module without usable types
     # Importing it would ask the network for prices; its own copy has them.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_LOG", "CRITICAL")
+    # It builds its records when they are first needed, and what that warns of is nobody's here.
+    warnings.filterwarnings("ignore", category=UserWarning, module=_OWN)
+    warnings.filterwarnings("ignore", category=UserWarning, message=".*`ReadOnly` qualifier")
     import litellm
 
     _hush(litellm)
