@@ -50,8 +50,9 @@ def write_page(run: Run, summary: Summary) -> Path:
         RunFolderError: its records are damaged, or the folder cannot be written.
     """
     from memsim.report.html.page import save_page
+    from memsim.report.viewer import fragment
 
-    return save_page(run, summary)
+    return save_page(run, summary, fragment(run))
 
 
 def write_report(run: Run, summary: Summary) -> Path:

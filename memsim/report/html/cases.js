@@ -23,6 +23,9 @@
   const short = (budget) => (budget % 1024 ? String(budget) : `${budget / 1024}k`);
   const naming = (name, value) => (name === "budget" ? short(value) : value || "none");
 
+  const field = (name, control) =>
+    E("div", { class: "field" }, E("label", { for: control.id }, name), control);
+
   function fill() {
     for (const name of FILTERS) {
       const values = [...new Set(rows.map((row) => row[name]))];
@@ -30,13 +33,13 @@
       const select = E("select", { id: `cases-${name}`, change: () => pick(name, select.value) },
         E("option", { value: "" }, "all"),
         ...values.map((value) => E("option", { value: `=${value}` }, naming(name, value))));
-      form.append(E("label", {}, name, select));
+      form.append(field(name, select));
     }
     const search = E("input", { type: "search", id: "cases-search", input: () => {
       words = search.value.trim().toLowerCase();
       renew();
     } });
-    form.append(E("label", {}, "probe", search),
+    form.append(field("probe", search),
       E("button", { type: "button", click: () => { reset(); renew(); } }, "Show all"));
     form.addEventListener("submit", (event) => event.preventDefault());
     form.hidden = false;
@@ -143,7 +146,7 @@
       step.tokens == null ? null : E("span", { class: "soft" }, ` ${step.tokens} / ${probe.budget} tokens`)));
     const end = E("li", { class: piece.found ? "good" : "bad" },
       E("span", { class: "turn" }, `turn ${probe.turn}`), E("strong", {}, "asked"), ` ${piece.now}`);
-    return E("div", {}, E("h4", {}, piece.name), E("ol", { class: "timeline" }, ...steps, end));
+    return E("div", {}, E("h3", {}, piece.name), E("ol", { class: "timeline" }, ...steps, end));
   }
 
   function context(probe, texts) {

@@ -69,7 +69,9 @@ def _reasons(groups: Sequence[MissedGroup]) -> Markup:
         )
         return element("a", text, href=link)
 
-    return table(made, "Why probes were missed", cell=cell, heading=0)
+    budgets = dict.fromkeys(numbers.budget(group.budget) for group in groups)
+    caption = f"Why probes were missed, budget {', '.join(budgets)}"
+    return table(made, caption, cell=cell, heading=0)
 
 
 def _meanings(subject: Subject) -> Markup:

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable
 
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _EMPTY = frozenset({"br", "col", "hr", "input", "meta"})
 
 Value = str | int | bool | None
@@ -22,7 +22,12 @@ def text(value: str) -> Markup:
     """A text as it reads, with nothing in it that means anything to a browser."""
     if isinstance(value, Markup):
         return value
-    return Markup(html.escape(_CONTROLS.sub("\ufffd", value), quote=True))
+    return Markup(html.escape(legible(value), quote=True))
+
+
+def legible(value: str) -> str:
+    """A text with a sign of replacement for what has no place in a page."""
+    return _CONTROLS.sub("\ufffd", value)
 
 
 def joined(parts: Iterable[str], between: str = "") -> Markup:

@@ -94,7 +94,7 @@ const Page = (() => {
   for (const table of document.querySelectorAll("table.sortable")) {
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const name = head.textContent.trim();
-      if (!name || table.tBodies[0].rows.length < 2) return;
+      if (head.querySelector(".unseen") || table.tBodies[0].rows.length < 2) return;
       const button = Page.element("button", { type: "button", click: () => sort(table, column, head) }, name);
       head.replaceChildren(button);
     });

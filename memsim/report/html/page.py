@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import warnings
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -77,9 +78,7 @@ def page(run: Run, summary: Summary, viewer: Fragment | None = None) -> str:
     Raises:
         RunFolderError: the run's records are damaged.
     """
-    from memsim.report.plots import pictures
-
-    plots = {picture.name: figure(picture) for picture in pictures(run, summary)}
+    plots = _drawn(run, summary)
     subject = Subject(run=run, summary=summary, plots=plots, viewer=viewer)
     found = cases_of(subject)
     sections = [
@@ -99,6 +98,15 @@ def page(run: Run, summary: Summary, viewer: Fragment | None = None) -> str:
     body = joined([_top(subject), _contents(viewer), _main(sections), _foot(subject)])
     data = joined([found.data(), blocks(viewer.data if viewer else {})])
     return _document(subject, body, data, viewer)
+
+
+def _drawn(run: Run, summary: Summary) -> dict[str, Markup]:
+    from memsim.report.plots import pictures
+
+    with warnings.catch_warnings():
+        # Of signs that its own font lacks; here they are drawn in the reader's.
+        warnings.filterwarnings("ignore", category=UserWarning)
+        return {picture.name: figure(picture) for picture in pictures(run, summary)}
 
 
 def _viewer(viewer: Fragment | None) -> list[Markup]:

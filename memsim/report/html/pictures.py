@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from memsim.report.html.markup import Markup, element
+from memsim.report.html.markup import Markup, element, legible
 from memsim.report.html.tables import scrolling
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def figure(picture: Picture) -> Markup:
     Args:
         picture: drawn; its figure is not changed.
     """
-    drawing = scrolling(_inline(picture), picture.title)
+    drawing = scrolling(_inline(picture), f"Plot: {picture.title}")
     caption = element("figcaption", picture.caption)
     return element("figure", drawing, caption, id=f"plot-{picture.name}", class_="plot")
 
@@ -60,6 +60,8 @@ def chip(colour: str) -> Markup:
 
 def _rule(kind: str, colour: str) -> str:
     name = {"f": "fill", "k": "stroke", "b": "background"}[kind]
+    if (kind, colour) == ("k", PALE):
+        return ".k-ffffff{stroke:#fff}"
     value = _NEUTRAL.get(colour) or f"light-dark({colour},{_on_dark(colour)})"
     return f".{kind}-{colour[1:]}{{{name}:{value}}}"
 
@@ -88,8 +90,8 @@ def _luminance(*parts: float) -> float:
 def _inline(picture: Picture) -> Markup:
     kept = io.BytesIO()
     picture.figure.savefig(kept, format="svg", metadata={"Date": None, "Creator": None})
-    # Our own drawing, not a stranger's file.
-    root = ET.fromstring(kept.getvalue())  # noqa: S314
+    # Our own drawing, not a stranger's file; but a name in it may hold what XML may not.
+    root = ET.fromstring(legible(kept.getvalue().decode()))  # noqa: S314
     fixed = _on_colour(root) if picture.name in _ON_COLOUR else set()
     _clean(root)
     for node in root.iter():

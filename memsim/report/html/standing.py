@@ -121,10 +121,11 @@ def _board(board: Board) -> Markup:
         _rows(board),
         folded("What the columns mean", items(legend(board, UNICODE)), class_="note"),
     ]
+    over = f"{board.dataset or 'scenarios'}, budget {numbers.budget(board.budget)}"
     if ranking := ranking_table(board):
-        parts.append(table(ranking, "Evidence recall of the ranking"))
+        parts.append(table(ranking, f"Evidence recall of the ranking, {over}"))
     if masked := masked_table(board):
-        parts.append(table(masked, MASKED_TITLE.capitalize()))
+        parts.append(table(masked, f"{MASKED_TITLE.capitalize()}, {over}"))
     return element("div", *parts, class_="board")
 
 

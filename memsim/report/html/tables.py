@@ -35,7 +35,11 @@ def table(
         name: the table's id.
     """
     columns = [column for column, _ in made]
-    heads = [element("th", _head(c), scope="col", class_=_side(c)) for c in columns]
+    last = len(columns) - 1
+    heads = [
+        element("th", _head(c) or _unseen(i, last), scope="col", class_=_side(c))
+        for i, c in enumerate(columns)
+    ]
     show = cell or (lambda _row, _column, text: text)
     rows = zip(*(cells for _, cells in made), strict=True)
     body = [
@@ -58,6 +62,12 @@ def scrolling(inside: Markup, label: str, **attributes: Value) -> Markup:
     return element(
         "div", inside, class_="scroll", tabindex=0, role="region", aria_label=label, **attributes
     )
+
+
+def _unseen(place: int, last: int) -> Markup:
+    # What needs no word to the eye has one for the ear.
+    word = {0: "row", last: "remark"}.get(place, "beats")
+    return element("span", word, class_="unseen")
 
 
 def _head(column: Column) -> str:

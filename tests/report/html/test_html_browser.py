@@ -1,0 +1,319 @@
+"""The page in real Chromium: what a reader can do with it, and what nobody can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+Open = Callable[..., Page]
+
+SECTIONS = [
+    "verdict",
+    "leaderboard",
+    "trade-off",
+    "baseline",
+    "forgotten",
+    "cost",
+    "leakage",
+    "grid",
+    "cases",
+    "invariants",
+    "method",
+]
+
+
+def test_the_first_screen_answers_the_five_questions(bare: Path, opened: Open) -> None:
+    """Which strategy, what it forgets, why, its price, its leaks: before any scrolling."""
+    page = opened(bare)
+
+    asked = page.locator(".answers h3")
+    assert ["Which strategy?", "What does it forget?", "Why?"] == asked.all_inner_texts()[:3]
+    assert ["What does it cost?", "What does it leak?"] == asked.all_inner_texts()[3:]
+    expect(page.locator(".stamp").first).to_have_text("failed")
+    expect(page.locator(".pick")).to_have_text("bm25:k=4")
+    expect(page.locator(".answers")).to_be_in_viewport(ratio=0.9)
+
+
+def test_sections_stand_in_their_order(full: Path, bare: Path, opened: Open) -> None:
+    """Ten of them, what leaked, and the replay where there is one."""
+    wanted = [*SECTIONS[:9], "viewer", *SECTIONS[9:]]
+
+    assert SECTIONS == _sections(opened(bare))
+    assert wanted == _sections(opened(full))
+
+
+def _sections(page: Page) -> list[str]:
+    found: list[str] = page.locator("main > section").evaluate_all("all => all.map(s => s.id)")
+    return found
+
+
+def test_what_was_not_measured_is_said_and_never_green(bare: Path, opened: Open) -> None:
+    """A run with no baseline, no channel of leakage and no invariants."""
+    page = opened(bare)
+
+    for name in ("baseline", "leakage", "invariants"):
+        section = page.locator(f"#{name}")
+        expect(section.locator(".unmeasured strong")).to_have_text("Not measured.")
+        assert 0 == section.locator(".good, .safe").count()
+
+
+def test_what_was_measured_is_shown(full: Path, opened: Open) -> None:
+    """Baseline, leaks and invariants, and a channel that could not be measured stays unclear."""
+    page = opened(full)
+
+    expect(page.locator("#baseline")).to_contain_text("1 worse, 2 same, 1 stale scenario")
+    expect(page.locator("#leakage .leaked.leak")).to_contain_text("12 of 60")
+    expect(page.locator("#leakage .leaked.unclear")).to_contain_text("invalid: 0 of 9")
+    assert 0 == page.locator("#leakage .leaked.safe").count()
+    expect(page.locator("#invariants strong").first).to_contain_text("1 of 3 promises were broken")
+
+
+def test_a_column_sorts_both_ways_by_its_numbers(bare: Path, opened: Open) -> None:
+    """First with the largest on top; the head says how it is sorted."""
+    page = opened(bare)
+    table = page.locator("#leaderboard table").first
+    head = table.locator("th", has_text="context mean")
+
+    head.locator("button").click()
+    expect(head).to_have_attribute("aria-sort", "descending")
+    down = table.locator("td:nth-child(9)").all_inner_texts()
+    head.locator("button").press("Enter")
+
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    assert down == sorted(down, key=_tokens, reverse=True)
+    assert down[::-1] == table.locator("td:nth-child(9)").all_inner_texts()
+
+
+def _tokens(text: str) -> float:
+    return float(text[:-1]) * 1024 if text.endswith("k") else float(text)
+
+
+def test_cases_are_filtered_and_paged(bare: Path, opened: Open) -> None:
+    """By what a reader picks, or a word of the probe; the count says what is left."""
+    page = opened(bare)
+    shown = page.locator("#cases-list > details")
+
+    page.get_by_label("strategy", exact=True).select_option("sliding_window:messages=8")
+    everything = int(page.locator("#cases-count").inner_text().split()[0])
+    assert 25 == shown.count()
+    page.get_by_role("button", name="Next").click()
+    assert everything - 25 == shown.count()
+    page.get_by_role("searchbox").fill("order")
+
+    assert 0 < shown.count() < 25
+    assert all("order" in text for text in shown.locator("strong").all_inner_texts())
+    page.get_by_role("button", name="Show all").click()
+    assert int(page.locator("#cases-count").inner_text().split()[0]) > everything
+
+
+def test_a_cell_links_to_its_cases_and_a_probe_to_its_story(bare: Path, opened: Open) -> None:
+    """From a number to the step at which a fact was lost."""
+    page = opened(bare)
+
+    page.locator("#forgotten td a").first.click()
+    expect(page.locator("#cases-strategy")).not_to_have_value("")
+    expect(page.locator("#cases")).to_be_in_viewport()
+    first = page.locator("#cases-list > details").first
+    first.locator("summary").click()
+
+    expect(first.locator(".timeline li").first).to_contain_text("planted")
+    expect(first.locator(".timeline li").last).to_contain_text("asked")
+    expect(first.locator("dl")).to_contain_text("expected")
+    expect(first.locator("code").last).to_contain_text("memsim explain")
+
+
+def test_deep_links_open_a_probe_and_the_viewer(full: Path, opened: Open) -> None:
+    """An address is enough, and the case leads into the viewer at its turn."""
+    link = opened(full).locator("#baseline a").first.get_attribute("href")
+    page = opened(full, link)
+    opened_case = page.locator("details.case[open]")
+
+    expect(opened_case).to_be_in_viewport()
+    opened_case.get_by_role("link", name="Replay").click()
+    expect(page.locator("#viewer-said")).to_contain_text("</script> 9000")
+    expect(page.locator("#viewer-said")).to_contain_text("support_desk[sliding_window")
+    expect(page.locator("#viewer")).to_be_in_viewport()
+
+
+def test_nothing_that_a_stranger_wrote_becomes_markup(hostile: Path, opened: Open) -> None:
+    """Every text is an attack; none runs, none asks for anything, none is an element."""
+    page = opened(hostile)
+    scripts = page.locator("script").count()
+
+    for fold in page.locator("#cases-list > details > summary").all():
+        fold.click()
+    expect(page.locator("#cases-list .story").last).to_be_visible()
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+
+    assert page.evaluate("window.pwned") is None
+    assert scripts == page.locator("script").count()
+    assert (
+        0 == page.locator("img, iframe, object, embed, base, math, textarea, form[action]").count()
+    )
+    assert 0 == page.evaluate(ATTRIBUTES)
+    expect(page.locator("#cases-list")).to_contain_text("<img src=x onerror=alert(1)>")
+
+
+ATTRIBUTES = """[...document.querySelectorAll("*")].filter((found) =>
+    [...found.attributes].some((a) => a.name.startsWith("on") || /^javascript:/i.test(a.value))
+    || (found.style && found.getAttribute("style") && !found.matches(".bar span"))).length"""
+
+
+def test_the_page_may_ask_for_nothing(bare: Path, browser: Browser) -> None:
+    """Even from within: no request leaves, no other script runs, no text is taken for markup."""
+    page = browser.new_page()
+    answered: list[str] = []
+    page.on("response", lambda response: answered.append(response.url))
+    page.goto(bare.as_uri())
+
+    assert ["no fetch", "no script", "no markup"] == page.evaluate(ATTEMPTS)
+    assert [bare.as_uri()] == answered
+    page.close()
+
+
+ATTEMPTS = """async () => {
+  const image = new Image();
+  image.src = "https://evil.example/pixel.png";
+  const script = document.createElement("script");
+  script.append("window.pwned = 1");
+  document.body.append(script);
+  const refused = (attempt) => { try { attempt(); return false; } catch { return true; } };
+  return [
+    await fetch("https://evil.example/").then(() => "fetched", () => "no fetch"),
+    window.pwned ? "ran" : "no script",
+    refused(() => { document.body.innerHTML = "<b>x"; }) ? "no markup" : "markup",
+  ];
+}"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_phone_scrolls_only_down(full: Path, opened: Open, dark: bool) -> None:
+    """At 360 pixels the page is as wide as the screen; what is wider scrolls inside."""
+    page = opened(full, width=360, dark=dark)
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    expect(page.locator("#cases-list .story").last).to_be_visible()
+
+    assert 360 == page.evaluate("document.documentElement.scrollWidth")
+
+
+def test_light_and_dark_follow_the_system_until_chosen(bare: Path, opened: Open) -> None:
+    """The button turns it over, and the plots' colours go with it."""
+    page = opened(bare, dark=True)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    label = "getComputedStyle(document.querySelector('svg text')).fill"
+    dark = page.evaluate(ground), page.evaluate(label)
+
+    button = page.get_by_role("button", name="Dark")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    button.click()
+
+    expect(button).to_have_attribute("aria-pressed", "false")
+    light = page.evaluate(ground), page.evaluate(label)
+    assert all(one != other for one, other in zip(dark, light, strict=True))
+
+
+def test_it_prints(full: Path, opened: Open) -> None:
+    """On white paper, without what only a screen can do, with what is folded unfolded."""
+    page = opened(full, dark=True)
+    page.emulate_media(media="print")
+
+    assert "rgb(255, 255, 255)" == page.evaluate("getComputedStyle(document.body).backgroundColor")
+    expect(page.locator("nav.contents")).to_be_hidden()
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF-")
+    assert printed.count(b"/Type /Page\n") > 3
+
+
+def test_a_keyboard_is_enough(bare: Path, opened: Open) -> None:
+    """The first key leads past the contents; every control can be reached and has a name."""
+    page = opened(bare)
+
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the report")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Look at each of them")).to_be_focused()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_ears_and_weak_eyes_can_read_it(full: Path, opened: Open, dark: bool) -> None:
+    """Landmarks, headings, names of controls, heads of tables, ids, and contrast of letters."""
+    page = opened(full, dark=dark)
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    expect(page.locator("#cases-list .story").last).to_be_visible()
+
+    assert [] == page.evaluate(ACCESSIBLE)
+    assert [] == page.evaluate(CONTRAST)
+
+
+ACCESSIBLE = """() => {
+  const wrong = [];
+  const all = (what) => [...document.querySelectorAll(what)];
+  const named = (one) => one.getAttribute("aria-label") || one.textContent.trim()
+    || one.labels?.length || one.getAttribute("title");
+  const want = (well, said) => { if (!well) wrong.push(said); };
+  want(document.documentElement.lang === "en" && document.title, "language and title");
+  for (const landmark of ["main", "nav[aria-label]", "header", "footer", "h1"]) {
+    want(all(`body > ${landmark}, body > header ${landmark}`).length, landmark);
+  }
+  for (const one of all("a, button, input, select, summary, svg[role=img], [role=region]")) {
+    want(named(one), `no name: ${one.outerHTML.slice(0, 90)}`);
+  }
+  const regions = all("[role=region]").map((one) => one.getAttribute("aria-label"));
+  const same = regions.filter((name, at) => regions.indexOf(name) < at);
+  want(!same.length, `two regions called ${same}`);
+  for (const table of all("table")) {
+    want(table.caption?.textContent, "a table without a caption");
+    for (const head of table.querySelectorAll("th")) {
+      want(head.scope && head.textContent.trim(), `a head: ${head.outerHTML.slice(0, 90)}`);
+    }
+    for (const row of table.tBodies[0].rows) want(row.querySelector("th"), "a row without a head");
+  }
+  const levels = all("h1, h2, h3, h4").map((head) => Number(head.tagName[1]));
+  levels.forEach((level, at) => want(!at || level <= levels[at - 1] + 1, `heading ${at}`));
+  const ids = all("[id]").map((one) => one.id);
+  const twice = ids.filter((id, at) => ids.indexOf(id) < at);
+  want(!twice.length, `an id twice: ${twice}`);
+  for (const one of all("[aria-labelledby]")) {
+    want(document.getElementById(one.getAttribute("aria-labelledby")), "labelled by nothing");
+  }
+  return wrong;
+}"""
+
+CONTRAST = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const parts = (colour, under) => {
+    if (under) { canvas.fillStyle = under; canvas.fillRect(0, 0, 1, 1); }
+    else canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const css = ([r, g, b, a]) => `rgba(${r}, ${g}, ${b}, ${a / 255})`;
+  const ground = (one) => {
+    const own = getComputedStyle(one).backgroundColor;
+    const clear = parts(own)[3];
+    if (clear === 255 || !one.parentElement) return own;
+    return clear ? css(parts(own, ground(one.parentElement))) : ground(one.parentElement);
+  };
+  const bright = (colour) => {
+    const [r, g, b] = parts(colour).map((p) => p / 255)
+      .map((p) => (p <= 0.04045 ? p / 12.92 : ((p + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const wrong = new Set();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+    const one = text.parentElement;
+    if (!text.data.trim() || !one.checkVisibility()) continue;
+    if (one.closest("svg, .unseen, :disabled")) continue;
+    const pair = [bright(getComputedStyle(one).color), bright(ground(one))].sort((a, b) => b - a);
+    const ratio = (pair[0] + 0.05) / (pair[1] + 0.05);
+    if (ratio < 4.5) wrong.add(`${ratio.toFixed(2)} ${one.className} ${text.data.slice(0, 30)}`);
+  }
+  return [...wrong];
+}"""
