@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from memsim import Message, ScenarioBuilder
+from benchmarks._growing import SEED, conversation
+from memsim import Message
 from memsim.memory.compaction.buffer import SummaryBuffer
 from memsim.memory.retrieval.archive import Archive
 from memsim.memory.retrieval.bm25 import Bm25
@@ -110,9 +111,7 @@ def indexing(index: Bm25 | VectorIndex) -> Callable[[Message], None]:
 
 def talk(turns: int) -> list[Message]:
     """Generated messages, two for each turn."""
-    script = ScenarioBuilder("growth").user("My order is A-17.", facts={"order": "A-17"})
-    script = script.filler(turns - 1).probe("order", ask="What is my order?", expect="A-17")
-    turn = (e for e in script.build().events(7) if isinstance(e, Turn))
+    turn = (e for e in conversation(turns).events(SEED) if isinstance(e, Turn))
     return [m for t in turn for m in (*t.heard, *t.reply)]
 
 

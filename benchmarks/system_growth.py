@@ -10,27 +10,10 @@ where one does not.
 from __future__ import annotations
 
 import argparse
-import gc
-import statistics
-import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import pairwise
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from memsim import ScenarioBuilder
-from memsim.discovery.loading import prepare
-from memsim.models.embedding import load_embedder
-from memsim.models.loading import load_model
-from memsim.replay import replay
-from memsim.tokens import TokenCounter, load_tokenizer
-from memsim.trace import TurnRecord
-
-BLOCK = 100
-"""Turns that are timed together."""
+from benchmarks._growing import ALLOWED, each_apart, measured
 
 SYSTEMS = (
     "agenticx",
@@ -57,59 +40,13 @@ BY_DESIGN = {
 }
 """What the original itself does that grows."""
 
-ALLOWED = 1.3
 MARKS = (1_000, 5_000, 20_000)
 QUICK = (500, 1_000, 2_000)
 
 
-@dataclass(slots=True)
-class Meter:
-    """Notes the processor time at which each block of turns was over."""
-
-    ends: list[float] = field(default_factory=list)
-    turns: int = 0
-
-    def note(self, _record: TurnRecord) -> None:
-        """A turn is over."""
-        self.turns += 1
-        if self.turns % BLOCK == 0:
-            self.ends.append(time.process_time())
-
-    def per_turn(self, first: int, last: int) -> float:
-        """Median microseconds per turn over the blocks between two turns."""
-        ends = self.ends[first // BLOCK - 1 : last // BLOCK]
-        return statistics.median(b - a for a, b in pairwise(ends)) / BLOCK * 1e6
-
-
-def measure(system: str, turns: int) -> Meter:
-    """Play a generated conversation of so many turns through a system."""
-    counter = TokenCounter(load_tokenizer())
-    script = ScenarioBuilder("growth").user("My order is A-17.", facts={"order": "A-17"})
-    script = script.filler(turns - 1)
-    scenario = script.probe("order", ask="What is my order?", expect="A-17").build()
-    gc.collect()
-    gc.freeze()
-    meter = Meter()
-    with TemporaryDirectory() as folder:
-        trace = replay(
-            scenario,
-            prepare(system),
-            model=load_model("offline", counter.tokenizer, 7),
-            embed=partial(load_embedder, "wordllama"),
-            counter=counter,
-            budget=4096,
-            seed=7,
-            folder=partial(Path, folder),
-            keep=meter.note,
-        )
-    if trace.error:
-        sys.exit(f"{system}: {trace.error}")
-    return meter
-
-
 def report(system: str, marks: tuple[int, ...]) -> bool:
     """Measure one system in this process and print its row; whether it is as it should be."""
-    meter = measure(system, marks[-1])
+    meter = measured(system, marks[-1], time.process_time)
     times = [meter.per_turn(mark - mark // 4, mark) for mark in marks]
     grown = times[-1] / times[0]
     reason = BY_DESIGN.get(system, "")
@@ -133,12 +70,8 @@ def main() -> int:
         return int(not report(given.only, marks))
     print("microseconds per turn, and how many times those of the first, budget 4k")
     print(f"{'':<46}" + "".join(f"{mark:>10,}" for mark in marks))
-    missed = 0
-    for system in SYSTEMS:
-        command = [sys.executable, __file__, "--only", system]
-        command += ["--quick"] if given.quick else ["--turns", str(given.turns)]
-        missed += subprocess.run(command, check=False).returncode
-    return int(bool(missed))
+    flags = ("--quick",) if given.quick else ("--turns", str(given.turns))
+    return int(bool(each_apart(__file__, SYSTEMS, *flags)))
 
 
 if __name__ == "__main__":
