@@ -48,7 +48,7 @@ function tokenChart(seen, top) {
 
 function eventKind(kind) {
   if (/compact|summari|merged/.test(kind)) return "compaction";
-  if (/drop|trim|purge|delete|evict|expire|forg|lost/.test(kind)) return "dropped";
+  if (/drop|trim|fade|purge|delete|evict|expire|forg|lost/.test(kind)) return "dropped";
   if (/den|refus|fail/.test(kind)) return "denied";
   return "stored";
 }

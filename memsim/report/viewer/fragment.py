@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,12 +31,15 @@ class _Room:
     """What is taken into the page, for as long as there is room."""
 
     left: int
+    unfit: int = sys.maxsize
     data: dict[str, str] = field(default_factory=dict)
     scripts: dict[str, tuple[str, Script]] = field(default_factory=dict)
     cases: dict[str, str] = field(default_factory=dict)
 
     def take(self, run: Run, case: CaseResult) -> None:
         """Take a case in if there is room for it, and for its scenario's script."""
+        if run.size(case.key) >= self.unfit:
+            return
         known = self.scripts.get(case.id.partition("[")[0])
         name, script = known or (f"script-{len(self.scripts)}", Script())
         turns, probes = list(run.turns(case.key)), list(run.probes(case.key))
@@ -47,6 +51,7 @@ class _Room:
             blocks[name] = _dumped(script.data())
         size = sum(map(_packed, blocks.values()))
         if size > self.left:
+            self.unfit = run.size(case.key)
             return
         self.left -= size
         self.data |= blocks

@@ -26,7 +26,7 @@ from memsim.testing.cases import RunCase
 from memsim.testing.folders import throwaway
 from memsim.testing.registry import Violation, holds
 
-RECORDS = ("turns.jsonl", "probes.jsonl", "cases.jsonl")
+RECORDS = ("turns.jsonl", "probes.jsonl", "contexts.jsonl", "cases.jsonl")
 STRATEGIES = ("full_context", "sliding_window:messages=4", "full_context:scope=principal")
 BUDGET = 1 << 20
 
