@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LEAKAGE = "leakage"
 CHUNK = 200
 """Stories in a block."""
-ROOM = 1_200_000
+ROOM = 900_000
 """Characters that all stories may take in the page, packed."""
 LONGEST, MADE = 2_000, 6
 """Characters of a text that are kept, and texts of a context that the strategy made."""

@@ -1,0 +1,133 @@
+"""The parts of the page that need no browser: escaping, packing, plots, what there is room for."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memsim.errors import RunFolderError
+from memsim.report.gather import summarise
+from memsim.report.html import cases as told
+from memsim.report.html.checked import CHECKS, invariants
+from memsim.report.html.markup import Markup, element, legible
+from memsim.report.html.packing import PACKED, block, dumped
+from memsim.report.html.pictures import brightened, shortened
+from memsim.report.html.subject import Subject, address
+from memsim.runs import Run
+from tests.report.html.made import ATTACKS
+
+
+class Reader(HTMLParser):
+    """Takes in what a browser would."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.said = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """One more element."""
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        """One more text."""
+        self.said += data
+
+
+@given(st.text() | st.sampled_from(ATTACKS))
+def test_any_text_stays_a_text(text: str) -> None:
+    """As a child and as an attribute, and in the same letters but for those that no page has."""
+    reader = Reader()
+    reader.feed(element("p", text, title=text))
+    reader.close()
+
+    assert [("p", {"title": legible(text)})] == reader.tags
+    assert legible(text) == reader.said
+
+
+def test_attributes_are_named_as_html_names_them() -> None:
+    """A keyword of Python loses its underscore, another becomes a dash; none is left out."""
+    made = element("i", class_="x", aria_label="y", hidden=True, id=None, open=False)
+
+    assert '<i class="x" aria-label="y" hidden></i>' == made
+    assert "<b><i></i></b>" == element("b", Markup("<i></i>"))
+
+
+@pytest.mark.parametrize("size", [1, PACKED], ids=["plain", "packed"])
+def test_a_block_of_data_comes_back(size: int) -> None:
+    """Whatever is in it, no tag stands in the block."""
+    value = [*ATTACKS, "x" * size]
+    made = block("cases-0", dumped(value))
+    inside = made.partition(">")[2].removesuffix("</script>\n")
+
+    assert "<" not in inside
+    found = inside if size == 1 else zlib.decompress(base64.b64decode(inside))
+    assert value == json.loads(found)
+
+
+def test_a_block_has_a_plain_name() -> None:
+    """Its name stands in an attribute and in the script."""
+    with pytest.raises(ValueError, match="a block of data cannot be called"):
+        block('x"><script>', "{}")
+
+
+def test_an_address_keeps_its_parts_apart() -> None:
+    """Whatever a case is called."""
+    assert "#case=a%26b%3D%23c&turn=3" == address(case="a&b=#c", turn=3)
+
+
+def test_a_path_loses_what_no_eye_sees() -> None:
+    """Digits behind the first, and points in one line."""
+    path = "M 0.00 0.00 \nL 1.00 1.00 \nL 4.01 1.00 \nL 10.01 1.02 \nL 10.01 5.04 \nz\n"
+
+    assert "M 0 0L1 1L10 1L10 5 z" == shortened(path)
+
+
+@pytest.mark.parametrize("colour", ["#0072b2", "#332288", "#000000", "#56b4e9"])
+def test_a_colour_is_bright_enough_for_the_dark(colour: str) -> None:
+    """And one that is, is left alone."""
+    dark = brightened(colour)
+
+    assert brightened(dark) == dark
+    assert (dark == colour) == (colour == "#56b4e9")
+
+
+def test_stories_take_no_more_room_than_there_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows stay; a story that is left out is counted, and said."""
+    monkeypatch.setattr(told, "CHUNK", 5)
+    subject = Subject(run=run, summary=summarise(run))
+    everything = told.cases_of(subject)
+    found = told.Cases(_room=2000)
+    for case in run.cases:
+        found.keys.append([case.key])
+    monkeypatch.setattr(told, "Cases", lambda: found)
+
+    assert found is told.cases_of(subject)
+    assert len(everything.rows) == len(found.rows)
+    assert found.left_out == sum(row[-2] == -1 for row in found.rows) > 0
+    assert f"{found.left_out:,} stories did not fit" in told.cases(subject, found)
+
+
+@pytest.fixture
+def checks(run: Run) -> Iterator[Path]:
+    """Where the result of a check lies beside the run, for as long as a test takes."""
+    path = run.folder / CHECKS
+    yield path
+    path.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"subjects": [{}]}', '{"subjects": []}'])
+def test_a_check_that_is_none_is_refused(run: Run, checks: Path, text: str) -> None:
+    """By its name: a section that is empty would look as if all were well."""
+    checks.write_text(text, encoding="utf-8")
+
+    with pytest.raises(RunFolderError, match="is not what memsim check --format json prints"):
+        invariants(Subject(run=run, summary=summarise(run)))
