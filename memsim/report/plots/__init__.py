@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,12 +79,25 @@ def save_pictures(
     for picture in pictures(run, summary):
         paths = tuple(folder / f"{picture.name}.{form}" for form in formats)
         for path in paths:
-            _save(picture, path)
+            write_picture(picture, path)
         saved.append((picture, paths))
     return tuple(saved)
 
 
-def _save(picture: Picture, path: Path) -> None:
+def write_picture(picture: Picture, path: Path) -> None:
+    """Write one plot, in the format that its path ends with.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if path.suffix != ".svg":
+        picture.figure.savefig(path, dpi=DPI, metadata={"Software": None})
+        return
+    drawn = StringIO()
     # What would differ from day to day is left out: the date, and the version of the library.
-    metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
-    picture.figure.savefig(path, dpi=DPI, metadata=metadata)
+    picture.figure.savefig(drawn, format="svg", dpi=DPI, metadata={"Date": None, "Creator": None})
+    path.write_text(_NO_XML.sub("\ufffd", drawn.getvalue()), encoding="utf-8", newline="\n")
+
+
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+"""Signs that a text may hold and no XML."""

@@ -70,6 +70,7 @@ DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 _SETTINGS: Any = {
     "svg.hashsalt": "memsim",
     "svg.fonttype": "none",
+    "text.parse_math": False,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,

