@@ -32,7 +32,10 @@ from memsim.testing.faults.models import (
 )
 
 EVERYTHING: Final = Where(reader=None, layers=frozenset({"episodic"}), archived=None)
-EMBEDDING: Final = ("vector", "hybrid", "layered", "cogtrix", "agenticx", "aegis", "prx")
+EMBEDDING: Final = (
+    *("vector", "hybrid", "layered", "cogtrix:window=2", "agenticx:longterm=mem0"),
+    *("aegis:every=1", "prx"),
+)
 NAMING: Final = (
     *("vector", "hybrid", "layered:window=1", "cogtrix:window=2", "aegis:every=1"),
     "prx:fixed=true",
@@ -84,14 +87,25 @@ def looked(world: World) -> None:
 def test_an_embedder_that_fails_is_told_or_done_without(
     ref: str, fault: EmbedderFault, mode: Mode
 ) -> None:
-    """The first call, one in the middle: a strategy stops with an error, or goes on by words.
+    """At whichever call: a strategy stops with an error, or goes on by words.
 
     What every embedder that is loaded by its name is wrapped in sees to it.
     """
-    for at in (1, 4) if fault == "down" else (4,):
-        broken = FailingEmbedder(HashEmbedder(), Schedule(at=at, mode=mode), fault)
+    failed = 0
 
+    def attempt(schedule: Schedule) -> None:
+        broken = FailingEmbedder(HashEmbedder(), schedule, fault)
         looked(World(subject(ref), case(600), embed=partial(CachedEmbedder, broken)))
+
+    if fault == "down":
+        for _ in one_after_another(attempt, mode):
+            failed += 1
+    else:
+        schedule = Schedule(at=2, mode=mode)
+        attempt(schedule)
+        failed += schedule.fired
+
+    assert failed >= 1
 
 
 def play(ref: str, fault: ModelFault, schedule: Schedule) -> None:
