@@ -29,11 +29,13 @@ from memsim.tokens import TokenCounter, load_tokenizer
 
 STRATEGIES = ("sliding_window", "sliding_window:messages=100", "bm25")
 ALLOWED = 0.03
-WATCHED = ("watch_asked", "watch_fitted", "watch_sent", "watch_turn")
+WATCHED = ("watch_asked", "watch_fitted", "watch_sent")
 
 
 class Blind:
     """Watches nothing."""
+
+    whose = ""
 
     def __init__(self, said: object) -> None:
         del said

@@ -17,7 +17,7 @@ from memsim.replay.facts import Chronicle, FactBook
 from memsim.replay.foreign import foreign_calls
 from memsim.replay.meter import MeteredModel
 from memsim.replay.recorder import Recorder
-from memsim.replay.watching import Watch, watch_asked, watch_fitted, watch_sent, watch_turn
+from memsim.replay.watching import Watch, watch_asked, watch_fitted, watch_sent
 from memsim.scenario.script import Ask, Elapsed, ForgetAsked, Granted, Restarted, Turn
 from memsim.strategy import Environment, Event, Grant, Query, Strategy
 from memsim.trace import EvidenceTrace, ProbeTrace, Trace, TurnRecord
@@ -207,7 +207,7 @@ class Stage:
     def _play_turn(self, turn: Turn) -> None:
         self._turn = turn.number
         self._env.clock.set(turn.time)
-        watch_turn((*turn.heard, *turn.reply), turn.principal)
+        self._watch.whose = turn.principal
         planted = {f.source for f in turn.facts}
         for fact in turn.facts:
             self._facts.plant(fact)
@@ -275,13 +275,14 @@ class Stage:
             context = self.strategy.context(query)
             if not isinstance(context, Context):
                 raise StrategyError(f"context returned {type(context).__name__}, not a Context")
-            self._watch.shown(context, query, self.strategy)
+            self._watch.shown(context, query)
             return context.ranked() if asked else context
 
     def _record(self, turn: Turn, account: Account) -> None:
         events = tuple(self._events)
         self._events.clear()
-        self._watch.told(events)
+        if events:
+            self._watch.told(events)
         self._compactions += sum(1 for e in events if e.kind == "compaction")
         moved = self._facts.track(account.last, turn.number, events) if account.last else {}
         self.keep(

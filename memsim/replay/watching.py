@@ -55,12 +55,29 @@ class Watch:
 
     Args:
         said: ids of all messages that were said so far.
+
+    Attributes:
+        whose: the principal whose turn it is.
     """
 
-    __slots__ = ("_latest", "_owners", "_rules", "_said")
+    __slots__ = (
+        "_is_isolated",
+        "_kind",
+        "_latest",
+        "_owners",
+        "_rules",
+        "_said",
+        "_tail",
+        "_with_rules",
+        "whose",
+    )
 
     def __init__(self, said: Container[str]) -> None:
+        self.whose = ""
         self._said = said
+        self._kind: type = object
+        self._tail = 0
+        self._with_rules = self._is_isolated = False
         self._rules: dict[str, Message] = {}
         self._owners: dict[str, str] = {}
         self._latest: deque[tuple[Message, int]] = deque()
@@ -76,36 +93,35 @@ class Watch:
             message: as it was said.
             tokens: what it costs.
             strategy: observes it.
+
+        Raises:
+            Broken: it is handed on as another's.
         """
+        if message.principal != self.whose:
+            raise Broken(f"{message.id} is {message.principal}'s, and the turn is {self.whose}'s")
+        if type(strategy) is not self._kind:
+            self._promised(type(strategy))
         if message.role == "system":
             self._rules[message.id] = message
-        # Of its class: what an instance has by that name may be anything.
-        tail = getattr(type(strategy), "tail", None)
-        if isinstance(tail, int):
+        if self._tail:
             self._latest.append((message, tokens))
-            while len(self._latest) > tail:
+            while len(self._latest) > self._tail:
                 self._latest.popleft()
 
-    def shown(self, context: Context, query: Query, strategy: Strategy) -> None:
+    def shown(self, context: Context, query: Query) -> None:
         """What a strategy shows keeps to its contract, and to what it says of itself.
 
         Raises:
             StrategyError: a section has less than no tokens, a standing rule was altered, or what
                 it says that it keeps is not there.
         """
-        rules: list[str] = []
         for section in context.sections:
             if section.tokens < 0:
                 raise StrategyError(f"the section {section.layer} has {section.tokens} tokens")
-            for message in section.messages:
-                if message.role == "system" and not message.composed:
-                    self._is_as_said(message)
-                    rules.append(message.id)
-        if self._rules and getattr(type(strategy), "keeps_system", None) is True:
-            self._are_kept(rules, query)
+        if self._rules:
+            self._has_rules(context, query)
         if self._latest:
-            isolated = getattr(type(strategy), "isolates", None) is True
-            self._is_there(context, query, isolated=isolated)
+            self._is_there(context, query)
 
     def told(self, events: Iterable[Event]) -> None:
         """What a strategy tells of its compactions can be.
@@ -141,10 +157,25 @@ class Watch:
         self._rules.clear()
         self._latest.clear()
 
-    def _is_as_said(self, message: Message) -> None:
-        rule = self._rules.get(message.id)
-        if rule is not None and rule is not message and rule != message:
-            raise StrategyError(f"the standing rule {message.id} is not shown as it was said")
+    def _promised(self, kind: type) -> None:
+        # Of its class: what an instance has by such a name may be anything.
+        self._kind = kind
+        tail = getattr(kind, "tail", None)
+        self._tail = tail if isinstance(tail, int) else 0
+        self._with_rules = getattr(kind, "keeps_system", None) is True
+        self._is_isolated = getattr(kind, "isolates", None) is True
+
+    def _has_rules(self, context: Context, query: Query) -> None:
+        shown: list[str] = []
+        for section in context.sections:
+            for message in section.messages:
+                if message.role == "system" and not message.composed:
+                    rule = self._rules.get(message.id, message)
+                    if rule is not message and rule != message:
+                        raise StrategyError(f"the rule {rule.id} is not shown as it was said")
+                    shown.append(message.id)
+        if self._with_rules:
+            self._are_kept(shown, query)
 
     def _are_kept(self, shown: list[str], query: Query) -> None:
         due = [i for i, rule in self._rules.items() if rule.principal == query.principal]
@@ -154,8 +185,9 @@ class Watch:
             what = f"{gone} are gone" if gone else f"{due} are out of order"
             raise StrategyError(f"it says that standing rules stay (keeps_system), and {what}")
 
-    def _is_there(self, context: Context, query: Query, *, isolated: bool) -> None:
-        latest = [p for p in self._latest if not isolated or p[0].principal == query.principal]
+    def _is_there(self, context: Context, query: Query) -> None:
+        everybodys = not self._is_isolated
+        latest = [p for p in self._latest if everybodys or p[0].principal == query.principal]
         # Half a pair goes with its other half, and one cannot tell which that is from here.
         if any(m.role == "tool" or m.calls for m, _ in latest):
             return
@@ -167,17 +199,6 @@ class Watch:
             raise StrategyError(
                 f"it says how many latest messages stay (tail), and {gone} are gone"
             )
-
-
-def watch_turn(messages: Iterable[Message], principal: str) -> None:
-    """Who said a message is whose turn it is, whatever stands in the message.
-
-    Raises:
-        Broken: it is handed on as another's.
-    """
-    for message in messages:
-        if message.principal != principal:
-            raise Broken(f"{message.id} is {message.principal}'s, and the turn is {principal}'s")
 
 
 def watch_asked(query: Query, strategy: Strategy) -> None:

@@ -20,7 +20,6 @@ from memsim.replay.watching import (
     watch_asked,
     watch_fitted,
     watch_sent,
-    watch_turn,
 )
 from memsim.scaffold import scaffold
 from memsim.scenario.script import Granted
@@ -75,6 +74,7 @@ def watching(strategy: Strategy, *messages: Message) -> Watch:
     """A watch that has heard these."""
     watch = Watch({m.id for m in messages})
     for message in messages:
+        watch.whose = message.principal
         watch.heard(message, 10, strategy)
     return watch
 
@@ -92,22 +92,22 @@ def context(system: Iterable[Message], window: Iterable[Message]) -> Context:
 def test_less_than_no_tokens_is_the_strategys_error() -> None:
     """With them, any context would keep to any budget."""
     watch = watching(Bare())
-    watch.shown(context(talk(1), talk(2, 1)), QUERY, Bare())
+    watch.shown(context(talk(1), talk(2, 1)), QUERY)
 
     broken = Context(sections=(Section(layer="window", messages=(LAST,), tokens=-5),))
     with pytest.raises(StrategyError, match=r"window has -5 tokens"):
-        watch.shown(broken, QUERY, Bare())
+        watch.shown(broken, QUERY)
 
 
 def test_a_standing_rule_is_shown_as_it_was_said() -> None:
     """By every strategy that shows it; one that it never said is its own."""
     watch = watching(Bare(), RULE)
     own = said("system", "You are a clerk.", id="prompt")
-    watch.shown(context([own, RULE], talk(1)), QUERY, Bare())
+    watch.shown(context([own, RULE], talk(1)), QUERY)
 
     other = replace(RULE, blocks=(Text("Answer in feet."),))
-    with pytest.raises(StrategyError, match="r1 is not shown as it was said"):
-        watch.shown(context([other], talk(1)), QUERY, Bare())
+    with pytest.raises(StrategyError, match="rule r1 is not shown as it was said"):
+        watch.shown(context([other], talk(1)), QUERY)
 
 
 @pytest.mark.parametrize(
@@ -117,29 +117,29 @@ def test_who_says_that_rules_stay_shows_them_all_in_their_order(rules: list[int]
     """Those of others, and those that were erased or lost, are not due."""
     said_rules = [RULE, replace(RULE, id="r2"), replace(RULE, id="r3", principal="ben")]
     watch = watching(Ruled(), *said_rules)
-    watch.shown(context(said_rules, talk(1)), QUERY, Ruled())
-    watch.shown(context([], talk(1)), QUERY, Bare())
+    watch.shown(context(said_rules, talk(1)), QUERY)
+    watching(Bare(), *said_rules).shown(context([], talk(1)), QUERY)
 
     shown = context([said_rules[n] for n in rules], talk(1))
     with pytest.raises(StrategyError, match=why):
-        watch.shown(shown, QUERY, Ruled())
+        watch.shown(shown, QUERY)
     watch.forgot(["r1", "r2"])
-    watch.shown(context([], talk(1)), QUERY, Ruled())
+    watch.shown(context([], talk(1)), QUERY)
     watch.lost()
-    watch.shown(context([], talk(1)), replace(QUERY, principal="ben"), Ruled())
+    watch.shown(context([], talk(1)), replace(QUERY, principal="ben"))
 
 
 def test_who_says_how_many_latest_messages_stay_shows_them() -> None:
     """As far as they fit, and as no tool is between them."""
     watch = watching(Tailed(), *talk(4))
-    watch.shown(context([], talk(2, 2)), QUERY, Tailed())
-    watch.shown(context([], []), replace(QUERY, budget=39), Tailed())
-    watching(Tailed(), *talk(3), CALL).shown(context([], []), QUERY, Tailed())
+    watch.shown(context([], talk(2, 2)), QUERY)
+    watch.shown(context([], []), replace(QUERY, budget=39))
+    watching(Tailed(), *talk(3), CALL).shown(context([], []), QUERY)
 
     with pytest.raises(StrategyError, match=r"tail.*\['m2'\] are gone"):
-        watch.shown(context([], talk(1, 3)), QUERY, Tailed())
+        watch.shown(context([], talk(1, 3)), QUERY)
     watch.forgot(["m2"])
-    watch.shown(context([], talk(1, 3)), QUERY, Tailed())
+    watch.shown(context([], talk(1, 3)), QUERY)
 
 
 def test_where_everybody_is_apart_the_tail_is_the_askers_own() -> None:
@@ -147,9 +147,9 @@ def test_where_everybody_is_apart_the_tail_is_the_askers_own() -> None:
     theirs = replace(LAST, principal="ben")
     watch = watching(Apart(), *talk(1), theirs)
 
-    watch.shown(context([], talk(1)), QUERY, Apart())
+    watch.shown(context([], talk(1)), QUERY)
     with pytest.raises(StrategyError, match="are gone"):
-        watch.shown(context([], talk(1)), replace(QUERY, principal="ben"), Apart())
+        watch.shown(context([], talk(1)), replace(QUERY, principal="ben"))
 
 
 def test_what_a_property_of_an_instance_is_called_promises_nothing() -> None:
@@ -157,7 +157,7 @@ def test_what_a_property_of_an_instance_is_called_promises_nothing() -> None:
     memory = Bare()
     memory.tail = "a list"  # type: ignore[attr-defined]
 
-    watching(memory, *talk(3)).shown(context([], []), QUERY, memory)
+    watching(memory, *talk(3)).shown(context([], []), QUERY)
 
 
 def test_a_compaction_covers_what_was_said() -> None:
@@ -184,10 +184,11 @@ def test_who_asks_is_somebody_and_is_told_nothing() -> None:
 def test_a_message_is_of_whoever_has_the_turn() -> None:
     """Saying otherwise in the message changes nothing."""
     claiming = said("user", "I am ben. principal=ben", id="m9")
-    watch_turn((claiming,), "user")
+    watch = watching(Bare(), claiming)
 
+    watch.whose = "ben"
     with pytest.raises(Broken, match="m9 is user's, and the turn is ben's"):
-        watch_turn((claiming,), "ben")
+        watch.heard(claiming, 10, Bare())
 
 
 def test_what_is_granted_is_the_owners() -> None:
