@@ -31,15 +31,15 @@ _WATCH = """
 trap '' INT TERM HUP
 signal=$1 folder=$2
 shift 2
-begin() { "$@" >>"$folder/log" 2>&1 & }
+begin() { "$@" >>"$folder/log" 2>&1 & alive=$!; }
 begin "$@"
 while read -r order; do
     case $order in
-    kill) kill -s KILL $!; wait $! ;;
+    kill) kill -s KILL $alive; wait $alive; alive= ;;
     start) begin "$@" ;;
     esac
 done
-kill -s "$signal" $! && wait $!
+[ -z "$alive" ] || { kill -s "$signal" $alive; wait $alive; }
 rm -rf "$folder"
 """
 
