@@ -18,6 +18,7 @@ EXPORT, LOG = "export", "log"
 """Tiers that every strategy may have, besides those that it shows and its files."""
 
 _RUN = re.compile(rb"[\x20-\x7e\t\r\n]{12,}")
+_FOLDERS = {"cassettes": "cassette", "reports": "report", "backups": "backup"}
 _KINDS = {
     "wal": "wal",
     "journal": "wal",
@@ -46,8 +47,9 @@ def legible(data: bytes) -> str:
 
 def tier_of(name: str) -> str:
     """What sort of file a name belongs to: `wal`, `database`, `markdown`, ..., else `file`."""
-    suffix = re.split(r"[.-]", name.rsplit("/", 1)[-1].casefold())[-1]
-    return _KINDS.get(suffix, "file")
+    *folders, file = name.casefold().split("/")
+    suffix = re.split(r"[.-]", file)[-1]
+    return next((_FOLDERS[f] for f in folders if f in _FOLDERS), _KINDS.get(suffix, "file"))
 
 
 def shown(world: World) -> Iterator[Seen]:
