@@ -186,10 +186,18 @@ class Prx(Strategy):
     * breaks I6 authority_non_elevation, repaired by `fixed`: what is recalled is a system
       message (made of what two users said of a door)
       -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I45 non_interference, repaired by `fixed`: hygiene is done on everybody's entries
+      when anybody speaks (what Ana said is gone once Ben speaks, a month later)
+      -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I50 grant_and_revoke, repaired by `fixed`: what hygiene erased is still sent from
+      the chat, and cannot be shared (`m2`, which Ben said a month ago)
+      -> test_what_it_breaks_holds_once_it_is_repaired
     """
 
     departs: ClassVar[Mapping[str, str]] = {
         "authority_non_elevation": "what is recalled is a system message",
+        "non_interference": "hygiene is done on everybody's entries when anybody speaks",
+        "grant_and_revoke": "what hygiene erased is still sent, and cannot be shared",
     }
 
     def __init__(
@@ -295,14 +303,23 @@ class Prx(Strategy):
         self.service.sent(text if of is context else "", numbers)
 
     def end_turn(self) -> None:
+        said, now = list(dict.fromkeys(m.principal for m in self._pending)), self.env.clock.now()
         self._pending.clear()
-        for done in self._chats.compact(self.env.model, self.env.clock.now()):
+        for done in self._chats.compact(self.env.model, now):
             self.env.log(_told_of(done))
-        self.elapse(self.env.clock.now())
+        for owner in said if self.service.tidies_apart else ("",):
+            self._tidy(now, owner)
 
     def elapse(self, now: datetime) -> None:
-        for kind, sources in self.service.tidy(now):
+        self._tidy(now)
+
+    def _tidy(self, now: datetime, owner: str = "") -> None:
+        for kind, sources in self.service.tidy(now, owner):
             self._log(kind, sources)
+            # PRX erases the entry, and goes on sending what it was made of.
+            gone = self._chats.remove(sources) if self._fixed and kind == "purged" else ()
+            if gone:
+                self._log(kind, gone)
 
     def retention(self, wanted: Terms | None = None) -> Terms:
         return self.settings.terms()

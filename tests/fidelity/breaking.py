@@ -34,6 +34,16 @@ def elsewhere(turn: Said) -> Said:
     return replace(turn, renewed=True)
 
 
+def by_ben(turn: Said) -> Said:
+    """The turn, as Ben's."""
+    return replace(turn, who=1)
+
+
+def months_later(turn: Said) -> Said:
+    """The turn, when what was said before is old."""
+    return replace(turn, gap=100 * 24 * 60)
+
+
 def told(*turns: Said, budget: int = 1024, behaviour: str = "good") -> Case:
     """A case of these turns."""
     return Case(events=written(turns), budget=budget, behaviour=behaviour)  # type: ignore[arg-type]
@@ -76,7 +86,7 @@ COGTRIX: Cases = MappingProxyType(
     {
         "pair_closure": (
             "cogtrix",
-            told(said(kind="late"), replace(said(), who=1), said(), budget=108),
+            told(said(kind="late"), by_ben(said()), said(), budget=108),
         ),
         "current_input": ("cogtrix", told(said(FACT * 9), budget=48)),
         "within_budget": ("cogtrix", told(said(LATER, "tools", calls=3), budget=90)),
@@ -84,7 +94,17 @@ COGTRIX: Cases = MappingProxyType(
     }
 )
 PRX: Cases = MappingProxyType(
-    {"authority_non_elevation": ("prx", told(said(FACT), replace(said(FACT), who=1)))}
+    {
+        "authority_non_elevation": ("prx", told(said(FACT), by_ben(said(FACT)))),
+        "non_interference": (
+            "prx:acl=on",
+            told(said(FACT, "silence"), months_later(by_ben(said(FACT)))),
+        ),
+        "grant_and_revoke": (
+            "prx:acl=on",
+            told(said(kind="silence"), by_ben(said(FACT)), months_later(said())),
+        ),
+    }
 )
 SHOWN: Mapping[str, Cases] = MappingProxyType(
     {

@@ -160,6 +160,10 @@ class Chats:
         """Somebody's chat; an empty one where they have none."""
         return self._chats.get(principal) or self._new()
 
+    def remove(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Forget messages wherever they stand; `ids` that are gone, and what goes with them."""
+        return tuple(dict.fromkeys(i for chat in self._chats.values() for i in chat.remove(ids)))
+
     def seen_by(self, viewer: str | None) -> Iterator[Message]:
         """What stands in somebody's chat, or in everybody's."""
         for who in sorted(self._chats) if viewer is None else [viewer]:

@@ -64,7 +64,7 @@ class Service:
         self._now = now
         self._role = role
         self._speakers = Speakers()
-        self._tidied: datetime | None = None
+        self._tidied: dict[str, datetime] = {}
         self.audit = None if salt is None else AuditTrail(salt=salt)
         self.workspace = workspace_of(settings, around)
         self.copies = Copies(files_of(settings, self.workspace, real=self._real))
@@ -211,17 +211,31 @@ class Service:
         found = {source for row in gone for source in row.sources}
         return tuple(sorted(meant & found))
 
-    def tidy(self, now: datetime) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Hygiene, where it is time for it; what was done to which messages."""
-        if not self.settings.hygiene_enabled or not upkeep.is_due(self._tidied, now):
+    @property
+    def tidies_apart(self) -> bool:
+        """Whether a turn does hygiene on what its speakers own: what PRX does of all shows them."""
+        return self._fixed and self.settings.acl_enabled and not self._real
+
+    def tidy(self, now: datetime, owner: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Hygiene, where it is time for it; what was done to which messages.
+
+        Args:
+            now: the instant.
+            owner: whose entries are looked at; everybody's where nobody is named.
+        """
+        if not self.settings.hygiene_enabled or not upkeep.is_due(self._tidied.get(owner), now):
             return
-        self._tidied = now
-        for kind, rows in (self._tidied_real if self._real else self._tidied_told)(now):
+        self._tidied[owner] = now
+        done = self._tidied_real(now) if self._real else self._tidied_told(now, owner)
+        for kind, rows in done:
             if rows:
                 yield kind, tuple(source for row in rows for source in row.sources)
 
-    def _tidied_told(self, now: datetime) -> Iterator[tuple[str, list[Row]]]:
-        away, old = upkeep.due(self.brain, self.settings, now)
+    def _tidied_told(self, now: datetime, owner: str) -> Iterator[tuple[str, list[Row]]]:
+        away, old = (
+            [row for row in rows if owner in {"", row.sender}]
+            for rows in upkeep.due(self.brain, self.settings, now)
+        )
         self.brain.archive(row.number for row in away)
         self._drop(old)
         yield "archived", away
@@ -266,7 +280,7 @@ class Service:
         saved: dict[str, JSON] = {
             "brain": self.brain.save(),
             "parts": self._speakers.save(),
-            "tidied": None if self._tidied is None else self._tidied.isoformat(),
+            "tidied": {owner: moment.isoformat() for owner, moment in self._tidied.items()},
             "copies": self.copies.save(),
         }
         if self._fixed:
@@ -283,7 +297,10 @@ class Service:
         """
         with reading("it is not a memory of PRX"):
             speakers = Speakers.loaded(saved["parts"])
-            tidied = saved["tidied"] and utc(datetime.fromisoformat(saved["tidied"]))
+            tidied = {
+                "" + owner: utc(datetime.fromisoformat(moment))
+                for owner, moment in saved["tidied"].items()
+            }
             trail, brain, copies = saved.get("audit"), saved["brain"], read_copies(saved["copies"])
             if self._fixed and saved.get("embedder") != self.brain.meanings.embedder:
                 # PRX does not ask whose vectors it has, and compares those of one model with
