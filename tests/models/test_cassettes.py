@@ -106,6 +106,7 @@ def test_rewrite_asks_for_everything_and_keeps_nothing_else(desk: Desk) -> None:
     assert ["Elsewhere."] == [r.text for r in desk.ask("none", QUESTION)]
     with pytest.raises(Missed):
         desk.ask("none", OTHER)
+    assert b"pan" not in desk.bytes
 
 
 def test_half_a_rewrite_replaces_nothing(desk: Desk) -> None:
@@ -296,6 +297,17 @@ def test_no_credential_is_written_and_replaying_changes_nothing(desk: Desk) -> N
     assert live == desk.ask("none", asked)
     assert KEY.encode() not in desk.bytes
     assert own.encode() not in desk.bytes
+
+
+@pytest.mark.parametrize("secret", [KEY, "plain-but-secret"])
+@pytest.mark.parametrize("before", range(50, 84, 3))
+def test_no_part_of_a_credential_is_written(desk: Desk, secret: str, before: int) -> None:
+    """Where only the beginning of a message is kept, it may end in the middle of one."""
+    text = "x" * (before - len("[2026-01-05] ")) + " " + secret
+    message = said("user", text, id="m1", principal="ana")
+    desk.ask("new", replace(QUESTION, messages=(message,)), secrets=("plain-but-secret",))
+
+    assert secret[:6].encode() not in desk.bytes
 
 
 def test_of_a_message_only_the_beginning_is_kept(desk: Desk) -> None:

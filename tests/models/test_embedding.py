@@ -315,6 +315,17 @@ def test_a_provider_that_gives_no_numbers_is_refused(monkeypatch: pytest.MonkeyP
         embedder.embed(["a"])
 
 
+def test_vectors_that_come_in_another_order_are_put_in_that_of_the_texts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Their index tells; one text's vector must never stand for another's."""
+    embedder = faked(monkeypatch, FakeLiteLLM())
+    data = [{"index": 1, "embedding": [0.0, 1.0]}, {"index": 0, "embedding": [1.0, 0.0]}]
+    monkeypatch.setattr(embedder, "_reply", lambda _: SimpleNamespace(data=data))
+
+    assert embedder.embed(["a", "b"]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
 def test_a_vector_without_a_direction_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text with words has one: nothing is ever found by zeros."""
     with pytest.raises(ModelError, match="without a direction"):

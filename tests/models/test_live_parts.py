@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +18,9 @@ from memsim.message import EPOCH, Message, ToolResult, ToolUse, composed, said
 from memsim.models import Request, ToolSpec
 from memsim.models.live import Answer, Call
 from memsim.models.live.access import check_keys
+from memsim.models.live.dry import DryModel
 from memsim.models.live.failing import Outage, Transient
+from memsim.models.live.model import Account
 from memsim.models.live.pricing import Price, listed, price_of
 from memsim.models.live.prompts import compose
 from memsim.models.live.provider import mapped
@@ -24,7 +28,9 @@ from memsim.models.live.replies import canonical, reply_of
 from memsim.models.live.retrying import Patience, Retrying
 from memsim.models.live.sound import check_release, load_litellm
 from memsim.models.live.spending import Ledger, OutOfMoney, Purse, tokens_at_most
+from memsim.models.loading import load_model
 from memsim.models.refs import LiveRef
+from memsim.tokens import TokenCounter, load_tokenizer
 from tests.models.asking import QUESTION, REF, SAID, Stub
 
 CALL = compose(QUESTION, REF)
@@ -229,6 +235,36 @@ def test_a_ledger_shared_by_threads_loses_nothing(tmp_path: Path) -> None:
         thread.join()
 
     assert pytest.approx(1.0) == Ledger(tmp_path / "spent").spent
+
+
+def test_a_ledger_waits_for_who_is_writing(tmp_path: Path) -> None:
+    """In whichever process that is."""
+    with (tmp_path / "spent").open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        thread = threading.Thread(target=Ledger(tmp_path / "spent").add, args=(0.5,))
+        thread.start()
+        thread.join(0.05)
+        assert thread.is_alive()
+        file.write(b"%020d" % 250_000_000)
+    thread.join()
+
+    assert pytest.approx(0.75) == Ledger(tmp_path / "spent").spent
+
+
+def test_a_dry_run_pays_once_for_what_is_asked_twice() -> None:
+    """As a case does; of an agent the first call stands for all of its rounds."""
+    counter = TokenCounter(load_tokenizer("chars/4"))
+    account, stand_in = Account(), load_model("offline", counter)
+    price = Price(input=0.0, output=0.001)
+    model = DryModel(REF, stand_in, price=price, counter=counter, budget=100, account=account)
+    act = Request(task="act", messages=QUESTION.messages)
+    result = Message(id="r", role="tool", blocks=(ToolResult(id="t1", text="a kettle"),))
+
+    for request in (QUESTION, QUESTION, act, replace(act, messages=(*act.messages, result))):
+        model.complete(request)
+
+    assert 3 == account.spent.asked
+    assert pytest.approx(0.512 + 4 * 1.024) == account.spent.cost
 
 
 def test_an_upper_bound_is_one() -> None:

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from memsim.context import Context
-from memsim.errors import ModelError
 from memsim.executors import InProcess, PlayCase, ProcessPool
+from memsim.models.cassette.keys import key_of
 from memsim.models.live import Answer, Call
 from memsim.models.live.failing import Refused, Transient
 from memsim.models.live.prompts import compose
@@ -73,6 +73,22 @@ def test_a_miss_is_an_error_of_the_case_whoever_would_have_coped(tmp_path: Path)
 
     assert ("error", 2) == (outcome.result.state, outcome.result.counts["errors"])
     assert "is not recorded: there is no cassettes/openai-gpt-4o-mini/" in outcome.result.error
+
+
+def test_no_memory_gets_to_see_a_miss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even one that goes on whatever is raised."""
+    recording, replaying = kitchen(tmp_path, "new"), kitchen(tmp_path, "none")
+    monkeypatch.setattr("memsim.models.opening._provider", lambda _: Stub(told))
+    play_scenario(recording.scenario.load(), recording, Coping)
+    (path,) = (tmp_path / "cassettes").rglob("*.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    own = f'"call":"{key_of(compose(QUESTION, REF))}"'
+    path.write_text("".join(line for line in lines if own not in line), encoding="utf-8")
+
+    outcome = play_scenario(replaying.scenario.load(), replaying, Coping)
+
+    assert ("error", b"") == (outcome.result.state, outcome.probe_lines)
+    assert "is not recorded" in outcome.result.error
 
 
 def played(specs: list[CaseSpec], play: PlayCase, jobs: int) -> list[CaseOutcome]:
@@ -154,11 +170,11 @@ def test_an_outage_leaves_a_case_unmeasured(
 
 
 class Coping(Strategy):
-    """Goes on without a model that fails."""
+    """Goes on without a model that fails, however it does."""
 
     def end_turn(self) -> None:
         """Ask, and take no answer for an answer."""
-        with suppress(ModelError):
+        with suppress(Exception):
             self.env.model.complete(QUESTION)
 
     def context(self, query: Query) -> Context:

@@ -10,6 +10,8 @@ from memsim.canary.secrets import redact
 from memsim.models.cassette import BEGINNING, Said
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memsim.models.live import Call, ChatMessage
 
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode
@@ -41,17 +43,22 @@ def message_ids(call: Call) -> tuple[str, ...]:
     return tuple(_id(message) for message in call.messages)
 
 
-def messages_of(call: Call) -> dict[str, Said]:
-    """What is kept of each message, by its hash."""
+def messages_of(call: Call, clean: Callable[[str], str] = redact) -> dict[str, Said]:
+    """What is kept of each message, by its hash.
+
+    Args:
+        call: whose messages they are.
+        clean: takes out of a text what must not be kept.
+    """
     return {
-        _id(m): Said(role=m.role, beginning=beginning(_shown(m)), length=len(_shown(m)))
+        _id(m): Said(role=m.role, beginning=beginning(_shown(m), clean), length=len(_shown(m)))
         for m in call.messages
     }
 
 
-def beginning(text: str) -> str:
-    """The first characters of a text, without what looks like a credential."""
-    return redact(text[: 8 * BEGINNING])[:BEGINNING]
+def beginning(text: str, clean: Callable[[str], str] = redact) -> str:
+    """The first characters of a text, without what must not be kept; not even a part of that."""
+    return clean(text[: 16 * BEGINNING])[:BEGINNING]
 
 
 def _shown(message: ChatMessage) -> str:

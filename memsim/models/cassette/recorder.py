@@ -107,12 +107,8 @@ class Recorder:
             messages=message_ids(call),
             outcome=outcome,
         )
-        said = {
-            name: replace(s, beginning=self._without(s.beginning))
-            for name, s in messages_of(call).items()
-        }
         with self._lock:
-            self._shelf.add(recording, said)
+            self._shelf.add(recording, messages_of(call, self._without))
         return _told(recording)
 
     @property
