@@ -34,7 +34,10 @@ function marked(seen, text) {
 
 function messageRow(seen, message, fresh, wanted) {
   const held = message.made ? [] : seen.facts.get(message.number) ?? [];
-  const body = Page.element("div", { class: "viewer-text" });
+  const long = message.lines.length > 16 || (message.lines[0].text ?? "").length > 1200;
+  const body = long
+    ? Page.element("div", { class: "viewer-text viewer-long", tabindex: "0", role: "region", "aria-label": `Text of ${message.id}` })
+    : Page.element("div", { class: "viewer-text" });
   message.lines.forEach((line, at) => {
     const text = line.source === undefined ? line.text : line.before + seen.message(line.source).lines[0].text;
     const css = [fresh.lines && !fresh.lines.has(text) ? "viewer-new" : "", wanted.has(line.source) ? "viewer-wanted" : ""];

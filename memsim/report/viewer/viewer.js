@@ -144,7 +144,7 @@ function follow(hash) {
 }
 
 function keys(event) {
-  if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, select, textarea, .scroll")) return;
+  if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, select, textarea")) return;
   const steps = { ArrowLeft: () => step(-1), ArrowRight: () => step(1) };
   if (!steps[event.key] || !shown.length) return;
   event.preventDefault();

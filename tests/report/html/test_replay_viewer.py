@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -92,7 +93,7 @@ def test_turns_are_scrubbed_by_keys_buttons_and_slider(
     expect(head).to_contain_text("Turn 14 ")
     tab.locator("#viewer-turn").press("ArrowLeft")
     expect(head).to_contain_text("Turn 13 ")
-    tab.wait_for_function("location.hash.endsWith('turn=13')")
+    expect(tab).to_have_url(re.compile("turn=13$"))
     tab.locator("#viewer-after").click()
     assert 13 < int(head.inner_text().split()[1])
 
