@@ -65,7 +65,9 @@ def asking(
     before = vectors.account.spent
     try:
         with _opened(spec, counter) as opened:
-            outcome = _tried(spec, partial(play, opened.model))
+            outcome = _whole(_tried(spec, partial(play, opened.model)))
+    except _Broken as broken:
+        outcome = broken.outcome
     except Missed as missed:
         outcome = failed(spec, str(missed))
     except OutOfMoney as end:
@@ -74,6 +76,20 @@ def asking(
         vectors.keep()
     spent = added(opened.account.spent if opened else NOTHING, vectors.account.spent, before)
     return _marked(replace(outcome, spent=spent), spent)
+
+
+class _Broken(Exception):  # noqa: N818 - it carries an outcome past what keeps recordings
+    """A case was not played to its end: what it asked is not all that it asks."""
+
+    def __init__(self, outcome: CaseOutcome) -> None:
+        super().__init__(outcome.result.error)
+        self.outcome = outcome
+
+
+def _whole(outcome: CaseOutcome) -> CaseOutcome:
+    if outcome.result.state == "error":
+        raise _Broken(outcome)
+    return outcome
 
 
 def _tried(spec: CaseSpec, play: Callable[[], CaseOutcome]) -> CaseOutcome:

@@ -48,6 +48,28 @@ def folders(tmp_path: Path) -> Iterator[Path]:
     return made()
 
 
+class Coping(Strategy):
+    """Goes on without a model that fails, however it does."""
+
+    def end_turn(self) -> None:
+        """Ask, and take no answer for an answer."""
+        with suppress(Exception):
+            self.env.model.complete(QUESTION)
+
+    def context(self, query: Query) -> Context:
+        """Nothing at all."""
+        return Context()
+
+
+class Crashing(Coping):
+    """Asks once, and breaks."""
+
+    def end_turn(self) -> None:
+        """As far as it comes."""
+        super().end_turn()
+        raise RuntimeError("a bug")
+
+
 # -- recorded and replayed
 
 
@@ -89,6 +111,24 @@ def test_no_memory_gets_to_see_a_miss(tmp_path: Path, monkeypatch: pytest.Monkey
 
     assert ("error", b"") == (outcome.result.state, outcome.probe_lines)
     assert "is not recorded" in outcome.result.error
+
+
+def test_a_case_that_breaks_rewrites_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it still would have asked stays recorded; what it did ask is not paid for again."""
+    monkeypatch.setattr("memsim.models.opening._provider", lambda _: stub)
+    stub = Stub(told)
+    recording, rewriting = kitchen(tmp_path, "new"), kitchen(tmp_path, "rewrite")
+    play_scenario(recording.scenario.load(), recording, Coping)
+    before = kept(tmp_path)
+    stub = Stub(told)
+
+    broken = play_scenario(rewriting.scenario.load(), rewriting, Crashing)
+
+    assert ("error", before) == (broken.result.state, kept(tmp_path))
+    play_scenario(rewriting.scenario.load(), rewriting, Coping)
+    assert (3, before) == (len(stub.asked), kept(tmp_path))
 
 
 def played(specs: list[CaseSpec], play: PlayCase, jobs: int) -> list[CaseOutcome]:
@@ -167,19 +207,6 @@ def test_an_outage_leaves_a_case_unmeasured(
     assert "openai/gpt-4o-mini was asked 7 times and never answered: busy" in outcome.result.error
     assert outcome.spent.failed
     assert files == len(kept(tmp_path))
-
-
-class Coping(Strategy):
-    """Goes on without a model that fails, however it does."""
-
-    def end_turn(self) -> None:
-        """Ask, and take no answer for an answer."""
-        with suppress(Exception):
-            self.env.model.complete(QUESTION)
-
-    def context(self, query: Query) -> Context:
-        """Nothing at all."""
-        return Context()
 
 
 def test_coping_with_an_outage_does_not_make_a_score_of_it(

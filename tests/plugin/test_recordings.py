@@ -14,6 +14,7 @@ PYPROJECT = """\
 [tool.memsim]
 model = "openai/gpt-4o-mini"
 strategies = ["sliding_window"]
+max_cost = 1
 """
 
 
@@ -27,6 +28,8 @@ def stub(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Stub:
     def answer(call: Call, _number: int) -> Answer:
         return Answer(text="copper" if "pan" in call.messages[-1].text else "the cupboard")
 
+    Path("tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(Path("tmp").resolve()))
     asked = Stub(answer)
     monkeypatch.setattr("memsim.models.opening._provider", lambda _: asked)
     monkeypatch.setattr("memsim.models.live.access.check_keys", lambda _: None)
@@ -48,3 +51,4 @@ def test_a_session_replays_what_another_recorded(stub: Stub, pytester: pytest.Py
     replayed.assert_outcomes(passed=1)
     assert 2 == calls == len(stub.asked)
     assert 1 == len([*Path("cassettes").rglob("*.jsonl")])
+    assert [] == [*Path("tmp").iterdir()]
