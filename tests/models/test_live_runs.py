@@ -117,12 +117,12 @@ def test_a_case_that_breaks_rewrites_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it still would have asked stays recorded; what it did ask is not paid for again."""
-    monkeypatch.setattr("memsim.models.opening._provider", lambda _: stub)
     stub = Stub(told)
+    monkeypatch.setattr("memsim.models.opening._provider", lambda _: stub)
     recording, rewriting = kitchen(tmp_path, "new"), kitchen(tmp_path, "rewrite")
     play_scenario(recording.scenario.load(), recording, Coping)
     before = kept(tmp_path)
-    stub = Stub(told)
+    stub.asked.clear()
 
     broken = play_scenario(rewriting.scenario.load(), rewriting, Crashing)
 
