@@ -44,15 +44,18 @@ def saved_run(text: str, project: Project) -> Run:
 
 
 def write_page(run: Run, summary: Summary) -> Path:
-    """Write `report.html` into a run's folder.
+    """Write `report.html` into a run's folder, and beside it the replays that it has no room for.
 
     Raises:
         RunFolderError: its records are damaged, or the folder cannot be written.
     """
     from memsim.report.html.page import save_page
-    from memsim.report.viewer import fragment
+    from memsim.report.viewer import fragment, save_beside
 
-    return save_page(run, summary, fragment(run))
+    viewer = fragment(run, beside=True)
+    path = save_page(run, summary, viewer)
+    save_beside(run, summary, viewer)
+    return path
 
 
 def write_report(run: Run, summary: Summary) -> Path:

@@ -78,12 +78,15 @@ class Run:
         yield from self._records(CONTEXTS, self._of(case)[0].span(CONTEXTS))
 
     def size(self, case: str) -> int:
-        """Bytes that the records of a case take.
+        """Bytes that the turns of a case and their contexts take; 0 where no turn was played.
 
         Raises:
             RunFolderError: there is no such case.
         """
-        return sum(span.end - span.start for span in self._of(case)[0].spans)
+        entry = self._of(case)[0]
+        turns, contexts = entry.span(TURNS), entry.span(CONTEXTS)
+        played = turns.end - turns.start
+        return played + contexts.end - contexts.start if played else 0
 
     def _of(self, case: str | None) -> tuple[Entry, ...]:
         if case is None:

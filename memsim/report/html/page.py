@@ -100,6 +100,19 @@ def page(run: Run, summary: Summary, viewer: Fragment | None = None) -> str:
     return _document(subject, body, data, viewer)
 
 
+def viewer_page(run: Run, summary: Summary, viewer: Fragment) -> str:
+    """A page of the replay viewer alone, for what has no room in the whole one.
+
+    Args:
+        run: as saved.
+        summary: its numbers.
+        viewer: the replay viewer.
+    """
+    subject = Subject(run=run, summary=summary, viewer=viewer)
+    body = joined([_top(subject), _main(_viewer(viewer)), _foot(subject)])
+    return _document(subject, body, blocks(viewer.data), viewer)
+
+
 def _drawn(run: Run, summary: Summary) -> dict[str, Markup]:
     from memsim.report.plots import pictures
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsim.report.viewer.beside import save_beside
 from memsim.report.viewer.fragment import ROOM, fragment
 
-__all__ = ["ROOM", "fragment"]
+__all__ = ["ROOM", "fragment", "save_beside"]

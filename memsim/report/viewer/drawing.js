@@ -96,9 +96,10 @@ function wayChart(seen, way) {
   const bars = [];
   const told = [];
   way.stops.forEach(([turn, state], at) => {
-    const from = seen.place.get(turn) ?? 0;
+    const from = placeOf(seen, turn);
     const next = way.stops[at + 1];
-    const to = next ? seen.place.get(next[0]) ?? seen.turns.length : seen.turns.length;
+    const to = next ? placeOf(seen, next[0]) : seen.turns.length;
+    if (from >= seen.turns.length) return;
     const height = HEIGHT[state] ?? 10;
     const size = { x: from, y: (10 - height) / 2, width: Math.max(to - from, 0.5), height };
     bars.push(shape("rect", { ...size, class: `viewer-w-${state}` }));
@@ -126,8 +127,8 @@ function drawTracks(into, shown, go) {
   const label = (text, note) => Page.element("span", { class: "viewer-name" }, text, note ?? null);
   const top = Math.max(1, ...shown.flatMap((seen) => seen.turns.map((turn) => turn.total)));
   const high = Math.max(top, ...shown.filter((seen) => seen.entry.budget < 4 * top).map((seen) => seen.entry.budget)) * 1.02;
-  track(label("tokens"), (seen) => tokenChart(seen, high), "viewer-tokens");
-  track(label("events"), eventChart, "viewer-events");
+  if (top > 1) track(label("tokens"), (seen) => tokenChart(seen, high), "viewer-tokens");
+  if (shown.some((seen) => seen.turns.some((turn) => turn.events.length))) track(label("events"), eventChart, "viewer-events");
   track(label("questions"), questionChart, "viewer-questions");
   const names = [...new Set(shown.flatMap((seen) => seen.ways.filter((way) => way.failed).map((way) => way.name)))];
   for (const way of shown.flatMap((seen) => seen.ways)) if (!names.includes(way.name)) names.push(way.name);

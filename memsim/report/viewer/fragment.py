@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from memsim.report.fragment import Fragment
+from memsim.report.html.markup import Markup, element
 from memsim.report.viewer.reels import Script, reel_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 ROOM = 1_500_000
 """Characters that all data may take in the page, packed."""
+
+BESIDE = "replays"
+"""The folder of the pages beside the report's."""
 
 _LEAKAGE = "leakage"
 _SCRIPTS = ("reading.js", "drawing.js", "showing.js", "viewer.js")
@@ -40,11 +44,9 @@ class _Room:
         """Take a case in if there is room for it, and for its scenario's script."""
         if run.size(case.key) >= self.unfit:
             return
-        known = self.scripts.get(case.id.partition("[")[0])
+        known = self.scripts.get(scenario_of(case))
         name, script = known or (f"script-{len(self.scripts)}", Script())
         turns, probes = list(run.turns(case.key)), list(run.probes(case.key))
-        if not turns:
-            return
         reel = _dumped(reel_of(run.contexts(case.key), turns, probes, script))
         blocks = {f"reel-{len(self.cases)}": reel}
         if known is None:
@@ -55,11 +57,13 @@ class _Room:
             return
         self.left -= size
         self.data |= blocks
-        self.scripts[case.id.partition("[")[0]] = (name, script)
+        self.scripts[scenario_of(case)] = (name, script)
         self.cases[case.key] = name
 
 
-def fragment(run: Run, *, room: int = ROOM) -> Fragment | None:
+def fragment(
+    run: Run, *, room: int = ROOM, scenario: str = "", beside: bool = False
+) -> Fragment | None:
     """The viewer of a run; None when no case of it can be replayed.
 
     Cases with failed probes come first, strategies before controls, short ones before long ones.
@@ -67,11 +71,13 @@ def fragment(run: Run, *, room: int = ROOM) -> Fragment | None:
     Args:
         run: a saved run.
         room: characters that its data may take, packed.
+        scenario: path and name of the only one that is wanted; empty for all.
+        beside: whether what is left out can be looked up in the pages of `save_beside`.
 
     Raises:
         RunFolderError: its records are damaged.
     """
-    playable = [case for case in run.cases if case.dataset != _LEAKAGE]
+    playable = [case for case in playable_of(run) if scenario in {"", scenario_of(case)}]
     taken = _Room(room)
     for case in sorted(playable, key=lambda case: (*_late(case), run.size(case.key))):
         taken.take(run, case)
@@ -81,12 +87,29 @@ def fragment(run: Run, *, room: int = ROOM) -> Fragment | None:
     places = {key: place for place, key in enumerate(taken.cases)}
     index = [_entry(case, places[case.key], taken.cases[case.key]) for case in shown]
     left_out = [case for case in playable if case.key not in taken.cases]
+    told = _left_out(left_out, names_beside(left_out) if beside else {})
     return Fragment(
-        html=_asset("viewer.html").replace("<!-- left out -->", "".join(_left_out(left_out))),
+        html=_asset("viewer.html").replace("<!-- left out -->", "".join(told)),
         css=_asset("viewer.css"),
         script="\n".join(map(_asset, _SCRIPTS)),
         data={"reels": _dumped({"cases": index}), **taken.data},
     )
+
+
+def playable_of(run: Run) -> list[CaseResult]:
+    """The cases that have turns to replay; an attack has none."""
+    return [c for c in run.cases if c.dataset != _LEAKAGE and run.size(c.key)]
+
+
+def scenario_of(case: CaseResult) -> str:
+    """Path and name of a case's scenario."""
+    return case.id.partition("[")[0]
+
+
+def names_beside(cases: Sequence[CaseResult]) -> dict[str, str]:
+    """By scenario, the file beside the page in which cases that are not in it can be replayed."""
+    scenarios = dict.fromkeys(map(scenario_of, cases))
+    return {name: f"{BESIDE}/{number}.html" for number, name in enumerate(scenarios, 1)}
 
 
 def _late(case: CaseResult) -> tuple[bool, bool]:
@@ -96,7 +119,7 @@ def _late(case: CaseResult) -> tuple[bool, bool]:
 def _entry(case: CaseResult, place: int, script: str) -> dict[str, object]:
     return {
         "key": case.key,
-        "scenario": case.id.partition("[")[0],
+        "scenario": scenario_of(case),
         "name": case.scenario,
         "strategy": case.strategy,
         "budget": case.budget,
@@ -110,19 +133,29 @@ def _entry(case: CaseResult, place: int, script: str) -> dict[str, object]:
     }
 
 
-def _left_out(cases: Sequence[CaseResult]) -> Iterator[str]:
+def _left_out(cases: Sequence[CaseResult], beside: Mapping[str, str]) -> Iterator[str]:
     if not cases:
         return
     failed = sum(1 for case in cases if case.counts.get("failed", 0))
     some = f", {failed:,} of them with failed probes" if failed else ", all of them without a miss"
-    yield (
-        f'<p class="note">To keep the page small {len(cases):,} cases cannot be replayed here'
-        f"{some}: <code>memsim explain</code> tells of their probes from the run folder.</p>"
-    )
-    names = "".join(f"<li><code>{escape(case.key)}</code></li>" for case in cases[:_NAMED])
-    more = len(cases) - _NAMED
-    rest = f"<li>and {more:,} more</li>" if more > 0 else ""
-    yield f'<details class="note"><summary>Which</summary><ul>{names}{rest}</ul></details>'
+    instead = "memsim explain tells of their probes from the run folder."
+    if beside:
+        instead = f"they are in the folder {BESIDE} beside it."
+    said = f"To keep the page small {len(cases):,} cases cannot be replayed here{some}: {instead}"
+    most = len(cases) if beside else _NAMED
+    items = [element("li", _named(case, beside)) for case in cases[:most]]
+    if len(cases) > most:
+        items.append(element("li", f"and {len(cases) - most:,} more"))
+    yield element("p", said, class_="note")
+    listed = element("ul", *items, class_="viewer-missing-cases")
+    yield element("details", element("summary", "Which"), listed, class_="note")
+
+
+def _named(case: CaseResult, beside: Mapping[str, str]) -> Markup:
+    name = element("code", case.key)
+    if (page := beside.get(scenario_of(case))) is None:
+        return name
+    return element("a", name, href=f"{page}#case={quote(case.key, safe='')}")
 
 
 def _asset(name: str) -> str:

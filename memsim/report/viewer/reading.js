@@ -94,6 +94,14 @@ function readTurns(script, reel, frames) {
   return sorted;
 }
 
+// The place of a turn, or of the next one that there is.
+function placeOf(seen, turn) {
+  const known = seen.place.get(turn);
+  if (known !== undefined) return known;
+  const next = seen.turns.findIndex((each) => each.turn >= turn);
+  return next < 0 ? seen.turns.length : next;
+}
+
 function stateOf(way, turn) {
   let state = null;
   for (const [at, name] of way.stops) if (at <= turn) state = name;

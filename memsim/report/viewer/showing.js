@@ -111,7 +111,7 @@ function eventRow(seen, event) {
 
 function moveRow({ way, before, state }) {
   const bad = ["lost", "missed", "denied", "cut", "unseen"].includes(state);
-  const told = before === null ? `planted, ${STATES[state]}` : `${STATES[before]} → ${STATES[state]}`;
+  const told = before === null ? `${way.value ? "planted" : "said"}, ${STATES[state]}` : `${STATES[before]} → ${STATES[state]}`;
   return Page.element("li", {}, Page.element("b", { class: bad ? "viewer-tag viewer-fact viewer-gonefact" : "viewer-tag viewer-fact" }, way.name), ` ${told}`);
 }
 
@@ -140,8 +140,9 @@ function questionCard(seen, probe, go) {
 
 function lostWord(seen, probe) {
   const names = probe.evidence.map(([name]) => name);
-  const states = seen.ways.filter((way) => names.includes(way.name)).map((way) => stateOf(way, probe.turn));
-  return states.includes("lost") ? "lost" : "left";
+  const ways = seen.ways.filter((way) => names.includes(way.name));
+  if (!ways.some((way) => way.stops.some(([, state]) => LAYERS.includes(state)))) return "said";
+  return ways.some((way) => stateOf(way, probe.turn) === "lost") ? "lost" : "left";
 }
 
 function lostButton(seen, probe, go) {

@@ -107,7 +107,9 @@ function change(way) {
 // Where a case is best opened: where the fact of its first failed question was lost.
 function telling(seen) {
   const failed = seen.probes.filter((probe) => probe.failed);
-  return failed.find((probe) => probe.lost !== null)?.lost ?? failed[0]?.turn ?? seen.turns[0].turn;
+  const lost = failed.find((probe) => probe.lost !== null)?.lost;
+  if (lost !== undefined && seen.turns[placeOf(seen, lost)]?.total) return { turn: lost };
+  return failed.length ? { turn: failed[0].turn, probe: failed[0].probe } : { turn: seen.turns[0].turn };
 }
 
 async function open(key, second, turn, probe) {
@@ -120,9 +122,10 @@ async function open(key, second, turn, probe) {
   playhead = drawTracks(by("tracks"), shown, go);
   drawLegend(by("legend"), shown);
   body.hidden = false;
-  const wanted = turn ?? telling(shown[0]);
+  const best = telling(shown[0]);
+  const wanted = turn ?? best.turn;
   at.turn = shown[0].turns.some((each) => each.turn === wanted) ? wanted : shown[0].turns[shown[0].turns.length - 1].turn;
-  at.probe = probe ?? "";
+  at.probe = probe ?? (turn === undefined ? best.probe : "") ?? "";
   draw();
 }
 

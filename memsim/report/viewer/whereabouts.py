@@ -136,9 +136,19 @@ def _told(
             told.append((turn, state))
             continue
         end = stops[place + 1][0] if place + 1 < len(stops) else float("inf")
-        inside = sorted({a for a in asked if turn <= a[0] < end}, key=lambda a: a[0])
+        inside = [(at, found) for at, found in _worst(asked) if turn <= at < end]
         told += _absence(turn, inside, [g for g in gone if turn <= g < end])
     return told
+
+
+def _worst(asked: Iterable[tuple[int, State]]) -> list[tuple[int, State]]:
+    """By turn, what one question found; of several, one that did not find it."""
+    found: dict[int, State] = {}
+    for turn, state in asked:
+        told: State = state if state in _OUTSIDE else "found"
+        if told != "found" or turn not in found:
+            found[turn] = told
+    return sorted(found.items())
 
 
 def _absence(
@@ -146,14 +156,13 @@ def _absence(
 ) -> list[tuple[int, State]]:
     told: list[tuple[int, State]] = []
     for turn, state in asked:
-        told_state: State = state if state in _OUTSIDE else "found"
         since = start
-        if told_state == "lost" and (late := [g for g in gone if start <= g <= turn]):
+        if state == "lost" and (late := [g for g in gone if start <= g <= turn]):
             since = max(late)
             if since > start:
                 told.append((start, "unseen"))
-        if not told or told[-1][1] != told_state:
-            told.append((since, told_state))
+        if not told or told[-1][1] != state:
+            told.append((since, state))
         start = turn + 1
     return told or [(start, "unseen")]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,9 @@ from playwright.sync_api import Page, expect
 
 from memsim.report.gather import summarise
 from memsim.report.html.page import page
-from memsim.report.viewer import fragment
+from memsim.report.viewer import fragment, save_beside
 from memsim.runs import Run
+from memsim.runs.reading import open_folder
 from tests.report.html.made import ATTACKS, poisoned
 
 Open = Callable[..., Page]
@@ -137,6 +139,29 @@ def test_a_link_to_what_is_not_in_the_page_says_so(replayed: Path, opened: Open)
     expect(tab.locator("#viewer-trouble")).to_have_text(
         "There was no room in this page to replay nowhere."
     )
+
+
+def test_what_has_no_room_is_replayed_from_a_page_beside(
+    run: Run, tmp_path: Path, opened: Open
+) -> None:
+    """A link leads to the case, and nothing is left behind once there is room."""
+    shutil.copytree(run.folder, tmp_path / "run")
+    copied = open_folder(tmp_path / "run")
+    summary = summarise(copied)
+    few = fragment(copied, room=20_000, beside=True)
+    assert few is not None
+    (copied.folder / "report.html").write_text(page(copied, summary, few), encoding="utf-8")
+    (beside,) = save_beside(copied, summary, few)
+
+    tab = opened(copied.folder / "report.html")
+    tab.locator("#viewer details", has_text="Which").locator("summary").click()
+    link = tab.locator(".viewer-missing-cases a", has_text="bm25").get_attribute("href")
+    assert link is not None
+    assert link.startswith("replays/1.html#case=")
+    tab = opened(beside, "#" + link.partition("#")[2])
+    expect(tab.locator("#viewer-panels article h3")).to_contain_text("bm25")
+    assert () == save_beside(copied, summary, fragment(copied))
+    assert not beside.exists()
 
 
 def test_it_fits_a_telephone(run: Run, replayed: Path, opened: Open) -> None:

@@ -96,6 +96,13 @@ def test_evidence_that_no_turn_showed_is_told_by_its_questions() -> None:
     assert 1 == lost_at(asked, {"m1": way})
 
 
+def test_of_several_questions_the_one_that_missed_it_tells() -> None:
+    """What one question finds, another may miss; that is what has to be seen."""
+    asked = [probe(9, piece("recalled")), probe(9, piece(tier="store")), probe(9, piece("window"))]
+
+    assert [(1, "window"), (5, "missed")] == told(LEFT, *asked)
+
+
 def test_a_black_box_is_not_said_to_have_lost_anything() -> None:
     """Nobody can look into it."""
     assert "closed" == place_of(piece(), inspectable=False)
