@@ -83,9 +83,17 @@ def _ladder(rows: Sequence[Row]) -> Markup:
     return element("ol", *made, class_="ladder", aria_label="Recall, best first")
 
 
-def _rivals(best: Row, others: Sequence[Row]) -> str:
+def _rivals(best: Row, rows: Sequence[Row]) -> str:
+    others = [row for row in rows if row.recall.mean is not None]
+    text = _told_apart(best, others)
+    if unscored := [row.strategy for row in rows if row.recall.mean is None]:
+        text += f" Not scored: {', '.join(unscored)}."
+    return text
+
+
+def _told_apart(best: Row, others: Sequence[Row]) -> str:
     if not others:
-        return "No other strategy was run: there is nothing to choose between."
+        return "No other strategy was scored: there is nothing to choose between."
     alike = [row for row in others if row.letter not in best.beats]
     if not alike:
         return f"It beats all {len(others)} others (paired by probe, Holm, p ≤ .05)."

@@ -64,19 +64,23 @@ def _reasons(groups: Sequence[MissedGroup]) -> Markup:
             return named(text)
         if not 4 <= column < 4 + len(words) or text == "0":
             return text
-        link = address(
-            show="cases", strategy=group.strategy, budget=group.budget, reason=words[column - 4]
-        )
-        return element("a", text, href=link)
+        return element("a", text, href=_cases(group, words[column - 4]))
 
     budgets = dict.fromkeys(numbers.budget(group.budget) for group in groups)
     caption = f"Why probes were missed, budget {', '.join(budgets)}"
     return table(made, caption, cell=cell, heading=0)
 
 
+def _cases(group: MissedGroup, word: str) -> str:
+    # Where nobody can tell the reason, the word is the outcome.
+    why = {"reason": word} if word in REASONS else {"outcome": word.upper(), "reason": ""}
+    return address(show="cases", strategy=group.strategy, budget=group.budget, **why)
+
+
 def _meanings(subject: Subject) -> Markup:
     used = {reason for g in subject.summary.missed for reason in g.reasons}
     known = [(word, meaning) for word, meaning in REASONS.items() if word in used]
+    known += [(word, "nobody can tell where it went") for word in sorted(used - REASONS.keys())]
     if not known:
         return Markup()
     terms = joined(joined([element("dt", w), element("dd", m)]) for w, m in known)

@@ -173,7 +173,10 @@ const Page = (() => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
       for (const a of links.values()) a.removeAttribute("aria-current");
-      links.get(entry.target.id)?.setAttribute("aria-current", "true");
+      const here = links.get(entry.target.id);
+      here?.setAttribute("aria-current", "true");
+      const list = here?.closest("nav");
+      list?.scrollTo({ left: here.offsetLeft - list.clientWidth / 2 });
     }
   }, { rootMargin: "-20% 0px -70% 0px" });
   for (const id of links.keys()) {
