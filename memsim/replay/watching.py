@@ -61,6 +61,7 @@ class Watch:
     """
 
     __slots__ = (
+        "_composed",
         "_is_isolated",
         "_kind",
         "_latest",
@@ -75,6 +76,7 @@ class Watch:
     def __init__(self, said: Container[str]) -> None:
         self.whose = ""
         self._said = said
+        self._composed: set[str] = set()
         self._kind: type = object
         self._tail = 0
         self._with_rules = self._is_isolated = False
@@ -118,6 +120,8 @@ class Watch:
         for section in context.sections:
             if section.tokens < 0:
                 raise StrategyError(f"the section {section.layer} has {section.tokens} tokens")
+            if section.layer == "summary":
+                self._composed.update(m.id for m in section.messages if m.composed)
         if self._rules:
             self._has_rules(context, query)
         if self._latest:
@@ -127,12 +131,12 @@ class Watch:
         """What a strategy tells of its compactions can be.
 
         Raises:
-            StrategyError: one covers what nobody said.
+            StrategyError: one covers what nobody said, and what is no summary that was shown.
         """
         for event in events:
             if event.kind == "compaction":
                 for source in event.sources:
-                    if source not in self._said:
+                    if source not in self._said and source not in self._composed:
                         raise StrategyError(f"a compaction covers {source}, which nobody said")
 
     def granted(self, owner: str, sources: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from memsim.cli.program import program
 from memsim.context import Context, ContextBuilder, Section
 from memsim.errors import ExitCode, StrategyError
-from memsim.message import Message, Text, ToolResult, ToolUse, said
+from memsim.message import Message, Text, ToolResult, ToolUse, composed, said
 from memsim.replay.watching import (
     Broken,
     Watch,
@@ -309,3 +309,16 @@ def test_a_broken_harness_stops_the_run(tmp_path: Path, monkeypatch: pytest.Monk
     assert ExitCode.INTERNAL == done.exit_code
     assert "Broken: cutting a context added to it" in done.stderr
     assert "PASS" not in done.stdout
+
+
+def test_a_compaction_may_cover_a_summary_that_was_shown() -> None:
+    """A summary of a summary says so; one that nobody saw is none."""
+    watch = watching(Bare(), *talk(2))
+    summary = composed("user", "They met.", id="summary:1")
+    section = Section(layer="summary", messages=(summary,), tokens=2)
+    again = Event(kind="compaction", sources=("summary:1", "m1"))
+
+    with pytest.raises(StrategyError, match="covers summary:1, which nobody said"):
+        watch.told([again])
+    watch.shown(Context(sections=(section,)), QUERY)
+    watch.told([again])
