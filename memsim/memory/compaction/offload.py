@@ -20,7 +20,7 @@ from memsim.memory.compaction.keeping import plan
 from memsim.memory.compaction.rolling import is_telling
 from memsim.memory.compaction.shape import Compaction, Means, State, changed, unchanged
 from memsim.memory.compaction.summary import originals
-from memsim.message import Text, ToolResult
+from memsim.message import Text, ToolResult, ToolUse
 
 if TYPE_CHECKING:
     from memsim.memory.compaction.shape import History
@@ -151,6 +151,9 @@ def restored(message: Message, blobs: Blobs) -> Message:
 
 def joined(message: Message) -> tuple[Text | ToolResult, ...]:
     """All results of a message as one block, or all its texts where it has none; or nothing."""
+    if len(message.blocks) == 1:
+        only = message.blocks[0]
+        return () if isinstance(only, ToolUse) else (only,)
     results = [b for b in message.blocks if isinstance(b, ToolResult)]
     if results:
         return (replace(results[0], text="".join(b.text for b in results)),)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from memsim.memory.compaction.keeping import Keep
 from memsim.memory.compaction.lineage import Lineage
 from memsim.memory.compaction.outcome import Outcome
-from memsim.memory.compaction.sizes import Size
+from memsim.memory.compaction.sizes import Size, Sizes
 from memsim.memory.compaction.summary import Line, Summary
 from memsim.memory.state import JSON, reading
 
@@ -137,6 +137,7 @@ class Means:
         model: writes summaries; None where no step needs one.
         blobs: where large content goes, of one session; None where no step needs it.
         keep: which messages must stay as they are.
+        sizes: of the history that was measured last.
     """
 
     counter: TokenCounter
@@ -144,6 +145,7 @@ class Means:
     model: Model | None = None
     blobs: Blobs | None = None
     keep: Keep = field(default_factory=Keep)
+    sizes: Sizes = field(default_factory=Sizes, repr=False, compare=False)
 
     def keeping(self, last: int | None) -> Means:
         """The same, with another number of latest messages that stay; None changes nothing."""
@@ -190,7 +192,7 @@ def unchanged(
     step: str, history: History, state: State, means: Means, detail: str, calls: int = 0
 ) -> Compaction:
     """A compaction that did nothing, and says why."""
-    tokens = Size.of(history, means.counter, state.summary).tokens
+    tokens = means.sizes.tokens(history, means.counter, state.summary)
     outcome = Outcome(
         kind="nothing",
         sources=(),
@@ -218,7 +220,7 @@ def changed(
 
     With `smaller` switched off the new one stands even so, as designs have it that never look.
     """
-    before = Size.of(old[0], means.counter, old[1].summary).tokens
+    before = means.sizes.tokens(old[0], means.counter, old[1].summary)
     after = Size.of(new[0], means.counter, new[1].summary).tokens
     if smaller and after >= before:
         detail = f"the history would have {after} tokens after it, and has {before}"

@@ -54,6 +54,27 @@ class Size:
         )
 
 
+class Sizes:
+    """Remembers how large the last history was: steps that do nothing are asked one after another.
+
+    A history is known by being the same object, not an equal one.
+    """
+
+    def __init__(self) -> None:
+        self._known: tuple[object, object, object] = (None, None, None)
+        self._tokens = 0
+
+    def tokens(
+        self, history: Sequence[Message], counter: TokenCounter, summary: Summary | None
+    ) -> int:
+        """Tokens of a history, with the summary that stands before it."""
+        asked = (history, counter, summary)
+        if not all(one is other for one, other in zip(asked, self._known, strict=True)):
+            self._tokens = Size.of(history, counter, summary).tokens
+            self._known = asked
+        return self._tokens
+
+
 class Costs:
     """Tokens of a history from each of its messages on, the date line it would open with included.
 

@@ -167,7 +167,7 @@ def unfit(text: str, tokens: int, replaced: int) -> str:
         return "the summary is empty"
     if _garbled(text) or not any(map(str.isalnum, text)):
         return "the summary is not text"
-    if tokens > replaced:
+    if tokens >= replaced:
         return f"the summary has {tokens} tokens, and what it replaces has {replaced}"
     return ""
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from memsim.message import Block, Message
 
 ROLE_NAMES = {"system": "SYSTEM", "user": "USER", "assistant": "ASSISTANT", "tool": "TOOL"}
+REMEMBERED = 1 << 16
+"""Messages whose tokens are not counted anew."""
+
 PER_MESSAGE, PER_CALL, PER_RESULT = 5, 10, 8
 CHARACTERS_PER_TOKEN = 4
 
@@ -99,9 +102,18 @@ class PackageCounter(_Estimate):
     def __init__(self, names: Mapping[str, str]) -> None:
         super().__init__(_TwoAndAHalf())
         self._names = names
+        self._counts: dict[int, tuple[Message, int]] = {}
 
     def message(self, message: Message) -> int:
-        """Tokens of a message."""
+        """Tokens of a message; counted once while it is the same object."""
+        known = self._counts.get(id(message))
+        if known is None or known[0] is not message:
+            if len(self._counts) >= REMEMBERED:
+                self._counts.clear()
+            known = self._counts[id(message)] = message, self._counted(message)
+        return known[1]
+
+    def _counted(self, message: Message) -> int:
         own = self.text(ROLE_NAMES[message.role]) + self.text(self.name_of(message))
         return PER_MESSAGE + own + sum(self._block(b, message) for b in message.blocks)
 
