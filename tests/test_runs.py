@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -491,3 +492,24 @@ def test_a_plan_that_shrank_is_another_plan(reports: Path) -> None:
 
     with open_run(replace(plan(cases=1)), reports) as again:
         assert [r.scenario for r in again.resumed] == ["n0"]
+
+
+def test_a_run_that_kept_no_contexts_is_read(reports: Path) -> None:
+    """An earlier memsim told where two files end; what it kept is all there."""
+    made = plan()
+    folder = record(made, reports)
+    lines = []
+    for line in (folder / "cases.jsonl").read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        del entry["own"]
+        entry["ends"], entry["crc"] = entry["ends"][:2], entry["crc"][:2]
+        bare = json.dumps(entry, separators=(",", ":"), ensure_ascii=False) + "\n"
+        lines.append(f'{bare[:-2]},"own":{zlib.crc32(bare.encode())}}}\n')
+    (folder / "cases.jsonl").write_text("".join(lines), encoding="utf-8")
+    (folder / "contexts.jsonl").unlink()
+
+    run = load_run("latest", reports)
+
+    assert run.cases == tuple(play(spec).result for spec in made.cases)
+    assert [] == list(run.contexts(made.cases[2].key))
+    assert 2 == len(list(run.turns(made.cases[2].key)))

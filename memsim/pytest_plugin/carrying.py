@@ -13,12 +13,13 @@ def encode(outcome: CaseOutcome, *, turns: bool) -> str:
 
     Args:
         outcome: of a case.
-        turns: whether the records of its turns are wanted; they are most of it.
+        turns: whether the records of its turns and contexts are wanted; they are most of it.
     """
     record = {
         "result": result_record(outcome.result),
         "probes": outcome.probe_lines.decode(),
         "turns": outcome.turn_lines.decode() if turns else "",
+        "contexts": outcome.context_lines.decode() if turns else "",
     }
     # ASCII: half an emoji that a model ended in must not keep a report from travelling.
     return json.dumps(record, ensure_ascii=True)
@@ -31,4 +32,5 @@ def decode(text: str) -> CaseOutcome:
         result=read_result(record["result"]),
         probe_lines=record["probes"].encode(),
         turn_lines=record["turns"].encode(),
+        context_lines=record["contexts"].encode(),
     )

@@ -146,7 +146,8 @@ function lostWord(seen, probe) {
 }
 
 function lostButton(seen, probe, go) {
-  return Page.element("button", { type: "button", click: () => go(probe.lost, "", seen) }, `in turn ${probe.lost}`);
+  const label = `in turn ${probe.lost}: ${lostWord(seen, probe)}, what ${probe.probe} asks for`;
+  return Page.element("button", { type: "button", "aria-label": label, click: () => go(probe.lost) }, `in turn ${probe.lost}`);
 }
 
 function drawPanel(seen, at, letter, go) {
@@ -203,7 +204,7 @@ function drawFailed(seen, letter, go) {
   const badge = letter ? Page.element("b", { class: `viewer-badge viewer-${letter.toLowerCase()}` }, letter) : null;
   const title = failed.length ? `${number(failed.length)} of ${plural(seen.probes.length, "question")} answered wrongly` : `all ${plural(seen.probes.length, "question")} answered rightly`;
   const rows = failed.map((probe) => Page.element("li", {},
-    Page.element("button", { type: "button", class: "viewer-ask", click: () => go(probe.turn, probe.probe, seen) }, `${probe.probe}, turn ${probe.turn}`),
+    Page.element("button", { type: "button", class: "viewer-ask", click: () => go(probe.turn, probe.probe) }, `${probe.probe}, turn ${probe.turn}`),
     ` ${probe.reason || probe.outcome.toLowerCase()}`,
     ...(probe.lost === null ? [] : [`, ${lostWord(seen, probe)} `, lostButton(seen, probe, go)])));
   return Page.element("details", { class: "viewer-failed screen", open: failed.length > 0 },
