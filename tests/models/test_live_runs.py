@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from memsim.context import Context
+from memsim.discovery import resolve
 from memsim.executors import InProcess, PlayCase, ProcessPool
 from memsim.models.cassette.keys import key_of
 from memsim.models.live import Answer, Call
@@ -22,6 +23,8 @@ from memsim.suite.cases import CaseOutcome, CaseSpec
 from memsim.suite.play import play_scenario, run_case
 from memsim.testing.provider import Fault, Provider, no_fault, providing
 from tests.models.asking import QUESTION, REF, Stub, kitchen, play_and_die, play_stubbed, told
+
+VECTOR = resolve("vector")
 
 
 def records(outcome: CaseOutcome) -> tuple[bytes, bytes, str]:
@@ -161,6 +164,34 @@ def test_a_killed_case_pays_for_no_call_twice(folders: Iterator[Path]) -> None:
     assert len(usual.asked) - 2 == len(again.asked)
     assert records(whole) == records(resumed)
     assert kept(calm) == kept(killed)
+
+
+def test_a_live_embedder_needs_no_live_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is recorded and replayed by the same flags, and each text is paid for once."""
+    asked: list[str] = []
+
+    def reply(_embedder: object, texts: list[str]) -> SimpleNamespace:
+        asked.extend(texts)
+        data = [{"embedding": [float(ord(t[0])), float(len(t)), 1.0]} for t in texts]
+        return SimpleNamespace(data=data, usage=SimpleNamespace(prompt_tokens=len(texts)))
+
+    monkeypatch.setattr("memsim.models.live.embedding.LiteLLMEmbedder._reply", reply)
+    embedder = "litellm/openai/text-embedding-3-small"
+    new = replace(kitchen(tmp_path, "new"), model="offline", embedder=embedder, strategy=VECTOR)
+    none = replace(new, access=replace(new.access, mode="none"))
+    missing = run_case(none)
+    live, again, replayed = run_case(new), run_case(new), run_case(none)
+
+    assert "error" == missing.result.state
+    assert "is not recorded: there is no cassettes/embedders/" in missing.result.error
+    assert "scored" == live.result.state
+    assert records(live) == records(again) == records(replayed)
+    assert len(asked) == len(set(asked)) > 2
+    assert 0 < live.spent.cost
+    assert (0, 0) == (again.spent.asked, replayed.spent.asked)
+    assert ["vectors.jsonl"] == [*kept(tmp_path)]
 
 
 # -- weather
