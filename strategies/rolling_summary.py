@@ -28,7 +28,7 @@ class RollingSummary(Strategy):
     """A summary that takes in the oldest messages whenever the verbatim ones grow too long.
 
     After each turn, as LangChain's summary buffer memory does it. A summary that is empty, no text,
-    or longer than what it replaces is refused; the messages then stay, and are tried again.
+    or no shorter than what it replaces is refused; the messages then stay, and are tried again.
 
     Args:
         keep: tokens that stay verbatim; 60 % of the budget by default.

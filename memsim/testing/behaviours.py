@@ -21,6 +21,7 @@ SAID = {
     "refusal": "I'm sorry, but I can't help with that.",
     "garbage": "\x00\x01\ufffd\x7f",
 }
+_ON = "It went on and on, and then on. "
 SLOWNESS = timedelta(minutes=10)
 _WRITING = frozenset({"summarise", "extract"})
 
@@ -73,7 +74,8 @@ class BehavingModel:
             self._clock.advance(SLOWNESS)
             return self._offline.complete(request)
         if self._behaviour == "longer":
-            return Reply(text="It went on and on, and then on. " * 400)
+            given = len(request.previous) + sum(len(m.text) for m in request.messages)
+            return Reply(text=_ON * (400 + given // len(_ON)))
         if self._behaviour == "truncated":
             return Reply(text="word " * ((request.max_tokens or 64) - 1) + "t")
         return Reply(text=SAID[self._behaviour])
