@@ -20,6 +20,7 @@ from memsim.discovery import (
 from memsim.discovery.project import PYPROJECT
 from memsim.errors import NothingCollected
 from memsim.models.access import NO_ACCESS, Access
+from memsim.models.refs import is_live
 from memsim.scoring import METRICS, SCORING_VERSION
 from memsim.suite.cases import CaseSpec
 from memsim.suite.expect import Bound, parse_bound
@@ -188,6 +189,7 @@ def fingerprint(spec: CaseSpec) -> str:
             "bounds": [f"{b.metric} {b}" for b in spec.bounds],
             "records": [RECORDS, SCORING_VERSION],
         }
+        | _prompted(spec)
     )
 
 
@@ -220,7 +222,16 @@ def _instruments(spec: CaseSpec) -> dict[str, str]:
         "metrics": f"{SCORING_VERSION}.{RECORDS}",
         "model": spec.model,
         "tokenizer": spec.tokenizer,
-    }
+    } | _prompted(spec)
+
+
+def _prompted(spec: CaseSpec) -> dict[str, str]:
+    """What a live model is told shapes its numbers as much as which model it is."""
+    if not is_live(spec.model):
+        return {}
+    from memsim.models.live.prompts import VERSION
+
+    return {"prompts": VERSION}
 
 
 def _digest(value: Mapping[str, object] | list[str]) -> str:

@@ -25,7 +25,9 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Stub:
     return asked
 
 
-def test_a_run_is_recorded_once_and_replayed(run: Run, stub: Stub, project: Path) -> None:
+def test_a_run_is_recorded_once_and_replayed(
+    run: Run, stub: Stub, project: Path, saved: Callable[[], Saved]
+) -> None:
     """The same command without the flag asks nobody, and shows the same numbers."""
     missed = run(*LIVE, "--no-report")
     recorded = run(*LIVE, "--record", "new", "--no-report")
@@ -37,6 +39,7 @@ def test_a_run_is_recorded_once_and_replayed(run: Run, stub: Stub, project: Path
     assert f"openai/gpt-4o-mini: {calls} calls asked for $0.0" in recorded.stderr
     assert f"openai/gpt-4o-mini: {calls} replayed" in replayed.stderr
     assert calls == len(stub.asked)
+    assert "'prompts': '" in str(saved().info["instruments"])
     table = [r.stdout.split("\n\n")[1] for r in (recorded, replayed)]
     assert table[0] == table[1]
     assert 3 == len([*(project / "cassettes").rglob("*.jsonl")])

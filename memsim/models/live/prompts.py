@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,10 @@ _AGENT = (
     " may matter later; look up what the user asks for before you answer. When there is nothing"
     " more to store or to look up, answer in a few words."
 )
+
+_ALL = (_READER, _SUMMARISER, _EXTRACTOR, _JUDGE, _AGENT)
+VERSION = hashlib.sha256(repr(_ALL).encode()).hexdigest()[:12]
+"""Of the instructions: numbers that were made with others are not compared."""
 
 
 def compose(request: Request, ref: LiveRef) -> Call:
