@@ -17,7 +17,7 @@ def test_the_records_do_not_depend_on_it(run: Run, runs: Runs) -> None:
         assert run("-j", jobs, "--no-report").exit_code == 0
 
     second, first = runs()
-    for name in ("turns.jsonl", "probes.jsonl"):
+    for name in ("turns.jsonl", "probes.jsonl", "contexts.jsonl"):
         assert (first / name).read_bytes() == (second / name).read_bytes()
 
 

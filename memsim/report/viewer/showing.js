@@ -1,5 +1,6 @@
 // The panels: what was said, what the strategy did, and the context as the model would see it.
 const MANY = 120;
+const STRUCK = 8;
 
 function number(value) {
   return value.toLocaleString("en");
@@ -80,9 +81,14 @@ function sectionBox(seen, part, before, wanted, since) {
   list.append(...rows.slice(folded).map((row) => row()));
   const gone = [...earlier].filter((n) => !part.messages.includes(n)).map((n) => seen.message(n)).filter((m) => !m.made);
   const left = gone.length ? Page.element("p", { class: "viewer-gone" }, `${since}: ${gone.slice(0, 12).map((m) => m.id).join(", ")}${gone.length > 12 ? ` and ${gone.length - 12} more` : ""}`) : null;
+  const now = new Set(part.messages.map((n) => seen.message(n)).filter((m) => m.made).flatMap((m) => linesOf(seen, m)));
+  const lost = part.layer === "recalled" || !now.size ? [] : [...old].filter((line) => line.trim() && !now.has(line));
+  const struck = lost.length ? Page.element("ul", { class: "viewer-struck", "aria-label": "Lines that are gone" },
+    ...lost.slice(0, STRUCK).map((line) => Page.element("li", {}, Page.element("del", {}, ...marked(seen, line)))),
+    lost.length > STRUCK ? Page.element("li", {}, `and ${plural(lost.length - STRUCK, "more line")}`) : null) : null;
   const head = Page.element("summary", {}, Page.element("b", {}, part.layer),
     ` ${plural(part.tokens, "token")} · ${plural(part.messages.length, "message")}`);
-  return Page.element("details", { class: `viewer-section viewer-l-${part.layer}`, open: true }, head, left, list);
+  return Page.element("details", { class: `viewer-section viewer-l-${part.layer}`, open: true }, head, left, struck, list);
 }
 
 function tokenBar(seen, sent) {
@@ -190,7 +196,7 @@ function missing(seen, at, turn) {
 function drawNow(into, seen, at) {
   const turn = seen.turns[seen.place.get(at.turn)];
   const when = turn.time ? turn.time.replace("T", " ").replace(/:00Z$/, "") : "";
-  const where = [turn.session, turn.principal, when].filter(Boolean).join(" · ");
+  const where = [seen.entry.name, turn.session, turn.principal, when].filter(Boolean).join(" · ");
   const heard = seen.script.messages.slice(turn.first, turn.first + turn.count).map((told, place) => said(told, turn.first + place));
   const rows = heard.map((message) => messageRow(seen, message, {}, new Set()));
   into.replaceChildren(

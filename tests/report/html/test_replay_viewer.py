@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from memsim.report.gather import summarise
-from memsim.report.html.page import page
+from memsim.report.html.page import viewer_page
 from memsim.report.viewer import fragment, save_beside
 from memsim.runs import Run
 from memsim.runs.reading import open_folder
@@ -25,7 +25,9 @@ Open = Callable[..., Page]
 
 
 def _saved(run: Run, path: Path) -> Path:
-    text = page(run, summarise(run), fragment(run))
+    found = fragment(run)
+    assert found is not None
+    text = viewer_page(run, summarise(run), found)
     path.write_bytes(text.encode(errors="backslashreplace"))
     return path
 
@@ -150,7 +152,8 @@ def test_what_has_no_room_is_replayed_from_a_page_beside(
     summary = summarise(copied)
     few = fragment(copied, room=20_000, beside=True)
     assert few is not None
-    (copied.folder / "report.html").write_text(page(copied, summary, few), encoding="utf-8")
+    text = viewer_page(copied, summary, few)
+    (copied.folder / "report.html").write_text(text, encoding="utf-8")
     (beside,) = save_beside(copied, summary, few)
 
     tab = opened(copied.folder / "report.html")
@@ -205,7 +208,7 @@ def test_what_strangers_wrote_stays_text(
     found = fragment(run)
     assert found is not None
     told = replace(found, data={name: _tainted(text) for name, text in found.data.items()})
-    whole = page(attacked, summarise(attacked), told)
+    whole = viewer_page(attacked, summarise(attacked), told)
     (base / "report.html").write_bytes(whole.encode(errors="backslashreplace"))
     tab = opened(base / "report.html")
 
