@@ -18,6 +18,7 @@ from memsim.report.layout import Column
 
 CHECKS = "checks.json"
 SIGNS = {"violated": "✗ broken", "declared": "declared", "nothing": "–", "not applicable": "·"}
+UNMEASURED = frozenset({"nothing", "not applicable"})
 LONGEST = 20_000
 """Characters of a counterexample that are shown."""
 
@@ -48,26 +49,42 @@ def _shown(found: Record) -> Iterator[Markup]:
     subjects: Sequence[Record] = found["subjects"]
     results = [r for s in subjects for r in s["results"]]
     broken = [r for r in results if r["verdict"] == "violated"]
+    measured = [r for r in results if r["verdict"] not in UNMEASURED]
     tried = f"{found['examples']:,} cases each, profile {found['profile']}, seed {found['seed']}"
-    said = f"{len(broken):,} of {len(results):,} promises were broken ({tried})."
-    yield element("p", element("strong", said, class_="bad" if broken else None))
-    first = subjects[0]["results"]
-    made = [
-        (Column(head="invariant", right=False), [f"I{r['number']} {r['name']}" for r in first]),
-        (Column(head="family", right=False), [str(r["family"]) for r in first]),
-        *((Column(head=str(s["subject"])), list(map(_cell, s["results"]))) for s in subjects),
+    said = f"{len(broken):,} of {len(measured):,} promises that could be measured were broken"
+    left = f"; {len(results) - len(measured):,} had nothing to be measured on ({tried})."
+    yield element("p", element("strong", said, class_="bad" if broken else None), left)
+    places = range(len(subjects[0]["results"]))
+    seen = [
+        i for i in places if any(s["results"][i]["verdict"] not in UNMEASURED for s in subjects)
     ]
-    tones = [
-        "failed" if any(s["results"][i]["verdict"] == "violated" for s in subjects) else ""
-        for i in range(len(first))
-    ]
-    yield table(made, "Cases in which each promise was measured and held", tones=tones, heading=0)
-    legend = ("–: nothing to measure came up", "·: not applicable")
-    yield items(legend, class_="note")
+    yield _table(subjects, seen, "Cases in which each promise was measured and held")
+    yield items(("–: nothing to measure came up", "·: not applicable"), class_="note")
+    rest = [i for i in places if i not in seen]
+    if rest:
+        made = _table(subjects, rest, "Promises that none could be measured on")
+        yield folded(f"Measured on none of them: {len(rest):,}", made)
     for subject in subjects:
         for result in subject["results"]:
             if result["verdict"] in {"violated", "declared"}:
                 yield _counterexample(str(subject["subject"]), result)
+
+
+def _table(subjects: Sequence[Record], places: Sequence[int], caption: str) -> Markup:
+    first = [subjects[0]["results"][i] for i in places]
+    made = [
+        (Column(head="invariant", right=False), [f"I{r['number']} {r['name']}" for r in first]),
+        (Column(head="family", right=False), [str(r["family"]) for r in first]),
+        *(
+            (Column(head=str(s["subject"])), [_cell(s["results"][i]) for i in places])
+            for s in subjects
+        ),
+    ]
+    tones = [
+        "failed" if any(s["results"][i]["verdict"] == "violated" for s in subjects) else ""
+        for i in places
+    ]
+    return table(made, caption, tones=tones, heading=0)
 
 
 def _cell(result: Record) -> str:
