@@ -110,6 +110,15 @@ def test_a_step_summary_gets_the_report(
     assert "| a | mine |" in text
 
 
+# Tests that run in the background ignore Ctrl-C, and so would whatever they start.
+HEARING = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from memsim.cli import main
+main()
+"""
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_the_run_and_says_how_to_go_on(
     project: Path, sent: signal.Signals
@@ -119,7 +128,7 @@ def test_an_interrupt_keeps_the_run_and_says_how_to_go_on(
     arguments = ["run", "-s", "mine", "-s", "slow:seconds=30", "-k", "mine or slow", "-j", "1"]
     environ = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
     with subprocess.Popen(
-        [sys.executable, "-m", "memsim", *arguments],
+        [sys.executable, "-c", HEARING, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environ,
