@@ -966,6 +966,19 @@ def test_chats_are_trimmed_otherwise(tmp_path: Path, ref: str, calls: int) -> No
     assert calls == len(failing.requests)
 
 
+def test_a_summary_of_a_summary_covers_what_was_said(tmp_path: Path) -> None:
+    """And not the summary, which nobody said."""
+    events: list[Event] = []
+    ref = "prx:backend=memory,version=0.3.0,history=21,auto_save=off"
+    held = Held(ref, tmp_path, events, Asked("They met."))
+    names = [held.say(f"The rocket number {n} is in the yard.") for n in range(26)]
+
+    covered = [e.sources for e in events if e.kind == "compaction"]
+    assert len(covered) > 1
+    assert names[0] in covered[0]
+    assert {i for sources in covered for i in sources} <= set(names)
+
+
 def test_a_summary_goes_with_what_it_was_made_of(tmp_path: Path) -> None:
     """Repaired alone: what is forgotten leaves the summary, and a restart keeps what is left."""
     left = []

@@ -25,19 +25,19 @@ def test_an_optional_user_filter_is_found(play: Play, scored: Score) -> None:
 
 def test_ranking_before_filtering_is_found(play: Play, scored: Score) -> None:
     """PRX ranks everybody's rows, and by how everybody's words are spread, before it filters."""
-    leaks = _leaks(play("L3", "prx:acl=on", 60))
+    leaks = _leaks(play("L3", "prx:acl=on", 20))
 
     assert leaks
     assert not [leak for leak in leaks if leak.trails]
-    assert "safe" == scored("L3", play("L3", "prx:acl=on,fixed=true", 60)).verdict
+    assert "safe" == scored("L3", play("L3", "prx:acl=on,fixed=true", 20)).verdict
 
 
 def test_a_key_that_is_taken_over_is_found(play: Play, scored: Score) -> None:
     """PRX has one row for a key, whoever stores under it."""
-    leaks = _leaks(play("L20", "prx:acl=on", 50))
+    leaks = _leaks(play("L20", "prx:acl=on", 30))
 
     assert {"tool memory_store", "tool memory_store spoofed"} == {k.labels["deed"] for k in leaks}
-    assert "safe" == scored("L20", play("L20", "prx:acl=on,fixed=true", 50)).verdict
+    assert "safe" == scored("L20", play("L20", "prx:acl=on,fixed=true", 30)).verdict
 
 
 def test_what_is_forgotten_is_in_the_file_until_repaired(play: Play, scored: Score) -> None:

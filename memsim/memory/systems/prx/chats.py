@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memsim.memory.compaction import (
@@ -100,9 +101,12 @@ class Chat:
         means = Means(
             counter=self._counter, now=now, model=model, keep=Keep(system=False, current=False)
         )
+        behind = {m.id: m.derived_from for m in self if m.composed}
         done = self._step(tuple(self._window), self._state, means)
         self._take(done.history, done.state)
-        return done.outcome
+        # What a summary of a summary covers was said by somebody, and not by the summary.
+        covered = (i for source in done.outcome.sources for i in behind.get(source, (source,)))
+        return replace(done.outcome, sources=tuple(dict.fromkeys(covered)))
 
     def remove(self, ids: Collection[str]) -> tuple[str, ...]:
         """Forget messages, and summaries that were made of them; those of the ids that are gone."""
