@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import random
 import re
@@ -144,6 +145,13 @@ def test_an_encoded_copy_outranks_a_part() -> None:
 
     assert {MINE.id: "T2"} == tiers(MATCHER.find(text, decode=True))
     assert {MINE.id: "T3"} == tiers(MATCHER.find(text))
+
+
+def test_a_bare_token_is_enough_for_two_encodings() -> None:
+    """Twelve symbols and nothing else, backwards and by thirteen letters on."""
+    bare = codecs.encode(MINE.token.replace("-", "")[::-1], "rot13")
+
+    assert {MINE.id: "T2"} == tiers(MATCHER.find(bare, decode=True))
 
 
 def test_hits_come_in_the_order_of_the_canaries() -> None:
