@@ -66,7 +66,7 @@ class Recorder:
         self._originals: dict[str, tuple[int, str]] = {}
         self._composed: _Numbered = {}
         self._derived: tuple[str, ...] = ()
-        self._last: dict[str, tuple[_Messages, list[int]]] = {}
+        self._last: dict[str, _Messages] = {}
 
     def hear(self, message: Message) -> None:
         """A message was said in the turn that is being played."""
@@ -115,38 +115,34 @@ class Recorder:
 
     def _sections(self, context: Context) -> str:
         composed: _Numbered = {}
-        last: dict[str, tuple[_Messages, list[int]]] = {}
+        last: dict[str, _Messages] = {}
         sent: list[str] = []
         for section in context.sections:
-            runs, numbers = self._runs(section, composed)
-            last[section.layer] = (section.messages, numbers)
+            runs = self._runs(section, composed)
+            last[section.layer] = section.messages
             sent.append(f"[{quoted(str(section.layer))},{section.tokens},[{','.join(runs)}]]")
         self._composed = composed
         self._last = last
         return ",".join(sent)
 
-    def _runs(self, section: Section, composed: _Numbered) -> tuple[list[str], list[int]]:
-        """A section's messages as runs, and their numbers."""
+    def _runs(self, section: Section, composed: _Numbered) -> list[str]:
+        """A section's messages as numbers and runs."""
         new = section.messages
-        old, known = self._last.get(section.layer, ((), []))
+        old = self._last.get(section.layer, ())
         runs: list[str] = []
-        numbers: list[int] = []
         at = start = 0
         while at < len(new):
             if start < len(old) and len(runs) < _RUNS:
                 found, same = _run(old, start, new, at)
                 if same >= _SHORT_RUN:
                     runs.append(f"[{found},{same}]")
-                    numbers += known[found : found + same]
                     self._carry(new[at : at + same], composed)
                     at += same
                     start = found + same
                     continue
-            number = self._number(new[at], composed)
-            runs.append(str(number))
-            numbers.append(number)
+            runs.append(str(self._number(new[at], composed)))
             at += 1
-        return runs, numbers
+        return runs
 
     def _number(self, message: Message, composed: _Numbered) -> int:
         said = self._originals.get(message.id)

@@ -36,6 +36,16 @@ def shown(frame: Frame, playback: Playback) -> list[tuple[str, list[tuple[str, s
     ]
 
 
+def made_from(told: Playback) -> dict[str, list[tuple[str, ...]]]:
+    """What each composed message was made from, version by version."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for message in told.messages:
+        if message.composed:
+            ids = (told.messages[x].id if isinstance(x, int) else x for x in message.derived)
+            found.setdefault(message.id, []).append(tuple(ids))
+    return found
+
+
 def texts(context: Context) -> list[tuple[str, list[tuple[str, str]]]]:
     return [(s.layer, [(m.id, m.text) for m in s.messages]) for s in context.sections]
 
@@ -56,7 +66,8 @@ def cases(draw: st.DrawFn) -> list[tuple[tuple[Message, ...], Context | None]]:
             derived_from=tuple(m.id for m in heard[draw(st.integers(0, 2)) :]),
         )
         start, end = sorted((draw(st.integers(0, len(heard))), draw(st.integers(0, len(heard)))))
-        picked = draw(st.lists(st.sampled_from([*heard, made]), max_size=5))
+        changed = [said("user", m.text + "!", id=m.id) for m in heard[:1]]
+        picked = draw(st.lists(st.sampled_from([*heard, *changed, made]), max_size=5))
         sections = (section("window", *heard[start:end]), section("recalled", *picked))
         turns.append((fresh, draw(st.sampled_from([None, Context(sections=sections)]))))
     return turns
@@ -80,6 +91,19 @@ def test_every_context_reads_back(turns: list[tuple[tuple[Message, ...], Context
         assert [m.id for m in fresh] == [playback.messages[n].id for n in turn.said]
         assert (context is None) == (turn.sent is None)
         assert texts(context or Context()) == shown(turn, playback) == shown(probe, playback)
+
+
+def test_what_a_text_was_made_from_reads_back() -> None:
+    """Also where it shares a beginning with the one before, or none."""
+    ways = [("a", "b"), ("a", "b", "c"), ("a", "c"), ("x",), ()]
+    lines: list[str] = []
+    recorder = Recorder(lines)
+    recorder.hear(said("user", "said", id="c"))
+    for turn, way in enumerate(ways):
+        summary = composed("system", f"summary {turn}", id=f"s{turn}", derived_from=way)
+        recorder.turn(turn, Context(sections=(section("summary", summary),)))
+
+    assert {f"s{n}": [way] for n, way in enumerate(ways)} == made_from(read(lines)[1])
 
 
 def test_a_window_that_moved_is_told_in_a_few_numbers() -> None:

@@ -18,12 +18,12 @@ turns:
     facts: {order: A-17}
   - assistant: Noted. The key is ghp_%s.
   - filler: 6
-  - user: Ship it to Oslo </script><img src=x onerror=alert(1)>.
+  - user: The parcel goes to Oslo.
     facts: {city: Oslo}
   - assistant: It will go there.
 probes:
   order: {ask: What is my order number?, expect: A-17}
-  city: {ask: Where does it go?, expect: Oslo}
+  city: {ask: Where does the parcel go?, expect: Oslo}
 """
 
 

@@ -79,6 +79,15 @@ def test_the_turn_of_the_loss_is_the_last_time_it_left() -> None:
     assert 9 == lost_at(asked, found)
 
 
+def test_it_left_when_it_left_and_not_when_a_question_missed_it() -> None:
+    """One question found it in the store, and a later one did not."""
+    asked = [probe(9, piece("recalled")), probe(20, piece(tier="store"))]
+    found = {way.name: way for way in ways(LEFT, asked, [])}
+
+    assert [(1, "window"), (5, "found"), (10, "missed")] == found["f"].stops
+    assert 5 == lost_at(asked[1], found)
+
+
 def test_what_stood_in_the_context_was_not_lost() -> None:
     """The reader missed it."""
     asked = probe(9, piece("window"))
