@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_JOINTS = re.compile("[_:=@/,.]+(?=[^_:=@/,.])")
 _EMPTY = frozenset({"br", "col", "hr", "input", "meta"})
 
 Value = str | int | bool | None
@@ -55,6 +56,14 @@ def _attribute(key: str, value: Value) -> str:
         return ""
     name = key.rstrip("_").replace("_", "-")
     return f" {name}" if value is True else f' {name}="{text(str(value))}"'
+
+
+def breakable(name: str) -> Markup:
+    """A name that may go on in the next line after a sign, and not within a word of it."""
+    if isinstance(name, Markup):
+        return name
+    parts = _JOINTS.sub("\\g<0>\n", legible(name).replace("\n", " ")).split("\n")
+    return joined(parts, Markup("<wbr>"))
 
 
 def code(value: str) -> Markup:

@@ -12,6 +12,7 @@ from memsim.report.failures import broken_text
 from memsim.report.html.brief import answers
 from memsim.report.html.markup import (
     Markup,
+    breakable,
     code,
     element,
     folded,
@@ -203,7 +204,7 @@ def _moved(moved: list[Moved], *, lost: bool) -> Iterator[Markup]:
 
     def cell(row: int, column: int, text: str) -> Markup | str:
         linked = column == 0 and lost
-        return element("a", text, href=address(probe=moved[row].id)) if linked else text
+        return element("a", breakable(text), href=address(probe=moved[row].id)) if linked else text
 
     shown = table(made, f"{head} probes: {len(moved):,}", cell=cell, heading=0)
     yield shown if len(moved) <= MOST else folded(f"{head}: {len(moved):,} probes", shown)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from memsim.report import numbers
-from memsim.report.html.markup import Markup, element, joined
+from memsim.report.html.markup import Markup, breakable, element, joined
 
 if TYPE_CHECKING:
     from memsim.report.fragment import Fragment
@@ -76,7 +76,7 @@ def named(strategy: str) -> Markup:
     from memsim.report.html.pictures import chip
     from memsim.report.plots.style import colour
 
-    return joined([chip(colour(strategy)), strategy])
+    return joined([chip(colour(strategy)), breakable(strategy)])
 
 
 def address(**parts: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from memsim.report.html.markup import Markup, Value, element, joined
+from memsim.report.html.markup import Markup, Value, breakable, element, joined
 
 if TYPE_CHECKING:
     from memsim.report.layout import Column
@@ -90,7 +90,7 @@ def _row(
     for i, (column, text) in enumerate(zip(columns, cells, strict=True)):
         shown = show(place, i, text.strip())
         if i == heading:
-            made.append(element("th", shown, scope="row"))
+            made.append(element("th", breakable(shown), scope="row"))
         else:
             made.append(element("td", shown, class_=_side(column)))
     return element("tr", joined(made), class_=tone or None)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from memsim.cli.program import program
 from memsim.report.fragment import Fragment
@@ -35,6 +35,9 @@ FLAGS = (
 )
 INSTALL = "apt-get install -y --no-install-recommends chromium"
 Open = Callable[..., Page]
+PATIENCE = 30_000
+"""Milliseconds that a busy machine may take for anything; an idle one takes a hundredth."""
+expect.set_options(timeout=PATIENCE)
 
 
 def chromium() -> str:
@@ -140,7 +143,7 @@ def opened(browser: Browser) -> Iterator[Open]:
         context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
         contexts.append(context)
         tab = context.new_page()
-        tab.set_default_timeout(10_000)
+        tab.set_default_timeout(PATIENCE)
         tab.on("console", lambda said: complaints.append(f"console: {said.text}"))
         tab.on("pageerror", lambda error: complaints.append(f"error: {error}"))
         tab.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))

@@ -17,7 +17,7 @@ from memsim.errors import RunFolderError
 from memsim.report.gather import summarise
 from memsim.report.html import cases as told
 from memsim.report.html.checked import CHECKS, invariants
-from memsim.report.html.markup import Markup, element, legible
+from memsim.report.html.markup import Markup, breakable, element, legible
 from memsim.report.html.packing import PACKED, block, dumped
 from memsim.report.html.pictures import brightened, shortened
 from memsim.report.html.subject import Subject, address
@@ -51,6 +51,23 @@ def test_any_text_stays_a_text(text: str) -> None:
 
     assert [("p", {"title": legible(text)})] == reader.tags
     assert legible(text) == reader.said
+
+
+@given(st.text() | st.sampled_from(ATTACKS) | st.just("rolling_summary:n=2@4k"))
+def test_a_name_that_may_break_reads_the_same(name: str) -> None:
+    """It goes on in the next line only behind a sign that joins its words."""
+    reader = Reader()
+    made = breakable(name)
+    reader.feed(made)
+    reader.close()
+
+    assert {"wbr"} >= {tag for tag, _ in reader.tags}
+    assert legible(name).replace("\n", " ") == reader.said
+
+
+def test_a_name_breaks_behind_its_joints() -> None:
+    """And nowhere else."""
+    assert "rolling_<wbr>summary:<wbr>n=<wbr>2@<wbr>4k" == breakable("rolling_summary:n=2@4k")
 
 
 def test_attributes_are_named_as_html_names_them() -> None:
