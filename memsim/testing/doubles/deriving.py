@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from memsim.memory.conversation import digest_of
+from memsim.message import Text
 from memsim.models import ToolSpec
 from memsim.testing.doubles.honest import Found, Honest
 
@@ -63,7 +64,8 @@ class PromotesOrders(Honest):
     def observe(self, message: Message) -> None:
         super().observe(message)
         if message.role in {"user", "tool"} and _ORDER.search(message.text):
-            self.pin(self.drawer(message.principal), replace(message, role="system"))
+            order = replace(message, role="system", blocks=(Text(message.text),))
+            self.pin(self.drawer(message.principal), order)
 
 
 class OpenBlock(Honest):
