@@ -65,6 +65,9 @@ RUNS = {"published": (*OWN, *PUBLISHED), "repaired": REPAIRED}
 ATTEMPTS = "0.1"
 """Share of the attempts of each channel of leakage; the suite's own tests make all of them."""
 
+ROOM = 400_000
+"""Characters of replays in the page, which is committed: the short ones with misses come first."""
+
 PAGE_ALONE = ("context-over-time",)
 """Pictures too large for a file of their own; the page draws them with fewer points."""
 
@@ -76,14 +79,10 @@ as they were published; what their repaired versions come to stands at the end. 
 a finding: of a memory that several people share, a leak through a channel with the gate *zero*. Of
 each channel {float(ATTEMPTS):.0%} of the attempts are made."""
 PACKAGES = ("matplotlib", "numpy", "pandas", "pystemmer", "pyyaml", "tiktoken", "wordllama")
-SOURCES = (
-    "strategies",
-    "memsim/memory",
-    "memsim/stats",
-    "memsim/gate",
-    "memsim/report",
-    "benchmarks/comparison.py",
-)
+PLAYING = ("strategies", "memsim/memory")
+TELLING = ("memsim/stats", "memsim/gate", "memsim/report", "benchmarks/comparison.py")
+SOURCES = (*PLAYING, *TELLING)
+PLAYED = "played.json"
 OUT_OF_DATE = "reports/comparison is out of date: run `make comparison`"
 
 
@@ -116,6 +115,18 @@ def play(name: str, folder: Path) -> None:
     for case in load_run(folder / name, folder).cases:
         if case.state != "scored" and not case.dataset:
             raise Unmeasurable(f"{case.key}: {case.error}")
+
+
+def play_all(folder: Path) -> None:
+    """Play both runs, and keep what they were played with, whatever becomes of it meanwhile.
+
+    Raises:
+        CalledProcessError, Unmeasurable: as `play`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / PLAYED).write_text(json.dumps(manifest()), encoding="utf-8")
+    for name in RUNS:
+        play(name, folder)
 
 
 def steady(name: str, folder: Path) -> Run:
@@ -154,6 +165,7 @@ def write(folder: Path, runs: Path) -> None:
     """
     from memsim.report.html.page import page
     from memsim.report.plots import save_pictures
+    from memsim.report.viewer import fragment
 
     published, repaired = steady("published", runs), steady("repaired", runs)
     summary = summarise(published)
@@ -164,10 +176,12 @@ def write(folder: Path, runs: Path) -> None:
         (folder / f"{name}.svg").unlink(missing_ok=True)
     drawn = [picture for picture in drawn if picture.name not in PAGE_ALONE]
     files = {
-        "index.html": page(published, summarise(published, examples=None)),
+        "index.html": page(
+            published, summarise(published, examples=None), fragment(published, room=ROOM)
+        ),
         "comparison.md": "\n".join(_story(published, repaired, drawn)) + "\n",
         "cells.jsonl": "".join(_cells([*published.cases, *repaired.cases])),
-        "manifest.json": json.dumps(manifest(), indent=1, sort_keys=True) + "\n",
+        "manifest.json": json.dumps(made_from(runs), indent=1, sort_keys=True) + "\n",
     }
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
@@ -230,6 +244,14 @@ def manifest() -> dict[str, Any]:
         "sources": {name: _digest(ROOT / name) for name in SOURCES},
         "packages": {name: pins[name] for name in PACKAGES},
     }
+
+
+def made_from(runs: Path) -> dict[str, Any]:
+    """The manifest of what is written now, from runs that were played earlier."""
+    played = json.loads((runs / PLAYED).read_text(encoding="utf-8"))
+    now = manifest()["sources"]
+    sources = {name: now[name] if name in TELLING else played["sources"][name] for name in SOURCES}
+    return {**played, "sources": sources}
 
 
 def _digest(path: Path) -> str:
@@ -302,8 +324,7 @@ def main() -> int:
         found = stale() or differing()
     else:
         if not given.again:
-            for name in RUNS:
-                play(name, BUILD)
+            play_all(BUILD)
         if given.write:
             write(FOLDER, BUILD)
             return 0
