@@ -1,4 +1,5 @@
-# Needs make and python3 (3.11 or newer), nothing else. `make help` lists the targets.
+# Needs make and python3 (3.11 or newer); `make test` also Chromium, which it installs where apt-get
+# does it without asking. `make help` lists the targets.
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,6 +13,9 @@ LOCOMO = $(MEMSIM_DATA)/locomo
 # Processes for `make test`, and anything more to say to pytest: make test PYTEST_FLAGS="-k recall".
 TEST_JOBS ?= 2
 PYTEST_FLAGS ?=
+
+# Whoever is not root installs Chromium by sudo, if it needs no password.
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 
 UV ?= uv
 LOCK := UV_CUSTOM_COMPILE_COMMAND="make lock" $(UV) pip compile --quiet --universal \
@@ -33,7 +37,7 @@ HELD := sliding_window rolling_summary bm25
 GATE = $(BIN)/memsim run $(GATED) $(addprefix -s ,$(HELD)) \
 	-k '$(firstword $(HELD))$(foreach s,$(wordlist 2,9,$(HELD)), or $(s))' --progress none
 
-.PHONY: demo test lint gate baseline comparison bench peers lock clean help
+.PHONY: demo test browser lint gate baseline comparison bench peers lock clean help
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -47,8 +51,16 @@ demo: $(VENV)/.run  ## replay the built-in scenarios (and LoCoMo where it is fou
 			"then: $(BIN)/memsim run locomo --data PATH/TO/locomo10.json"; \
 	fi
 
-test: $(VENV)/.dev  ## run the tests
+test: $(VENV)/.dev browser  ## run the tests
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(PYTEST_FLAGS)
+
+# The HTML report is tested in a real browser.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+		command -v google-chrome >/dev/null || { echo "Setting up Chromium, once" && \
+		$(AS_ROOT) apt-get update -qq && $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive \
+			apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1; } || \
+		{ echo "the tests need Chromium (Debian: apt-get install chromium)" >&2; exit 1; }
 
 lint: $(VENV)/.dev  ## ruff check, ruff format --check, mypy --strict
 	$(BIN)/ruff check
