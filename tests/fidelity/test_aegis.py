@@ -725,6 +725,20 @@ def test_a_conversation_ends_when_nothing_is_said_for_a_day(play: Play) -> None:
     assert 1 == sum(e.kind == "stored" for e in played.events)
 
 
+def test_many_rows_are_listed_as_one_by_one() -> None:
+    """Whichever way they come into the index, ties and rows of zeros included."""
+    chance = np.random.default_rng(3)
+    rows = chance.normal(size=(300, 8)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows[7] = 0.0
+    one, all_ = (Ivfflat(8, lists=20, seed=1, rows=np.repeat(rows[:10], 2, axis=0)) for _ in "ab")
+    for n, row in enumerate(rows):
+        one.add(n, row)
+    all_.add_all(rows)
+    assert [one.near(q, 3) for q in rows[:40]] == [all_.near(q, 3) for q in rows[:40]]
+    assert len(one) == len(all_) == 299
+
+
 class Failing(OfflineModel):
     """Fails as long as it is down."""
 

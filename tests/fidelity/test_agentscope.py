@@ -579,7 +579,8 @@ def test_a_session_is_loaded_again(parameters: str) -> None:
         for played in (one, two):
             text, result = f"What is in box {n}?", "a log line " * (n * 60)
             played.turn(text, f"Number {n}.", results=(result,) if n % 3 == 0 else ())
-        two.restarted()
+        if n % 4 == 3:
+            two.restarted()
     assert one.context("box 3") == two.context("box 3")
     assert one.context("box 3") == one.context("box 3")
     assert json.dumps(one.strategy.save()) == json.dumps(two.strategy.save())

@@ -234,19 +234,19 @@ class _Table:
         self.k = given["k"]
         self.rows = rows
         self.queries = [(q / np.linalg.norm(q)).astype(np.float32) for q in queries]
+        self.scores = [self.rows @ query for query in self.queries]
         agent = int(given["filter_agent"].removeprefix("agent"))
         self.own = [n for n, owner in enumerate(owners) if owner == agent]
         lists = given["index"]["lists"]
         self.index = Ivfflat(dimension, lists=lists, rows=rows if order == "index_last" else None)
-        for n, row in enumerate(rows):
-            self.index.add(n, row)
+        self.index.add_all(rows)
 
     def measured(self, probes: int) -> Json:
         """Recall, and how many queries find too few."""
         own, recalls, short = set(self.own), [], 0
-        for query in self.queries:
-            exact = self._best(query, self.own)
-            found = self._best(query, [n for n in self.index.near(query, probes) if n in own])
+        for query, scores in zip(self.queries, self.scores, strict=True):
+            exact = self._best(scores, self.own)
+            found = self._best(scores, [n for n in self.index.near(query, probes) if n in own])
             recalls.append(len(set(exact) & set(found)) / len(exact))
             short += len(found) < min(self.k, len(self.own))
         return {
@@ -255,9 +255,8 @@ class _Table:
             "of": len(self.queries),
         }
 
-    def _best(self, query: Vectors, among: list[int]) -> list[int]:
-        scores = self.rows[among] @ query if among else np.empty(0)
-        return [among[n] for n in np.argsort(-scores, kind="stable")[: self.k]]
+    def _best(self, scores: Vectors, among: list[int]) -> list[int]:
+        return [among[n] for n in np.argsort(-scores[among], kind="stable")[: self.k]]
 
 
 def _episode(place: int, agent: str, name: str) -> Episode:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 ROWS_PER_LIST = 50
 """Rows for each list up to which pgvector takes all of them as samples."""
 
+_TOGETHER = 256
+_AHEAD = 1e-9
 _ROUNDS = 12
 _STILL = 1e-4
 
@@ -54,9 +56,24 @@ class Ivfflat:
 
     def add(self, number: int, vector: Vectors) -> None:
         """Take a unit vector in, shape (dimension,); one of zeros is in no list, as in pgvector."""
-        if not vector.any():
-            return
-        nearest = int(np.argmax(self._products(vector)))
+        if vector.any():
+            self._put(number, int(np.argmax(self._products(vector))))
+
+    def add_all(self, rows: Vectors) -> None:
+        """Take unit vectors in, shape (n, dimension), numbered from 0, as `add` does one by one."""
+        for start in range(0, len(rows), _TOGETHER):
+            block = rows[start : start + _TOGETHER]
+            products = block.astype(np.float64) @ self._wide.T
+            best = np.partition(products, -2, axis=1)[:, -2:]
+            # However they are summed, what is so far ahead is ahead.
+            clear = best[:, 1] - best[:, 0] > _AHEAD
+            for place, nearest in enumerate(products.argmax(axis=1)):
+                if clear[place]:
+                    self._put(start + place, int(nearest))
+                else:
+                    self.add(start + place, block[place])
+
+    def _put(self, number: int, nearest: int) -> None:
         self._members.setdefault(nearest, {})[number] = None
         self._list[number] = nearest
 
