@@ -214,11 +214,12 @@ def read_baseline(path: Path) -> Sheet:
     if not isinstance(found, dict) or "memsim" not in found or "probes" not in found:
         raise BaselineError("was not written by memsim baseline save", path=path)
     if found["memsim"] != FORMAT:
-        message = f"is of format {found['memsim']}, and this memsim reads format {FORMAT}"
+        shown = ascii(found["memsim"])[:40]
+        message = f"is of format {shown}, and this memsim reads format {FORMAT}"
         raise BaselineError(message, path=path)
     try:
         return _decode(found, path)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise BaselineError(f"is damaged: {_fault(error)}", path=path) from error
 
 

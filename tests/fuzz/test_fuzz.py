@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
 from typing import Final
 
 import pytest
 
 from benchmarks import fuzz
-from memsim.errors import MemsimError, SchemaError
+from memsim.errors import BaselineError, MemsimError, SchemaError
+from memsim.gate.baseline import encode, read_baseline
+from tests.faults.areas import EMPTY
 
 INPUTS: Final = {"scenario": 400, "snapshot": 120, "run": 120, "baseline": 120, "locomo": 120}
 STATES: Final = 24
@@ -54,3 +58,13 @@ def test_a_version_that_is_none_is_told_in_one_line() -> None:
         said = str(SchemaError("a.db", version, 1))
         assert said.isprintable()
         assert len(said) < 200
+
+
+def test_a_baseline_of_endless_numbers_is_refused(tmp_path: Path) -> None:
+    """JSON has no infinity, and yet 1e999 is one to whoever reads it."""
+    path = tmp_path / "main.json"
+    text = encode(EMPTY, "main")
+    for key in ("seed", "repeat"):
+        path.write_text(re.sub(rf'"{key}": \d+', f'"{key}": 1e999', text), encoding="utf-8")
+        with pytest.raises(BaselineError):
+            read_baseline(path)
