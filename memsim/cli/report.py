@@ -28,7 +28,6 @@ PLOTS = "plots"
     epilog="""\b
 Examples:
   memsim report 20260923T1042 --format md > comparison.md
-  memsim report --html
   memsim report --all""",
 )
 @click.argument("run", metavar="[RUN]", default="latest")

@@ -161,11 +161,11 @@ def compared(subject: Subject, case: Case, way: str) -> Pair:
 
 def _step(worlds: Sequence[World], event: Happening, other: Happening | None) -> None:
     for world, one in zip(worlds, (event, other), strict=True):
+        if isinstance(event, Turn):
+            # Time passes in both: a memory may do then what it does for nobody's turn.
+            world.play((Elapse(now=event.time),))
         if one is not None:
             world.play((one,))
-        elif isinstance(event, Turn):
-            # What does not happen takes as long as what does, and grows as old.
-            world.play((Elapse(now=event.time),))
     # A slow model takes its time, and time is everybody's.
     latest = max(world.clock.now() for world in worlds)
     for world in worlds:

@@ -72,13 +72,16 @@ def looked(path: str) -> Looked:
     return look(Subject(ref=path, make=kind, claims=claims_of(kind, "double", {})), FEW, 7)
 
 
-@pytest.mark.parametrize("ref", ["layered:acl=on,mode=both", "prx:acl=on,fixed=true"])
-def test_who_keeps_principals_apart_shows_the_same(ref: str) -> None:
+# One case ends when all that was said in it is so old that PRX has erased it.
+@pytest.mark.parametrize(
+    ("ref", "erased"), [("layered:acl=on,mode=both", 0), ("prx:acl=on,fixed=true", 1)]
+)
+def test_who_keeps_principals_apart_shows_the_same(ref: str, erased: int) -> None:
     """Contexts, tools and tiers, in pairs of every kind, each of which is shown what is theirs."""
     found = look(subject_of(ref), FEW, 7)
 
     assert (None, "") == (found.parting, found.why)
-    assert 0 < found.telling == found.pairs
+    assert 0 < found.telling == found.pairs - erased
     assert not found.pairs % len(WAYS)
     assert found.views > 100 * found.pairs
 

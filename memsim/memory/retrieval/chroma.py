@@ -31,8 +31,8 @@ BATCH = 512
 """Vectors that wait in memory, searched exactly, until they are written together."""
 
 GRAPH = {"space": "ip", "ef_construction": 200, "max_neighbors": 32, "ef_search": 1024}
-WIDER = 4
-"""Times as many candidates as are wanted."""
+WIDER, LEAST = 4, 128
+"""Times as many candidates as are wanted, and at least so many: up to that, every vector is one."""
 
 _numbers = itertools.count()
 
@@ -71,7 +71,7 @@ class ChromaStore:
         near = closest(query, *self._waiting(len(query)), k)
         if not self._written:
             return near
-        wanted = min(len(self._written), WIDER * k)
+        wanted = min(len(self._written), max(LEAST, WIDER * k))
         found = self._collection.query(
             query_embeddings=[query], n_results=wanted, include=["embeddings"]
         )
