@@ -10,14 +10,23 @@ from memsim.testing.checking import subject_of
 SYSTEMS = ("aegis", "agenticx", "agentscope", "cogtrix", "prx")
 DEPARTING = [s for s in SYSTEMS if subject_of(s).claims.departs]
 
+RARE = {
+    "agenticx": {"pair_closure", "progress", "provider_validity"},
+    "agentscope": {"failure_keeps_state", "progress", "within_budget"},
+    "cogtrix": {"progress"},
+    "prx": {"grant_and_revoke", "non_interference"},
+}
+"""What so few cases do not come upon: `tests/fidelity/breaking.py` plays each in a conversation."""
+
 
 @pytest.mark.parametrize("system", DEPARTING)
-def test_nothing_of_structure_is_broken_but_what_is_declared(system: str) -> None:
-    """One that is not declared is red; that each is really broken, tests of fidelity show."""
+def test_what_is_declared_is_broken_and_nothing_else_of_structure_is(system: str) -> None:
+    """A departure that no case shows any more is taken back; one that is not declared is red."""
     departs = subject_of(system).claims.departs
     checked = check(system, k=f"strategy and (structure or {' or '.join(departs)})")
 
-    assert {r.invariant for r in checked.results if r.verdict == "declared"} <= set(departs)
+    found = {r.invariant for r in checked.results if r.verdict == "declared"}
+    assert set(departs) - RARE.get(system, set()) == found
     assert [] == [(r.invariant, r.why) for r in checked.results if r.verdict == "violated"]
 
 
