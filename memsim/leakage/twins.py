@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,16 +43,20 @@ def twins(lab: Lab) -> Iterator[tuple[World, World]]:
 
 
 def difference(left: Sequence[Seen], right: Sequence[Seen]) -> Difference | None:
-    """The first byte in which two accounts of the same looking differ; None where none does."""
-    for one, other in zip(left, right, strict=True):
-        mine, theirs = one.bytes(), other.bytes()
+    """The first byte in which two accounts of the same looking differ; None where none does.
+
+    What there is to be seen in one world only, such as a log that nobody keeps in the other,
+    differs from its first byte on.
+    """
+    for one, other in zip_longest(left, right):
+        mine, theirs = one.bytes() if one else b"", other.bytes() if other else b""
         if mine == theirs:
             continue
         pairs = zip(mine, theirs, strict=False)
         shortest = min(len(mine), len(theirs))
         at = next((n for n, (a, b) in enumerate(pairs) if a != b), shortest)
         return Difference(
-            surface=one.surface,
+            surface=(one or other).surface,
             at=at,
             left=mine[at : at + AROUND].decode(errors="replace"),
             right=theirs[at : at + AROUND].decode(errors="replace"),

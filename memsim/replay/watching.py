@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from memsim.strategy import Event, Query, Strategy
 
 _GIVES_WAY = frozenset(TRIMMED_FIRST)
+_WITH_SUMMARIES = frozenset({"summary", "window"})
 
 
 class Broken(AssertionError):  # noqa: N818 - it is the harness that is
@@ -120,7 +121,8 @@ class Watch:
         for section in context.sections:
             if section.tokens < 0:
                 raise StrategyError(f"the section {section.layer} has {section.tokens} tokens")
-            if section.layer == "summary":
+            # A summary of the middle of a conversation stands in its window.
+            if section.layer in _WITH_SUMMARIES:
                 self._composed.update(m.id for m in section.messages if m.composed)
         if self._rules:
             self._has_rules(context, query)

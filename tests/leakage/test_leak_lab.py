@@ -10,6 +10,7 @@ import pytest
 from memsim import Context, Environment, Message, Query, Strategy
 from memsim.canary import Canary
 from memsim.leakage.lab import Lab
+from memsim.leakage.twins import difference
 from memsim.leakage.world import Seen
 from memsim.message import composed
 
@@ -227,3 +228,14 @@ def test_worlds_that_are_told_the_same_say_the_same(lab: MakeLab) -> None:
 
     # Each laboratory has a folder of its own for each world.
     assert played() == played()
+
+
+def test_worlds_differ_in_what_only_one_of_them_shows() -> None:
+    """Whichever it is; the same looks, as many of them, are no difference."""
+    few, more = [view("a")], [view("a"), view("b")]
+
+    found = difference(few, more), difference(more, few)
+
+    assert difference(more, list(more)) is None
+    assert ["context", "context"] == [one.surface for one in found if one]
+    assert {0} == {one.at for one in found if one}

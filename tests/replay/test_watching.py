@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from memsim.cli.program import program
-from memsim.context import Context, ContextBuilder, Section
+from memsim.context import Context, ContextBuilder, Section, SectionName
 from memsim.errors import ExitCode, StrategyError
 from memsim.message import Message, Text, ToolResult, ToolUse, composed, said
 from memsim.replay.watching import (
@@ -311,11 +311,12 @@ def test_a_broken_harness_stops_the_run(tmp_path: Path, monkeypatch: pytest.Monk
     assert "PASS" not in done.stdout
 
 
-def test_a_compaction_may_cover_a_summary_that_was_shown() -> None:
-    """A summary of a summary says so; one that nobody saw is none."""
+@pytest.mark.parametrize("layer", ["summary", "window"])
+def test_a_compaction_may_cover_a_summary_that_was_shown(layer: SectionName) -> None:
+    """A summary of a summary says so, also one amid the talk; one that nobody saw is none."""
     watch = watching(Bare(), *talk(2))
     summary = composed("user", "They met.", id="summary:1")
-    section = Section(layer="summary", messages=(summary,), tokens=2)
+    section = Section(layer=layer, messages=(summary,), tokens=2)
     again = Event(kind="compaction", sources=("summary:1", "m1"))
 
     with pytest.raises(StrategyError, match="covers summary:1, which nobody said"):
