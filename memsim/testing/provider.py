@@ -49,7 +49,7 @@ LONGER = "It went on and on, and then on. " * 400
 REFUSAL = "I'm sorry, but I can't help with that."
 
 Body = dict[str, Any]
-Answers = Callable[[Body], str]
+Answers = Callable[[Body], "str | Body"]
 
 
 @dataclass(slots=True)
@@ -58,7 +58,8 @@ class Provider:
 
     Attributes:
         url: where it listens, as OPENAI_BASE_URL has it.
-        answer: the words for a request.
+        answer: the words for a request, or the whole message where it is to be more than words:
+            `calling` makes one that calls tools.
         fault: what is wrong with the response to the n-th request, counted from 0; None for
             nothing.
         patience: seconds that it is silent for, where it is.
@@ -104,7 +105,7 @@ def providing(
     """A provider on a free port of this machine, for as long as it is needed.
 
     Args:
-        answer: the words for a request.
+        answer: the words for a request, or the whole message.
         fault: what is wrong with the response to the n-th request, counted from 0.
         patience: seconds that it is silent for, where it is: more than its callers wait.
     """
@@ -183,22 +184,39 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
-def completion(body: Body, text: str, fault: Fault | None = None) -> Body:
+def calling(*calls: tuple[str, str, object], text: str | None = None) -> Body:
+    """A message that calls tools.
+
+    Args:
+        calls: of each its id, the tool's name and the arguments; a text of them is sent as it is.
+        text: what is said besides.
+    """
+    made = [
+        _tool_call(call, name, given if isinstance(given, str) else json.dumps(given))
+        for call, name, given in calls
+    ]
+    return {"role": "assistant", "content": text, "tool_calls": made}
+
+
+def completion(body: Body, answer: str | Body, fault: Fault | None = None) -> Body:
     """A whole response, as OpenAI's protocol has it.
 
     Args:
         body: the request.
-        text: the words.
+        answer: the words, or the whole message.
         fault: what is wrong with it.
     """
+    text = answer if isinstance(answer, str) else str(answer.get("content") or "")
     message: Body = {"role": "assistant", "content": _SAID.get(fault, text)}
     finish = _FINISH.get(fault, "stop")
+    if not isinstance(answer, str) and fault is None:
+        message, finish = answer, "tool_calls" if answer.get("tool_calls") else "stop"
     if fault == "cut-off":
         message["content"] = text[: len(text) // 2]
     if fault in {"tool-call", "wrong-tool-ids"}:
         message["content"] = None
         ids = ["call_a"] if fault == "tool-call" else ["call_a", "call_a", ""]
-        message["tool_calls"] = [_tool_call(i) for i in ids]
+        message["tool_calls"] = [_tool_call(i, "search", '{"query": "kettle"}') for i in ids]
         finish = "tool_calls"
     said = sum(len(str(m.get("content"))) for m in body["messages"])
     usage = {"prompt_tokens": said // 4, "completion_tokens": len(message["content"] or "") // 4}
@@ -236,12 +254,8 @@ def _numbers(text: str, dimension: int) -> list[float]:
     return sums
 
 
-def _tool_call(call: str) -> Body:
-    return {
-        "id": call,
-        "type": "function",
-        "function": {"name": "search", "arguments": '{"query": "kettle"}'},
-    }
+def _tool_call(call: str, name: str, arguments: str) -> Body:
+    return {"id": call, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def _refused(message: str, code: str) -> Body:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from memsim.canary.secrets import redact
@@ -27,6 +29,11 @@ TIMEOUT = 120.0
 """Seconds that one attempt may take."""
 
 _FILTER = ("content_filter", "content filter", "content management policy", "was filtered")
+_ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME = 64
+_TOLD_IN_WORDS = "ollama/"
+"""Of whom litellm asks their own server, and tells them of tools in words at worst."""
+
 _BUSY = frozenset({408, 409, 425, 429})
 
 
@@ -56,6 +63,10 @@ class LiteLLM:
             Refused: the provider never will answer it.
         """
         litellm = load_litellm()
+        if call.tools and not _takes_tools(call.model):
+            raise Refused(
+                f"{call.model}: litellm offers it no tools, so that it cannot be an agent"
+            )
         with self._free:
             try:
                 response = litellm.completion(**self._told(call))
@@ -110,8 +121,20 @@ def _used(call: Any) -> ToolUse:  # noqa: ANN401 - litellm's own record
     return ToolUse(id=str(call.id or ""), name=str(function.name or ""), arguments=arguments)
 
 
+@lru_cache(maxsize=64)
+def _takes_tools(model: str) -> bool:
+    # litellm is told to leave out what a provider does not take: an agent without tools is none.
+    if model.startswith(_TOLD_IN_WORDS):
+        return True
+    known = load_litellm().get_supported_openai_params(model=model)
+    return known is None or "tools" in known
+
+
 def chat(message: ChatMessage) -> dict[str, Any]:
-    """A message as OpenAI's protocol has it, which litellm turns into any other's."""
+    """A message as OpenAI's protocol has it, which litellm turns into any other's.
+
+    A call that the model made up badly is sent back so that every provider takes it.
+    """
     told: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.answers:
         told["tool_call_id"] = message.answers
@@ -120,11 +143,23 @@ def chat(message: ChatMessage) -> dict[str, Any]:
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
+                "function": {"name": _legal(call.name), "arguments": _object(call.arguments)},
             }
             for call in message.calls
         ]
     return told
+
+
+def _legal(name: str) -> str:
+    return _ILLEGAL.sub("_", name)[:_LONGEST_NAME] or "unnamed"
+
+
+def _object(arguments: str) -> str:
+    # Some providers get them parsed, by litellm, which raises on what is no object.
+    with suppress(ValueError, RecursionError):
+        if isinstance(json.loads(arguments), dict):
+            return arguments
+    return json.dumps({"unreadable": arguments}, ensure_ascii=False)
 
 
 def offered(tool: ToolSpec) -> dict[str, Any]:
