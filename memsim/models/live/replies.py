@@ -55,12 +55,16 @@ def distinct(calls: tuple[ToolUse, ...]) -> tuple[ToolUse, ...]:
 
 
 def canonical(arguments: str) -> str:
-    """A tool's arguments as canonical JSON; what is none stays as the model wrote it."""
+    """A tool's arguments as canonical JSON; what is none stays as the model wrote it.
+
+    Half an emoji, which could neither be sent nor kept, becomes a question mark.
+    """
     try:
         read = json.loads(arguments or "{}")
-    except ValueError:
-        return arguments
-    return json.dumps(read, ensure_ascii=False, sort_keys=True)
+        written = json.dumps(read, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    except (ValueError, RecursionError):
+        written = arguments
+    return written.encode("utf-8", "replace").decode()
 
 
 def _verdict(text: str) -> str:
