@@ -254,7 +254,7 @@ def test_killed_before_it_has_a_name_it_leaves_nothing_to_trip_over(
     """Half a run.json never stands under a run's name."""
     beginning = tmp_path / "runs" / ".new-0badcafe"
     beginning.mkdir(parents=True)
-    (beginning / "run.json.new").write_text('{"memsim": 1, "finger', encoding="utf-8")
+    (beginning / ".run.json.0badcafe.tmp").write_text('{"memsim": 1, "finger', encoding="utf-8")
 
     folder = driver.run(tmp_path)
 

@@ -34,6 +34,7 @@ from typing import Any, NoReturn
 
 from memsim.config import show_budget
 from memsim.errors import BaselineError, nearest
+from memsim.files import GRACE, sweep, write_whole
 from memsim.gate.sheet import (
     PAIRED,
     Cell,
@@ -45,7 +46,6 @@ from memsim.gate.sheet import (
     metric_of,
     scenario_of,
 )
-from memsim.memory.files import GRACE, sweep, write_whole
 
 FORMAT = 1
 SUFFIX = ".json"

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import RunFolderError
+from memsim.files import GRACE, sweep, write_whole
 from memsim.gate.findings import Comparison, Found, Moved, Stale
-from memsim.memory.files import GRACE, sweep, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -39,6 +39,8 @@ def _faults(run: Run) -> Iterator[str]:
         yield f"it could not be measured ({verdict.sentence})"
     if any(case.counts.get("errors", 0) or case.state != "scored" for case in run.cases):
         yield "some of its probes could not be scored"
+    if any(case.unjudged or case.counts.get("unjudged", 0) for case in run.cases):
+        yield "some of its answers could not be judged"
     if all(case.control for case in run.cases):
         yield "it has only controls"
     repeat, model = int(settings.get("repeat", 1)), str(settings.get("model", ""))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import BaselineError
-from memsim.scoring.metrics import ANSWERS, METRICS, Metric
+from memsim.scoring.metrics import ANSWERS, JUDGED, METRICS, Metric
 from memsim.scoring.outcomes import UNMEASURED
 from memsim.suite.scenarios import LEAKAGE
 
@@ -25,7 +25,7 @@ Unit = tuple[str, str]
 SECONDS = "seconds"
 """What a case took; no metric of memory, and comparable only on one machine."""
 
-PAIRED = frozenset(ANSWERS) - {"answer_in_context"}
+PAIRED = (frozenset(ANSWERS) - {"answer_in_context"}) | {"judged"}
 """Metrics of what was answered: compared by a test, probe by probe."""
 
 CHANCE_REPEATS = 3
@@ -241,8 +241,8 @@ def metric_of(name: str) -> Metric | None:
     """What a metric is: of memory, of leakage, or the time that a case took; None of none."""
     if name == SECONDS:
         return _SECONDS
-    if name in METRICS:
-        return METRICS[name]
+    if found := METRICS.get(name) or JUDGED.get(name):
+        return found
     # Only who names one of these pays for reading what an attack is.
     from memsim.leakage.scores import LEAKAGE as OF_CHANNELS
 

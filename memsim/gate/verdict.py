@@ -106,15 +106,20 @@ def fails(result: CaseResult) -> bool:
 def lacks(result: CaseResult) -> bool:
     """Whether something of the case could not be measured."""
     unbound = any(f.value is None for f in result.expect_failures)
-    return result.state != "scored" or result.counts.get("errors", 0) > 0 or unbound
+    silent = bool(result.unjudged) or result.counts.get("unjudged", 0) > 0
+    return result.state != "scored" or result.counts.get("errors", 0) > 0 or unbound or silent
 
 
 def _tolerated(results: Sequence[CaseResult], max_errors: float) -> bool:
     # A bound on what was not measured is never kept, whatever else is tolerated.
     if any(f.value is None for r in results if not r.control for f in r.expect_failures):
         return False
+    # Nor is a judge that is not believed, or was not asked: no number of answers makes up for it.
+    if any(r.unjudged for r in results):
+        return False
     probes = sum(r.counts.get("probes", 0) for r in results)
     errors = sum(max(r.counts.get("errors", 0), int(r.state != "scored")) for r in results)
+    errors += sum(r.counts.get("unjudged", 0) for r in results)
     allowed = max_errors * probes if max_errors < 1 else max_errors
     return probes > 0 and errors <= allowed
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import StateError, StoreError
+from memsim.files import locked, sweep, unwritable, write_whole
 from memsim.memory.audit import AuditTrail, Head
-from memsim.memory.files import locked, sweep, unwritable, write_whole
 from memsim.memory.journal import FileLines
 from memsim.memory.options import MemoryOptions
 from memsim.memory.snapshot import Format, Snapshot

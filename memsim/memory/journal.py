@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from memsim.errors import StoreError
-from memsim.memory.files import WAIT, locked, sync_folder, unwritable
+from memsim.files import WAIT, locked, sync_folder, unwritable
 
 _BLOCK = 4096
 

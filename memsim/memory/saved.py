@@ -22,9 +22,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from memsim.files import WAIT
 from memsim.memory.backlog import Backlog
 from memsim.memory.canonical import canonical
-from memsim.memory.files import WAIT
 from memsim.memory.happening import Tell, nobody
 from memsim.memory.home import WORKSPACE, Home, Kept
 from memsim.memory.memory import Memory

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from memsim.errors import StateError
+from memsim.files import WAIT, locked, sweep, unwritable, write_whole
 from memsim.memory.canonical import canonical, parse
-from memsim.memory.files import WAIT, locked, sweep, unwritable, write_whole
 from memsim.memory.state import JSON, reading
 
 

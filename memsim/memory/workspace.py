@@ -22,9 +22,9 @@ from pathlib import Path
 
 from memsim.clock import utc
 from memsim.errors import StoreError
+from memsim.files import WAIT, locked, sweep, unwritable, write_whole
 from memsim.memory.chunks import LENGTH, Chunk, chunk
 from memsim.memory.compaction.graphemes import head, tail
-from memsim.memory.files import WAIT, locked, sweep, unwritable, write_whole
 
 MEMORY = "MEMORY.md"
 ROOTS = ("IDENTITY.md", "SOUL.md", "USER.md", MEMORY)

@@ -9,11 +9,12 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 from memsim.errors import RunFolderError
+from memsim.files import is_beginning, sweep, write_whole
 
 INFO = "run.json"
 LOCK = ".lock"
@@ -136,12 +137,13 @@ def _is_hex(text: str) -> bool:
 def write_info(folder: Path, info: Mapping[str, object]) -> None:
     """Write `run.json` in one step: it is the old one or the new one, never half of it."""
     text = json.dumps(info, ensure_ascii=False, indent=1) + "\n"
-    beginning = folder / f"{INFO}.new"
-    with beginning.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beginning.replace(folder / INFO)
+    sweep(folder / INFO)
+    write_whole(folder / INFO, text.encode(), private=False)
+
+
+def only_begun(names: Iterable[str]) -> bool:
+    """Whether a folder with these names in it is that of a run that was killed at its birth."""
+    return all(name == LOCK or is_beginning(name, of=INFO) for name in names)
 
 
 def read_info(folder: Path) -> dict[str, object]:

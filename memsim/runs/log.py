@@ -62,7 +62,7 @@ def span_after(start: int, data: bytes) -> Span:
 
 def result_record(result: CaseResult) -> dict[str, object]:
     """A result as JSON values."""
-    return {
+    record: dict[str, object] = {
         "id": result.id,
         "repeat": result.repeat,
         "scenario": result.scenario,
@@ -81,6 +81,7 @@ def result_record(result: CaseResult) -> dict[str, object]:
         ],
         "seconds": result.seconds,
     }
+    return record | ({"unjudged": result.unjudged} if result.unjudged else {})
 
 
 def read_result(record: dict[str, Any]) -> CaseResult:

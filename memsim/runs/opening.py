@@ -11,11 +11,11 @@ from memsim.errors import RunFolderError
 from memsim.runs.folder import (
     FORMAT,
     INFO,
-    LOCK,
     Lock,
     create_run,
     holder,
     list_runs,
+    only_begun,
     prepare_reports,
     read_info,
     unwritable,
@@ -86,7 +86,7 @@ def _open_named(folder: Path, plan: Plan, info: Mapping[str, object]) -> RunWrit
         raise RunFolderError("is not a folder", path=folder) from error
     except OSError as error:
         raise unwritable(folder, error) from error
-    if INFO not in inside and inside - {LOCK, f"{INFO}.new"}:
+    if INFO not in inside and not only_begun(inside):
         raise RunFolderError("is not empty and not a run of memsim", path=folder)
     try:
         lock = Lock.take(folder)

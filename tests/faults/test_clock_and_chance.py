@@ -15,7 +15,7 @@ import pytest
 
 from memsim.clock import Clock
 from memsim.errors import ExitCode, RunFolderError
-from memsim.memory.files import write_whole
+from memsim.files import write_whole
 from memsim.message import EPOCH
 from memsim.runs import list_runs, open_run
 from memsim.strategy import Environment, Strategy

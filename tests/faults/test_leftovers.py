@@ -11,10 +11,10 @@ from typing import Final
 
 import pytest
 
+from memsim.files import GRACE
 from memsim.gate.baseline import write_baseline
 from memsim.gate.findings import Comparison
 from memsim.gate.keeping import COMPARISON, keep_comparison
-from memsim.memory.files import GRACE
 from tests.faults.areas import EMPTY
 
 COMPARED: Final = Comparison(base="a", now="b", made="", confidence=0.95, clustered=False)

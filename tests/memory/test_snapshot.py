@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memsim.errors import StateError, StoreError
+from memsim.files import holder, locked
 from memsim.memory.canonical import canonical, parse
-from memsim.memory.files import holder, locked
 from memsim.memory.snapshot import Format, Snapshot
 
 ROOT = Path(__file__).resolve().parents[2]

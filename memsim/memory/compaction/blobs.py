@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memsim.errors import StateError, StoreError
-from memsim.memory.files import TEMPORARY, sync_folder, write_whole
+from memsim.files import TEMPORARY, sync_folder, write_whole
 from memsim.memory.state import JSON, pack, reading, unpack
 
 if TYPE_CHECKING:

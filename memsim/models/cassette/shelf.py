@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from memsim.files import TEMPORARY, sweep, write_whole
 from memsim.models.cassette import LARGEST, Mode, Recording, Said
 from memsim.models.cassette.journal import Journal, unwritable
 from memsim.models.cassette.lines import Tape, call_record, encode_line, read_tape
@@ -124,23 +125,18 @@ class Shelf:
             own = (r for (_, repeat), r in self.tape.calls.items() if repeat == self.repeat)
             kept.take(own, self.tape.said)
             if kept.calls:
-                write_whole(path, kept.encoded())
+                renew(path, kept.encoded())
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file in one step, unless it is so already: the old one or the new one, never half.
+def renew(path: Path, data: bytes) -> None:
+    """Write a file whole, unless it is so already; its folder is held.
 
     Raises:
         OSError: it cannot be written.
     """
-    if path.exists() and path.read_bytes() == data:
-        return
-    beginning = path.with_name(f".{path.name}.new")
-    with beginning.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    beginning.replace(path)
+    sweep(path)
+    if not path.exists() or path.read_bytes() != data:
+        write_whole(path, data, private=False)
 
 
 @contextmanager
@@ -167,6 +163,6 @@ def ignore_unfinished(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         ignore = folder / ".gitignore"
         if not ignore.exists():
-            ignore.write_text(".*.part\n.*.new\n.lock\n", encoding="utf-8")
+            ignore.write_text(f".*.part\n.*{TEMPORARY}\n.lock\n", encoding="utf-8")
     except OSError as error:
         raise unwritable(folder, error) from error

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from memsim.models.cassette import CassetteError, Missed, Mode
 from memsim.models.cassette.journal import unwritable
-from memsim.models.cassette.shelf import held, plain, write_whole
+from memsim.models.cassette.shelf import held, plain, renew
 
 if TYPE_CHECKING:
     from memsim.models import Embedder, Vectors
@@ -119,7 +119,7 @@ class RecordedEmbedder:
         try:
             with held(self._path.parent):
                 self._refresh()
-                write_whole(self._path, self._encoded())
+                renew(self._path, self._encoded())
                 new.unlink(missing_ok=True)
         except OSError as error:
             raise unwritable(self._path, error) from error

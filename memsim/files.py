@@ -90,12 +90,17 @@ def sweep(path: Path, grace: float = 0.0) -> int:
     left = [
         Path(entry.path)
         for entry in os.scandir(path.parent)
-        if entry.name.startswith(f".{path.name}.") and entry.name.endswith(TEMPORARY)
+        if is_beginning(entry.name, of=path.name)
     ]
     found = [beginning for beginning in left if not grace or _age(beginning) >= grace]
     for beginning in found:
         beginning.unlink(missing_ok=True)
     return len(found)
+
+
+def is_beginning(name: str, *, of: str) -> bool:
+    """Whether a file's name is that of the beginning of another."""
+    return name.startswith(f".{of}.") and name.endswith(TEMPORARY)
 
 
 def _age(path: Path) -> float:
