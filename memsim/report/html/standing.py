@@ -74,7 +74,9 @@ def _reproduce(command: str) -> Markup:
     if not command:
         return Markup()
     button = element("button", "Copy", type="button", class_="copy screen", hidden=True)
-    return element("div", element("span", "Reproduce "), code(command), button, class_="command")
+    # It scrolls inside where it is long, which takes a name and a place among the keys' stops.
+    told = element("code", command, tabindex=0, role="region", aria_label="Command of this run")
+    return element("div", element("span", "Reproduce "), told, button, class_="command")
 
 
 def _why_failed(subject: Subject) -> Iterator[Markup]:

@@ -10,6 +10,11 @@ function plural(count, word) {
   return `${number(count)} ${word}${count === 1 ? "" : "s"}`;
 }
 
+// A list that scrolls inside, and can be scrolled by keys: the place is named, the list stays one.
+function scrolled(css, label, ...rows) {
+  return Page.element("div", { class: css, tabindex: "0", role: "region", "aria-label": label }, Page.element("ul", {}, ...rows));
+}
+
 function nameOf(seen, source) {
   return typeof source === "number" ? seen.message(source).id : source;
 }
@@ -129,7 +134,7 @@ function happened(seen, turn) {
   for (const [phase, task, input, output] of turn.calls) {
     rows.push(Page.element("li", {}, `model asked to ${task} (${phase}): ${number(input)} tokens in, ${number(output)} out`));
   }
-  const list = rows.length ? Page.element("ul", { class: "viewer-happened" }, ...rows.slice(0, 24),
+  const list = rows.length ? scrolled("viewer-happened", `What happened with ${seen.entry.strategy}`, ...rows.slice(0, 24),
     rows.length > 24 ? Page.element("li", {}, `and ${rows.length - 24} more`) : null) : Page.element("p", { class: "note" }, "nothing was logged, and no fact moved");
   return [Page.element("h4", {}, "What happened"), list];
 }
@@ -214,5 +219,5 @@ function drawFailed(seen, letter, go) {
     ` ${probe.reason || probe.outcome.toLowerCase()}`,
     ...(probe.lost === null ? [] : [`, ${lostWord(seen, probe)} `, lostButton(seen, probe, go)])));
   return Page.element("details", { class: "viewer-failed screen", open: failed.length > 0 },
-    Page.element("summary", {}, badge, ` ${seen.entry.strategy}: ${title}`), Page.element("ul", { tabindex: "0", role: "region", "aria-label": `Failed questions of ${seen.entry.strategy}` }, ...rows));
+    Page.element("summary", {}, badge, ` ${seen.entry.strategy}: ${title}`), scrolled("viewer-questions-list", `Failed questions of ${seen.entry.strategy}`, ...rows));
 }

@@ -19,6 +19,7 @@ from memsim.report.html.page import viewer_page
 from memsim.report.viewer import fragment, save_beside
 from memsim.runs import Run
 from memsim.runs.reading import open_folder
+from tests.report.html.listening import troubles
 from tests.report.html.made import ATTACKS, poisoned
 
 Open = Callable[..., Page]
@@ -185,6 +186,19 @@ def test_every_control_has_a_name(run: Run, replayed: Path, opened: Open) -> Non
         expect(viewer.get_by_role("button", name=name)).to_be_visible()
     for name in ("Scenario", "A Strategy", "B Beside it", "Context"):
         expect(viewer.get_by_role("combobox", name=name)).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_ears_and_weak_eyes_can_replay_it(
+    run: Run, replayed: Path, opened: Open, dark: bool
+) -> None:
+    """Two strategies beside each other, with everything that is folded open."""
+    second = _key(run, "rolling_summary")
+    tab = opened(replayed, _address(run, 30, **{"with": second}), dark=dark)
+    expect(tab.locator("#viewer-panels article")).to_have_count(2)
+    tab.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+
+    assert [] == troubles(tab)
 
 
 def test_the_current_turn_is_printed(run: Run, replayed: Path, opened: Open) -> None:
