@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memsim.runs import Run
 
 NAME = "report.html"
-SCRIPTS = ("page.js", "cases.js")
+SCRIPTS = ("page.js", "filters.js", "cases.js")
 NAMES = {
     "verdict": "Verdict",
     "leaderboard": "Leaderboard",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -65,25 +65,31 @@ def spending(subject: Subject) -> Markup:
     board = subject.board
     inside: list[str] = [subject.plot("spend", "context-over-time")]
     if board is not None:
-        inside += [_table(subject, board)]
-        inside += [
-            element(
-                "p",
-                "Sums over all scenarios of the board. Cache read: sent tokens that repeat the"
-                " start of the context before, which a prompt cache could serve; the rest would be"
-                " written to it. Time is that of the machine which played the run, for information;"
-                " it is never gated.",
-                class_="note",
-            )
-        ]
+        spent = [spent_by(_cases(subject, board.budget, r.strategy), subject) for r in board.rows]
+        inside += [_table(board, spent), element("p", *_notes(subject, spent), class_="note")]
     else:
         inside.append(element("p", "No scenario was played.", class_="unmeasured"))
     return section("cost", "What remembering cost", "What is the price of it?", *inside)
 
 
-def _table(subject: Subject, board: Board) -> Markup:
+def _notes(subject: Subject, spent: Sequence[Spent]) -> Iterator[str]:
+    yield (
+        "Sums over all scenarios of the board. Cache read: sent tokens that repeat the start of the"
+        " context before, which a prompt cache could serve; the rest would be written to it."
+    )
+    if any(s.seconds for s in spent):
+        yield (
+            " Time is that of the machine which played the run, for information; it is never gated."
+        )
+    else:
+        yield " How long it took is not kept: these numbers are the same on every machine."
+    if not any(s.dollars for s in spent):
+        free = str(subject.settings.get("model", "")).startswith("offline")
+        yield " No dollars: the offline model is free." if free else " No dollars are known."
+
+
+def _table(board: Board, spent: Sequence[Spent]) -> Markup:
     rows = board.rows
-    spent = [spent_by(_cases(subject, board.budget, r.strategy), subject) for r in rows]
     made = [
         (Column(head="strategy", right=False), [r.strategy for r in rows]),
         (Column(head="input"), [_amount(s.sent) for s in spent]),
@@ -95,16 +101,26 @@ def _table(subject: Subject, board: Board) -> Markup:
         (Column(head="compactions"), [f"{s.compactions:,.0f}" for s in spent]),
         (Column(head="freed"), [_amount(s.freed) for s in spent]),
         (Column(head="cache breaks"), [f"{s.breaks:,.0f}" for s in spent]),
-        (Column(head="dollars"), [_dollars(s.dollars) for s in spent]),
-        (Column(head="time"), [numbers.seconds(s.seconds) for s in spent]),
     ]
+    # A column of nothing but zeros says nothing, and would be taken for a measurement.
+    if any(s.dollars for s in spent):
+        made.append((Column(head="dollars"), [_dollars(s.dollars) for s in spent]))
+    if any(s.seconds for s in spent):
+        made.append((Column(head="time"), [numbers.seconds(s.seconds) for s in spent]))
+    what = _listed([column.head for column, _ in made])
     return table(
         made,
-        f"Tokens, calls, dollars and time at budget {numbers.budget(board.budget)}",
+        f"{what} at budget {numbers.budget(board.budget)}",
         tones=["control" if r.control else "" for r in rows],
         heading=0,
         cell=lambda _, column, text: named(text) if column == 0 else text,
     )
+
+
+def _listed(heads: Sequence[str]) -> str:
+    kinds = [kind for kind in ("dollars", "time") if kind in heads]
+    *first, last = ("Tokens", "calls", *kinds)
+    return f"{', '.join(first)} and {last}"
 
 
 def _amount(tokens: float) -> str:

@@ -129,7 +129,8 @@ def _board(board: Board) -> Markup:
         parts.append(table(ranking, f"Evidence recall of the ranking, {over}"))
     if masked := masked_table(board):
         parts.append(table(masked, f"{MASKED_TITLE.capitalize()}, {over}"))
-    return element("div", *parts, class_="board")
+    name = " ".join(filter(None, [board.dataset, numbers.budget(board.budget)]))
+    return element("div", *parts, class_="board", data_budget=name)
 
 
 def _rows(board: Board) -> Markup:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from memsim.report import plots
+from memsim.report.gather import summarise
+from memsim.report.html.page import page
+from memsim.runs import Run
 from tests.report.html.listening import troubles
 
 Open = Callable[..., Page]
@@ -93,6 +98,33 @@ def _tokens(text: str) -> float:
     return float(text[:-1]) * 1024 if text.endswith("k") else float(text)
 
 
+def test_the_leaderboard_is_filtered_by_names_budget_and_controls(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Open
+) -> None:
+    """By keys alone; what is left is said, and a board that was folded opens."""
+    monkeypatch.setattr(plots, "pictures", lambda *_: [])
+    summary = summarise(run)
+    boards = (*summary.boards, replace(summary.boards[0], budget=512))
+    path = tmp_path / "report.html"
+    path.write_text(page(run, replace(summary, boards=boards)), encoding="utf-8")
+    tab = opened(path)
+    section = tab.locator("#leaderboard")
+    shown = section.locator("tbody tr:visible th")
+
+    section.get_by_role("searchbox", name="Strategy").focus()
+    tab.keyboard.type("BM25 rolling", delay=1)
+    expect(section.get_by_role("status")).to_have_text("2 of 6 shown.")
+    assert {"bm25:k=4", "rolling_summary"} == set(shown.all_inner_texts())
+    section.get_by_role("combobox", name="Budget").select_option("512")
+    expect(section.locator(".board:visible")).to_have_attribute("data-budget", "512")
+    section.get_by_role("searchbox", name="Strategy").fill("nothing like it")
+    expect(section.get_by_role("status")).to_have_text("Nothing is called that.")
+    section.get_by_role("button", name="Show all").press("Enter")
+    section.get_by_role("checkbox", name="Controls").press("Space")
+    expect(section.get_by_role("status")).to_have_text("3 of 6 shown.")
+    assert 0 == section.locator("tr.control:visible").count()
+
+
 def test_cases_are_filtered_and_paged(bare: Path, opened: Open) -> None:
     """By what a reader picks, or a word of the probe; the count says what is left."""
     page = opened(bare)
@@ -103,11 +135,11 @@ def test_cases_are_filtered_and_paged(bare: Path, opened: Open) -> None:
     assert 25 == shown.count()
     page.get_by_role("button", name="Next").click()
     assert everything - 25 == shown.count()
-    page.get_by_role("searchbox").fill("order")
+    page.get_by_role("searchbox", name="probe").fill("order")
 
     assert 0 < shown.count() < 25
     assert all("order" in text for text in shown.locator("strong").all_inner_texts())
-    page.get_by_role("button", name="Show all").click()
+    page.locator("#cases").get_by_role("button", name="Show all").click()
     assert int(page.locator("#cases-count").inner_text().split()[0]) > everything
 
 
