@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Phase = Literal["write", "maintain", "search", "answer", "judge"]
 Presence = Literal["window", "summary", "recalled", "core", "working", "tools", "system", "absent"]
 """The section that holds a fact in a context."""
+ToolOutcome = Literal["done", "refused", "failed", "unknown", "skipped"]
+"""What became of a call of a tool: `memsim.replay.agent` says what each means."""
 
 
 @quickly_made
@@ -48,6 +50,39 @@ class CallRecord:
     cost: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of one of the memory's tools.
+
+    Attributes:
+        name, arguments: as the model wrote them.
+        result: what the agent was given for it.
+        cut: characters of the tool's answer that the agent was not given, for want of room.
+    """
+
+    name: str
+    arguments: str
+    outcome: ToolOutcome
+    result: str = ""
+    cut: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRound:
+    """What an agent said and called in one reply.
+
+    Attributes:
+        number: from 1 on for each message or question; 0 for calls that the script makes.
+        said: its words, with its calls or in place of them.
+        note: why it was the last one, where the agent did not end by itself.
+    """
+
+    number: int
+    said: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    note: str = ""
+
+
 @quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRecord:
@@ -65,6 +100,7 @@ class TurnRecord:
             turn before.
         events: what the strategy logged.
         calls: the model calls it made.
+        agent: what the agent did with the memory's tools.
     """
 
     turn: int
@@ -79,6 +115,7 @@ class TurnRecord:
     moved: Mapping[str, Presence] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
     calls: tuple[CallRecord, ...] = ()
+    agent: tuple[AgentRound, ...] = ()
 
     @property
     def total(self) -> int | None:
@@ -154,6 +191,7 @@ class ProbeTrace:
         corpus: how many original messages there had been.
         sessions: session of each original message so far, by id; shared by the case's probes and
             growing while it plays.
+        agent: what the agent did with the memory's tools before the question was answered.
     """
 
     probe: Probe
@@ -174,6 +212,7 @@ class ProbeTrace:
     sessions: Mapping[str, str] = field(default_factory=dict)
     compactions: int = 0
     calls: tuple[CallRecord, ...] = ()
+    agent: tuple[AgentRound, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)

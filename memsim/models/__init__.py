@@ -70,6 +70,7 @@ class Request:
             model.
         now: the instant at which it is asked, for relative dates.
         repeat: which repeat of the case asks; part of every recording's key.
+        round: `act`: how many rounds of calls there were for this message before.
     """
 
     task: Task
@@ -83,6 +84,7 @@ class Request:
     repeat: int = 0
     tools: tuple[ToolSpec, ...] = ()
     asker: str = ""
+    round: int = 0
 
 
 @quickly_made

@@ -1,23 +1,66 @@
-"""The agent: a model that uses the tools of the memory under test, where that offers any."""
+"""The agent: a model that uses the tools of the memory under test, where that offers any.
+
+It is shown the context and the user's message or question, calls tools round by round, and gets
+their results. Whose tools it calls is the session's to say, never an argument's. Nothing that a
+model can write ends a case: each call has one of these outcomes, which the record keeps.
+
+=========  =======================================================================================
+outcome    what happened
+=========  =======================================================================================
+`done`     the tool answered
+`refused`  the memory answered with an error, such as an argument that it does not take
+`failed`   the tool raised, or gave what is no text: the agent is told so in one line
+`unknown`  no tool of that name is offered here: nothing was called
+`skipped`  one call too many of its round: nothing was called, and the agent is told nothing
+=========  =======================================================================================
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.message import Message, ToolResult, ToolUse, paired, said
+from memsim.errors import MemsimError, ModelError, StrategyError
+from memsim.message import Block, Message, Text, ToolResult, ToolUse, paired, said
 from memsim.models import Request
+from memsim.models.limits import CALLS, ROUNDS
 from memsim.replay.watching import watch_sent
 from memsim.strategy import Event
+from memsim.trace import AgentRound, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from memsim.models import Model, ToolSpec
     from memsim.strategy import Strategy
+    from memsim.tokens import TokenCounter
+    from memsim.trace import ToolOutcome
 
-ROUNDS = 4
-"""Times that an agent may call tools before it has to answer."""
+NO_MORE = f"stopped: it may call tools in {ROUNDS} rounds"
+_NAMED = 60
+"""Characters of a tool's name that an error repeats."""
+_LONGEST_TOKEN = 24
+"""Characters of a token, but for such as nobody reads."""
+
+
+@dataclass(slots=True)
+class Task:
+    """What an agent is to work on.
+
+    Attributes:
+        tools: what it may call.
+        principal: on whose behalf.
+        now: the present.
+        room: tokens that results may still have.
+    """
+
+    tools: tuple[ToolSpec, ...]
+    principal: str
+    now: datetime
+    room: int
 
 
 class Agent:
@@ -27,55 +70,65 @@ class Agent:
         model: decides.
         strategy: whose tools are called.
         repeat: which repeat of the case this is.
-        log: is told of every call.
+        counter: measures what tools give back.
+        hold: is entered around all that the strategy and the model do, again and again.
+        log: is told of every call that is carried out.
+        keep: takes the record of each round.
     """
 
     def __init__(
-        self, model: Model, strategy: Strategy, *, repeat: int, log: Callable[[Event], None]
+        self,
+        model: Model,
+        strategy: Strategy,
+        *,
+        repeat: int,
+        counter: TokenCounter,
+        hold: AbstractContextManager[None],
+        log: Callable[[Event], None],
+        keep: Callable[[AgentRound], None],
     ) -> None:
         self._model = model
         self._strategy = strategy
         self._repeat = repeat
+        self._counter = counter
+        self._hold = hold
         self._log = log
+        self._keep = keep
 
-    def work(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[ToolSpec],
-        *,
-        principal: str,
-        now: datetime,
-    ) -> tuple[Message, ...]:
+    def work(self, messages: Sequence[Message], task: Task) -> tuple[Message, ...]:
         """Let the model call tools until it has what it wants.
 
         Args:
             messages: what the model is sent, the user's message last.
-            tools: what it may call.
-            principal: on whose behalf.
-            now: the present.
+            task: for whom, with what; its room is used up.
 
         Returns:
             The calls and their results, in order; empty where none was made.
+
+        Raises:
+            ModelError: the model failed; the record tells in which round.
         """
         # Of a pair that the memory shows in part, a provider takes neither half.
         messages = paired(tuple(messages))
         traffic: list[Message] = []
-        for number in range(ROUNDS):
+        for number in range(1, ROUNDS + 1):
             sent = (*messages, *traffic)
             watch_sent(sent)
-            reply = self._model.complete(
-                Request(
-                    task="act",
-                    messages=sent,
-                    tools=tuple(tools),
-                    asker=principal,
-                    now=now,
-                    repeat=self._repeat,
-                )
-            )
-            if not reply.tool_calls:
+            text, calls = self._decided(sent, task, number)
+            if not calls:
+                self._keep(AgentRound(number=number, said=text))
                 break
-            traffic += self._carried_out(reply.tool_calls, tools, principal, now, number)
+            used = _with_own_ids(calls[:CALLS], sent)
+            done = [self._carried_out(call, task) for call in used]
+            left = [ToolCall(c.name, c.arguments, "skipped") for c in calls[CALLS:]]
+            note = NO_MORE if number == ROUNDS else ""
+            kept = tuple([told for told, _ in done] + left)
+            self._keep(AgentRound(number=number, said=text, calls=kept, note=note))
+            said_first: tuple[Block, ...] = (Text(text),) if text.strip() else ()
+            traffic += [
+                _message(f"call:{number}", "assistant", (*said_first, *used), task),
+                _message(f"result:{number}", "tool", tuple(r for _, r in done), task),
+            ]
         return tuple(traffic)
 
     def replaced(self, message: Message, calls: dict[str, ToolUse], principal: str) -> Message:
@@ -86,55 +139,90 @@ class Agent:
             calls: the calls that it answers, by id.
             principal: on whose behalf.
         """
-        own = {t.name for t in self._strategy.tools(principal)}
-        blocks = tuple(
-            ToolResult(id=b.id, text=self._call(calls[b.id], principal))
-            if isinstance(b, ToolResult) and b.id in calls and calls[b.id].name in own
-            else b
-            for b in message.blocks
-        )
-        if blocks == message.blocks:
+        with self._hold:
+            own = {t.name for t in self._strategy.tools(principal)}
+        blocks: list[Block] = []
+        kept: list[ToolCall] = []
+        for block in message.blocks:
+            call = calls.get(block.id) if isinstance(block, ToolResult) else None
+            if call is None or call.name not in own:
+                blocks.append(block)
+                continue
+            outcome, text = self._called(call, own, principal)
+            kept.append(ToolCall(call.name, call.arguments, outcome, text))
+            blocks.append(_result(call, outcome, text))
+        if not kept:
             return message
-        return Message(
-            id=message.id,
-            role=message.role,
-            blocks=blocks,
-            principal=message.principal,
-            session=message.session,
-            turn=message.turn,
-            time=message.time,
-        )
+        self._keep(AgentRound(number=0, calls=tuple(kept)))
+        return replace(message, blocks=tuple(blocks))
 
-    def _carried_out(
-        self,
-        calls: Sequence[ToolUse],
-        tools: Sequence[ToolSpec],
-        principal: str,
-        now: datetime,
-        number: int,
-    ) -> list[Message]:
-        offered = {t.name for t in tools}
-        results = tuple(
-            ToolResult(id=c.id, text=self._call(c, principal))
-            if c.name in offered
-            else ToolResult(id=c.id, text=f"Error: there is no tool {c.name!r}", is_error=True)
-            for c in calls
+    def _decided(
+        self, sent: tuple[Message, ...], task: Task, number: int
+    ) -> tuple[str, tuple[ToolUse, ...]]:
+        request = Request(
+            task="act",
+            messages=sent,
+            tools=task.tools,
+            asker=task.principal,
+            now=task.now,
+            repeat=self._repeat,
+            round=number - 1,
         )
-        asked = Message(
-            id=f"call:{number}",
-            role="assistant",
-            blocks=tuple(calls),
-            principal=principal,
-            time=now,
-        )
-        answered = Message(
-            id=f"result:{number}", role="tool", blocks=results, principal=principal, time=now
-        )
-        return [asked, answered]
+        try:
+            with self._hold:
+                reply = self._model.complete(request)
+        except ModelError as error:
+            self._keep(AgentRound(number=number, note=f"the model failed: {error}"))
+            raise
+        return reply.text, reply.tool_calls
 
-    def _call(self, call: ToolUse, principal: str) -> str:
+    def _carried_out(self, call: ToolUse, task: Task) -> tuple[ToolCall, ToolResult]:
+        offered = {t.name for t in task.tools}
+        outcome, text = self._called(call, offered, task.principal)
+        shown = shortened(text, task.room, self._counter)
+        task.room -= self._counter.text(shown)
+        told = ToolCall(call.name, call.arguments, outcome, shown, len(text) - len(shown))
+        if told.cut:
+            shown = f"{shown}\n[cut: {told.cut:,} of {len(text):,} characters are left out]"
+        return told, _result(call, outcome, shown)
+
+    def _called(
+        self, call: ToolUse, offered: Iterable[str], principal: str
+    ) -> tuple[ToolOutcome, str]:
+        if call.name not in offered:
+            return "unknown", f"Error: there is no tool {call.name[:_NAMED]!r}"
         self._log(Event(kind="tool", detail=call.name))
-        return self._strategy.call_tool(call.name, call.arguments, principal)
+        try:
+            with self._hold:
+                text = self._strategy.call_tool(call.name, call.arguments, principal)
+                if not isinstance(text, str):
+                    raise StrategyError(f"{call.name} gave a {type(text).__name__}, not a text")
+        except ModelError:
+            raise
+        except MemsimError as error:
+            return "failed", f"Error: {error}"
+        return ("refused" if text.casefold().startswith("error") else "done"), text
+
+
+def shortened(text: str, tokens: int, counter: TokenCounter) -> str:
+    """The longest beginning of a text that has so many tokens at most.
+
+    Args:
+        text: any text.
+        tokens: none are left where they are 0 or less.
+        counter: measures it.
+    """
+    most, least = min(len(text), max(0, tokens) * _LONGEST_TOKEN), 0
+    if most == len(text) and counter.text(text) <= tokens:
+        return text
+    count = counter.tokenizer.count
+    while least < most:
+        middle = (least + most + 1) // 2
+        if count(text[:middle]) <= tokens:
+            least = middle
+        else:
+            most = middle - 1
+    return text[:least]
 
 
 def asked(text: str, *, principal: str, session: str, turn: int, now: datetime) -> Message:
@@ -145,6 +233,34 @@ def asked(text: str, *, principal: str, session: str, turn: int, now: datetime) 
 
 
 def results_text(traffic: Sequence[Message]) -> str:
-    """What tools answered, as one text."""
-    found = (b.text for m in traffic for b in m.blocks if isinstance(b, ToolResult))
-    return "\n".join(found)
+    """What tools answered, as one text; errors are none of it."""
+    blocks = (b for m in traffic for b in m.blocks)
+    return "\n".join(b.text for b in blocks if isinstance(b, ToolResult) and not b.is_error)
+
+
+def _with_own_ids(calls: Sequence[ToolUse], sent: Sequence[Message]) -> tuple[ToolUse, ...]:
+    # Many models count their calls anew in each reply, and a script has calls of its own.
+    taken = {i for message in sent for i in message.calls}
+    found: list[ToolUse] = []
+    for call in calls:
+        own, number = call.id or "call_1", 1
+        while own in taken:
+            number += 1
+            own = f"{call.id or 'call'}_{number}"
+        taken.add(own)
+        found.append(call if own == call.id else replace(call, id=own))
+    return tuple(found)
+
+
+def _result(call: ToolUse, outcome: ToolOutcome, text: str) -> ToolResult:
+    return ToolResult(id=call.id, text=text, is_error=outcome != "done")
+
+
+def _message(name: str, role: str, blocks: tuple[Block, ...], task: Task) -> Message:
+    return Message(
+        id=name,
+        role="assistant" if role == "assistant" else "tool",
+        blocks=blocks,
+        principal=task.principal,
+        time=task.now,
+    )

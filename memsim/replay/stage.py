@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsim.clock import Clock
-from memsim.context import Context
+from memsim.context import TRIMMED_FIRST, Context
 from memsim.errors import MemsimError, StrategyError
 from memsim.message import ToolUse, composed
 from memsim.models import Request
 from memsim.replay.account import Account, by_section, common_start
-from memsim.replay.agent import Agent, asked, results_text
+from memsim.replay.agent import Agent, Task, asked, results_text, shortened
 from memsim.replay.facts import Chronicle, FactBook
 from memsim.replay.foreign import foreign_calls
 from memsim.replay.meter import MeteredModel
@@ -20,6 +20,7 @@ from memsim.replay.recorder import Recorder
 from memsim.replay.watching import Watch, watch_asked, watch_fitted, watch_sent
 from memsim.scenario.script import Ask, Elapsed, ForgetAsked, Granted, Restarted, Turn
 from memsim.strategy import Environment, Event, Grant, Query, Strategy
+from memsim.tokens import MESSAGE_OVERHEAD
 from memsim.trace import EvidenceTrace, ProbeTrace, Trace, TurnRecord
 
 if TYPE_CHECKING:
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from memsim.context import Section
     from memsim.message import Message
     from memsim.models import Embedder, Model
     from memsim.scenario.script import Probe, Scenario, ScriptEvent
     from memsim.strategy import ForgetOutcome, Location
     from memsim.tokens import TokenCounter
-    from memsim.trace import Age
+    from memsim.trace import Age, AgentRound, Phase
 
     MakeStrategy = Callable[[Environment], Strategy]
     Evidence = tuple[tuple[str, str | None], ...]
@@ -69,6 +71,7 @@ class Stage:
         self._said = Chronicle(e for p in scenario.probes for e in p.evidence)
         self._watch = Watch(self._said.session_of)
         self._events: list[Event] = []
+        self._rounds: list[AgentRound] = []
         self._compactions = 0
         self._before: tuple[Message, ...] = ()
         self._turn = 0
@@ -221,8 +224,7 @@ class Stage:
                 account.add(*self._deliver(turn))
                 calls = {b.id: b for b in message.blocks if isinstance(b, ToolUse)}
             elif calls:
-                with self._foreign["write"]:
-                    message = self._agent.replaced(message, calls, turn.principal)  # noqa: PLW2901
+                message = self._agent("write").replaced(message, calls, turn.principal)  # noqa: PLW2901
             self._observe(message, planted)
         with self._foreign["maintain"]:
             self.strategy.end_turn()
@@ -253,8 +255,7 @@ class Stage:
         context, overflow, _ = self._context(query)
         with self._foreign["maintain"]:
             self.strategy.delivered(context)
-        with self._foreign["write"]:
-            self._let_agent_work(context, turn)
+        self._let_agent_work(context, turn)
         prompt = tuple(m for s in context.sections for m in s.messages)
         cached = self._counter.messages(common_start(self._before, prompt))
         self._before = prompt
@@ -299,21 +300,37 @@ class Stage:
                 moved=moved,
                 events=events,
                 calls=self._model.take(),
+                agent=self._take_rounds(),
             )
         )
 
-    @property
-    def _agent(self) -> Agent:
-        return Agent(self._model, self.strategy, repeat=self._repeat, log=self._events.append)
+    def _agent(self, phase: Phase) -> Agent:
+        return Agent(
+            self._model,
+            self.strategy,
+            repeat=self._repeat,
+            counter=self._counter,
+            hold=self._foreign[phase],
+            # What is called for a question is part of no turn.
+            log=self._events.append if phase == "write" else lambda _event: None,
+            keep=self._rounds.append,
+        )
 
     def _let_agent_work(self, context: Context, turn: Turn) -> None:
         """The agent may use the memory's tools for what it was just told."""
-        tools = self.strategy.tools(turn.principal)
+        with self._foreign["write"]:
+            tools = tuple(self.strategy.tools(turn.principal))
         if tools and turn.heard:
             there = context.verbatim
             heard = (m for m in turn.heard if m.id not in there)
             messages = (*context.messages(), *heard)
-            self._agent.work(messages, tools, principal=turn.principal, now=turn.time)
+            task = Task(tools, turn.principal, turn.time, self._budget)
+            self._agent("write").work(messages, task)
+
+    def _take_rounds(self) -> tuple[AgentRound, ...]:
+        rounds = tuple(self._rounds)
+        self._rounds.clear()
+        return rounds
 
     # -- probes
 
@@ -349,7 +366,7 @@ class Stage:
     def _with_tools(self, context: Context, query: Query) -> Context:
         """The context with what the agent found by tools that only read."""
         with self._foreign["search"]:
-            tools = [t for t in self.strategy.tools(query.principal) if t.reads]
+            tools = tuple(t for t in self.strategy.tools(query.principal) if t.reads)
         if not tools:
             return context
         question = asked(
@@ -359,25 +376,30 @@ class Stage:
             turn=query.turn,
             now=query.time,
         )
-        with self._foreign["search"]:
-            traffic = self._agent.work(
-                (*context.messages(), question), tools, principal=query.principal, now=query.time
-            )
-        if not traffic:
+        task = Task(tools, query.principal, query.time, query.budget)
+        traffic = self._agent("search").work((*context.messages(), question), task)
+        found = self._found(results_text(traffic), context, query)
+        if not found.tokens:
             return context
-        sources = self._facts.stated()
-        found = composed(
-            "user",
-            results_text(traffic),
-            id=f"found:{query.turn}",
-            derived_from=sources,
-            time=query.time,
-        )
-        section = self._build.section("tools", (found,))
         fitted, _ = self._build.fit(
-            replace(context, sections=(*context.sections, section)), query.budget
+            replace(context, sections=(*context.sections, found)), query.budget
         )
         return fitted
+
+    def _found(self, text: str, context: Context, query: Query) -> Section:
+        """What tools found, as much of it as there is room for when all else that may gives way."""
+        stays = sum(s.tokens for s in context.sections if s.layer not in TRIMMED_FIRST)
+        text = shortened(text, query.budget - stays - MESSAGE_OVERHEAD, self._counter)
+        if not text:
+            return self._build.section("tools", ())
+        message = composed(
+            "user",
+            text,
+            id=f"found:{query.turn}",
+            derived_from=self._facts.stated(),
+            time=query.time,
+        )
+        return self._build.section("tools", (message,))
 
     def _seen(self, ask: Ask, look: _Look, age: Age | None) -> ProbeTrace:
         probe = ask.probe
@@ -400,6 +422,7 @@ class Stage:
             sessions=self._said.session_of,
             compactions=self._compactions,
             calls=self._model.take(),
+            agent=self._take_rounds(),
         )
 
     def _query_tokens(self, probe: Probe) -> int:

@@ -7,7 +7,8 @@
      "tokens": {"window": 212}, "sent": 212, "contexts": 1, "cached": 180, "overflow": 12,
      "moved": {"order_id": "absent"},
      "events": [{"kind": "compaction", "sources": ["m1"], "before": 900, "after": 300}],
-     "calls": [{"phase": "maintain", "task": "summarise", "input": 850, "output": 60, "cost": 0}]}
+     "calls": [{"phase": "maintain", "task": "summarise", "input": 850, "output": 60, "cost": 0}],
+     "agent": [...]}
 
     probes.jsonl
     {"case": "...", "repeat": 0, "probe": "order_id", "turn": 40, "session": "s2", "time": "...",
@@ -28,7 +29,8 @@
      "query_tokens": 9, "inspectable": true, "calls": [...]}
 
 A turn's fields that are empty are left out; a probe's never are. A turn names its repeat when it is
-not the first.
+not the first. What an agent did with the memory's tools, `memsim.scoring.transcripts` describes;
+where nothing offers any, a probe has none of it either.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memsim.clock import stamp
+from memsim.scoring.transcripts import agent_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,6 +85,7 @@ def record(trace: ProbeTrace, score: ProbeScore, case_id: str, repeat: int = 0) 
         "query_tokens": trace.query_tokens,
         "inspectable": trace.inspectable,
         "calls": _calls(trace.calls),
+        **agent_record(trace.agent),
     }
 
 
@@ -116,7 +120,7 @@ def turn_record(turn: TurnRecord, case_id: str, repeat: int = 0) -> Record:
         made["events"] = [_event(event) for event in turn.events]
     if turn.calls:
         made["calls"] = _calls(turn.calls)
-    return made
+    return made | agent_record(turn.agent)
 
 
 def _question(trace: ProbeTrace) -> Record:

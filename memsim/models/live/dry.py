@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsim.models.cassette.keys import key_of
+from memsim.models.limits import CALLS, ROUNDS
 from memsim.models.live import Answer
 from memsim.models.live.prompts import compose
 from memsim.models.live.spending import parts, tokens_at_most
@@ -18,13 +19,12 @@ if TYPE_CHECKING:
     from memsim.models.refs import LiveRef
     from memsim.tokens import TokenCounter
 
-ROUNDS = 4
-"""Times that an agent may ask before it has to answer."""
-
 OTHERS = 1.5
 """Tokens of other providers for one of ours, at most, in any language that is usual."""
 
 _EXACT = ("openai/", "azure/")
+_AROUND = 96
+"""Tokens around a call and its result, what is said of errors and of cuts included."""
 
 
 class DryModel:
@@ -83,8 +83,13 @@ class DryModel:
         exact = sum(map(self._counter.text, parts(call)))
         cost = None
         if self._price is not None:
-            cost = self._price.cost(self._most(call, request), call.max_tokens)
-            cost *= ROUNDS if _first_of_rounds(request) else _later_round(request)
+            most, length = self._most(call, request), call.max_tokens
+            if request.task != "act":
+                cost = self._price.cost(most, length)
+            elif request.round:
+                cost = 0.0  # the first one was priced as if every round were made
+            else:
+                cost = self._price.cost(ROUNDS * most + self._traffic(length), ROUNDS * length)
         return Answer(text="", input=exact, output=call.max_tokens, cost=cost)
 
     def _most(self, call: Call, request: Request) -> int:
@@ -94,6 +99,12 @@ class DryModel:
             return tokens_at_most(call) + self._longer(request)
         return int(OTHERS * longest) + 16 * (len(call.messages) + len(call.tools) + 1)
 
+    def _traffic(self, length: int) -> int:
+        """Tokens of calls and results that an agent is sent again, in all its rounds together."""
+        results = (ROUNDS - 1) * int(OTHERS * self._budget)
+        rounds = ROUNDS * (ROUNDS - 1) // 2
+        return results + rounds * (length + CALLS * _AROUND)
+
     def _longer(self, request: Request) -> int:
         """Tokens that a real model's own words may add to a call."""
         if request.task in {"answer", "act"}:
@@ -101,12 +112,3 @@ class DryModel:
         if request.task == "summarise" and request.previous and request.max_tokens:
             return max(0, request.max_tokens - self._counter.text(request.previous))
         return 0
-
-
-def _first_of_rounds(request: Request) -> bool:
-    return request.task == "act" and request.messages[-1].role != "tool"
-
-
-def _later_round(request: Request) -> int:
-    # The first one was priced as if every round were made.
-    return 0 if request.task == "act" else 1
