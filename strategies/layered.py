@@ -55,7 +55,8 @@ class Layered(Strategy):
         vectors: whether they are found by meaning as well.
         acl: whether everybody sees only what is theirs, shared with them, or said in their
             conversations.
-        mode: who stores and recalls: the framework, the agent by its tools, or both.
+        mode: who stores and recalls: the framework, the agent by its tools, or both. By the agent
+            alone, no fact is extracted, no conversation concluded and nothing recalled unasked.
         store: where entries are kept. Replays keep them in memory, which is fastest; what is found
             is the same in every store that compares exactly. `postgres` and `redis` need a server,
             whose address is in MEMSIM_POSTGRES_URL or MEMSIM_REDIS_URL.

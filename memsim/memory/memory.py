@@ -124,7 +124,7 @@ class Memory:
         if self.permissions.joins(message.principal, message.session):
             self._backlog.joined[message.session] = None
         left = self.conversations.add(message)
-        if left is not None and self.options.episodes:
+        if left is not None and self.options.concludes:
             self._backlog.left[message.principal, left] = None
         self._backlog.said.append(message)
         self._turns.admit()

@@ -31,7 +31,8 @@ class MemoryOptions:
         policy: what recall goes by.
         vectors: whether entries are found by meaning as well as by words.
         acl: whether permissions are enforced; otherwise everybody sees everything.
-        mode: who stores and recalls.
+        mode: who stores and recalls: `framework`, the agent by its tools, or both. What is said is
+            on record in any case, for the agent to search.
         episode_tokens: tokens that the summary of an episode may have.
         hygiene: when entries are put away and erased; None for never.
 
@@ -63,3 +64,13 @@ class MemoryOptions:
                 raise ValueError(f"{name} is {getattr(self, name)}: more than 0, at most 1")
         if self.mode not in {"framework", "agent", "both"}:
             raise ValueError(f"mode is {self.mode!r}: it is 'framework', 'agent' or 'both'")
+
+    @property
+    def extracts(self) -> bool:
+        """Whether facts are extracted without anybody's asking."""
+        return self.facts and self.mode != "agent"
+
+    @property
+    def concludes(self) -> bool:
+        """Whether conversations are concluded without anybody's asking."""
+        return self.episodes and self.mode != "agent"

@@ -88,7 +88,7 @@ class Turns:
         said = self.backlog.said_by(principal)
         if said:
             entries = self.episodic.record(said)
-            self.backlog.recorded(said, read=self.options.facts)
+            self.backlog.recorded(said, read=self.options.extracts)
             for entry in entries:
                 self.place(entry)
 

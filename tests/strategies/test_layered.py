@@ -8,10 +8,28 @@ import pytest
 
 from memsim.errors import MemsimError
 from memsim.message import said
+from memsim.models import Reply, Request
+from memsim.models.loading import load_model
 from memsim.strategy import Event, Forget, Grant
+from memsim.tokens import TokenCounter, load_tokenizer
 from tests.strategies.conversations import ask, held, play, probes, saved, strategy, talk
 
 REF = "layered:store=memory,window=3,k=4,vectors=off"
+
+
+class Noting:
+    """The offline model, which notes what it is asked for."""
+
+    name = "noting"
+
+    def __init__(self) -> None:
+        self.tasks: set[str] = set()
+        self._model = load_model("offline", TokenCounter(load_tokenizer("chars/4")))
+
+    def complete(self, request: Request) -> Reply:
+        """What the offline model says."""
+        self.tasks.add(request.task)
+        return self._model.complete(request)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +75,24 @@ def test_tools_are_offered_where_the_agent_has_a_say() -> None:
     assert "7741" not in memory.call_tool("memory_search", '{"query": "locker code"}', "ben")
     query = replace(ask(memory, "locker code"), session="s9")
     assert () == memory.context(query).sections
+
+
+@pytest.mark.parametrize(
+    ("mode", "tasks", "layers"),
+    [
+        ("framework", {"extract", "summarise"}, {"episodic", "semantic"}),
+        ("agent", set(), {"episodic", "long_term"}),
+        ("both", {"extract", "summarise"}, {"episodic", "semantic", "long_term"}),
+    ],
+)
+def test_the_mode_says_who_stores(mode: str, tasks: set[str], layers: set[str]) -> None:
+    """Left to the agent, the framework asks no model, and keeps but what was said."""
+    memory = strategy(f"{REF},mode={mode}", model=(model := Noting()))
+    play(memory, talk("My name is Tom. I live in Graz.", *["And now?"] * 4))
+    memory.call_tool("memory_store", '{"key": "home", "value": "Graz"}', "ana")
+
+    assert tasks == model.tasks
+    assert layers == {entry.tier for entry in memory.surfaces("ana")} - {"window"}
 
 
 def test_forgetting_what_was_shared_takes_it_from_the_reader_too() -> None:
