@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -89,7 +89,8 @@ def measured(strategy: str, turns: int, clock: Callable[[], float]) -> Meter:
             scenario,
             prepare(strategy),
             model=load_model("offline", counter.tokenizer, SEED),
-            embed=partial(load_embedder, "wordllama"),
+            # As a run does it: whoever asks again is given what was loaded.
+            embed=cache(partial(load_embedder, "wordllama")),
             counter=counter,
             budget=BUDGET,
             seed=SEED,

@@ -44,11 +44,17 @@ def _only(build: ContextBuilder, section: Section, messages: Sequence[Message]) 
 
 def _spoken(message: Message, said: Mapping[str, Message]) -> Message:
     original = said.get(message.id)
-    if original is not None and original.text not in message.text:
+    if original is not None and not _whole(message, original):
         return original
     if message.composed and message.role == "system" and (message.quotes or message.derived_from):
         return replace(message, role="user")
     return message
+
+
+def _whole(message: Message, original: Message) -> bool:
+    # An empty text is part of any other: that it is quoted has to be said as well.
+    quoted = original.id in message.quotes and original.text in message.text
+    return quoted or message == original
 
 
 def _unpaired(messages: Sequence[Message]) -> frozenset[int]:

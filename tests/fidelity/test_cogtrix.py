@@ -39,8 +39,10 @@ from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.embedding import load_embedder
 from memsim.models.loading import load_model
 from memsim.strategy import Event, Forget, Query, Strategy
+from memsim.testing import verify
 from memsim.tokens import TokenCounter, load_tokenizer
-from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
+from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed, repaired, told
+from tests.fidelity.breaking import said as turn
 from tests.strategies.conversations import ask, strategy
 
 Json = Any
@@ -1221,3 +1223,8 @@ def test_the_past_is_no_longer_than_what_is_sent() -> None:
 def test_what_it_breaks_holds_once_it_is_repaired(name: str) -> None:
     """A conversation shows it of the design as published, and holds with `fixed`."""
     assert_broken_unless_fixed("cogtrix", name)
+
+
+def test_a_stamp_before_nothing_is_not_cut_once_it_is_repaired() -> None:
+    """An empty message is part of every text, of what was left of its own stamp too."""
+    verify("current_input", repaired("cogtrix"), told(turn(""), budget=1032))
