@@ -92,6 +92,7 @@ class Settings:
         record: whether a provider's model is asked, and what it says recorded.
         cassettes: the folder of the recordings.
         max_cost: dollars that the calls of one command may cost; None for no cap.
+        judge: who is asked about answers besides the rules; empty for nobody.
     """
 
     scenarios: tuple[str, ...] = ()
@@ -115,6 +116,7 @@ class Settings:
     record: Mode = "none"
     cassettes: str = "cassettes"
     max_cost: float | None = None
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,6 +414,7 @@ _READERS: Mapping[str, _Reader] = {
     "record": _one_of("none", "new", "rewrite", "live"),
     "cassettes": _read_text,
     "max_cost": _read_dollars,
+    "judge": _read_name,
 }
 
 COMMAND_KEYS: Mapping[str, _Reader] = {

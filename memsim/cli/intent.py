@@ -172,10 +172,12 @@ def _probeless(made: Plan) -> list[str]:
 
 def _check_names(settings: Settings) -> None:
     """Refuse unknown names before anything is written, without loading what they name."""
-    from memsim.models.refs import read_embedder, read_model
+    from memsim.models.refs import read_embedder, read_judge, read_model
     from memsim.tokens import ENCODINGS, load_tokenizer
 
     read_model(settings.model)
     read_embedder(settings.embedder)
+    if settings.judge:
+        read_judge(settings.judge)
     if settings.tokenizer not in ENCODINGS:
         load_tokenizer(settings.tokenizer)

@@ -170,9 +170,9 @@ def _fidelity(found: Found) -> Iterator[TextLine]:
 
 def _metrics(view: View) -> Iterator[TextLine]:
     from memsim.leakage.scores import LEAKAGE
-    from memsim.scoring.metrics import METRICS
+    from memsim.scoring.metrics import JUDGED, METRICS
 
-    known = {**METRICS, **LEAKAGE}
+    known = {**METRICS, **JUDGED, **LEAKAGE}
     rows: list[_Row] = [((name, m.unit, m.better, m.about), "") for name, m in known.items()]
     columns = [
         Column(head="metric", right=False),

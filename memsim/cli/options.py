@@ -35,6 +35,7 @@ class Flags(TypedDict):
     model: str | None
     embedder: str | None
     tokenizer: str | None
+    judge: str | None
     record: str | None
     live: bool
     cassettes: str | None
@@ -123,6 +124,12 @@ MODEL = (
     click.option("-m", "--model", metavar="ID", help="The language model.  [default: offline]"),
     click.option("--embedder", metavar="ID", help="The embedder.  [default: wordllama]"),
     click.option("--tokenizer", metavar="ID", help="What counts tokens.  [default: o200k_base]"),
+    click.option(
+        "--judge",
+        metavar="ID",
+        help="A model that judges answers beside the rules, tried on known ones first."
+        "  [default: none]",
+    ),
     click.option(
         "--record",
         metavar="none|new|rewrite",
@@ -251,6 +258,7 @@ def settings_in(flags: Flags) -> dict[str, object]:
         "model": flags["model"],
         "embedder": flags["embedder"],
         "tokenizer": flags["tokenizer"],
+        "judge": flags["judge"],
         "jobs": flags["jobs"],
         "max_errors": flags["max_errors"],
         "timeout": flags["timeout"],

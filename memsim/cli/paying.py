@@ -13,7 +13,7 @@ import click
 
 from memsim.cli.options import given
 from memsim.models.access import NOTHING, Spent, added
-from memsim.models.refs import LiveRef, is_asked, read_embedder, read_model
+from memsim.models.refs import LiveRef, is_asked, read_embedder, read_judge, read_model
 from memsim.report import numbers
 from memsim.report.layout import TextLine
 
@@ -32,7 +32,7 @@ def check_asking(ctx: click.Context, settings: Settings) -> None:
     Raises:
         click.UsageError: there is such a flag.
     """
-    if is_asked(settings.model, settings.embedder):
+    if is_asked(settings.model, settings.embedder, settings.judge):
         return
     for name, flag in _FLAGS:
         if given(ctx, name) and not (name == "record" and settings.record == "none"):
@@ -49,12 +49,13 @@ def asked(plan: Plan) -> Iterator[Plan]:
         CassetteError: recordings cannot be written.
     """
     settings, access = plan.settings, plan.cases[0].access
-    if access.mode == "none" or not is_asked(settings.model, settings.embedder):
+    parts = (settings.model, settings.embedder, settings.judge)
+    if access.mode == "none" or not is_asked(*parts):
         yield plan
         return
     from memsim.models.opening import check_live
 
-    check_live(settings.model, settings.embedder, access)
+    check_live(settings.model, settings.embedder, access, settings.judge)
     if access.cap is None:
         yield plan
         return
@@ -106,6 +107,8 @@ def _prices(settings: Settings) -> dict[str, Price | None]:
     found: dict[str, Price | None] = {}
     if isinstance(ref := read_model(settings.model), LiveRef):
         found[ref.model] = price_of(ref)
+    if settings.judge and isinstance(ref := read_judge(settings.judge).model, LiveRef):
+        found[ref.model] = price_of(ref)
     if (named := read_embedder(settings.embedder)).kind == "litellm":
         found[named.name] = listed(named.name)
     return found
@@ -116,15 +119,21 @@ def priced_lines(plan: Plan) -> list[TextLine]:
     from memsim.executors import choose_executor
     from memsim.models.live.spending import dollars
     from memsim.suite import run_case
+    from memsim.suite.judging import believed, calibrate
+    from memsim.tokens import TokenCounter, load_tokenizer
 
     if not (prices := _prices(plan.settings)):
         return []
-    specs = [replace(case, access=replace(case.access, dry=True)) for case in plan.cases]
+    dry = [replace(case, access=replace(case.access, dry=True)) for case in plan.cases]
+    counter = TokenCounter(load_tokenizer(plan.settings.tokenizer))
+    trial = calibrate(dry, counter)
+    # Nobody knows yet how the judge will do: it is asked about everything, if it does well.
+    specs = believed(dry, "")
     turns = sum(spec.turns for spec in specs)
     tally = Tallied(choose_executor(plan.settings.jobs, cases=len(specs), turns=turns))
     for _ in tally.run(specs, run_case):
         pass
-    spent = tally.spent
+    spent = added(trial.spent if trial else NOTHING, tally.spent)
     cost = f"at most {dollars(spent.cost)} ({_rates(prices)})"
     if unknown := [name for name, price in prices.items() if price is None]:
         cost = f"not known of {unknown[0]}: give it with its name, as in price=0.15/0.60"

@@ -26,7 +26,7 @@ from memsim.cli.progress import ProgressChoice, Step, Stopwatch, showing
 from memsim.cli.terminal import Terminal
 from memsim.discovery import find_project
 from memsim.errors import CapReached, ExitCode
-from memsim.models.access import NOTHING
+from memsim.models.access import NOTHING, added
 
 if TYPE_CHECKING:
     from memsim.discovery import Project
@@ -195,9 +195,10 @@ class _Performance:
     def _play(self, writer: RunWriter) -> tuple[CaseResult, ...]:
         from memsim.executors import choose_executor
         from memsim.gate import fails, lacks
-        from memsim.runs import perform
+        from memsim.runs import perform, with_judge_tried
 
-        plan, flags = self._plan, self._flags
+        flags = self._flags
+        plan, self._spent = with_judge_tried(self._plan, writer)
         done = len(writer.resumed)
         left = plan.cases[done:]
         turns = sum(spec.scenario.load().turns for spec in left)
@@ -213,7 +214,7 @@ class _Performance:
             try:
                 return perform(plan, writer, executor, watch=watch)
             finally:
-                self._spent = executor.spent
+                self._spent = added(self._spent, executor.spent)
 
     def _interrupted(self, writer: RunWriter, why: str) -> int:
         kept, total = len(writer.results), len(self._plan.cases)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from memsim.cli.terminal import Terminal
@@ -44,12 +45,18 @@ def table_lines(summary: Summary, terminal: Terminal) -> list[TextLine]:
     """The table, the failures and what was lost, in the order in which they should be read."""
     from memsim.report import failures, matrix, table
     from memsim.report.comparison import comparison_lines
+    from memsim.report.judging import judge_sentences
 
     marks, width = terminal.marks, terminal.width
     lines: list[TextLine] = []
     for board in summary.boards:
         lines += [*table.board_lines(board, marks, width), TextLine(text="")]
     lines += matrix.sweep_lines(summary.boards, width)
+    if summary.judging is not None:
+        bad = bool(summary.judging.unfit)
+        said = [table.wrapped(text, width) for text in judge_sentences(summary.judging)]
+        lines += [replace(line, tone="bad") if bad else line for part in said for line in part]
+        lines.append(TextLine(text=""))
     lines += failures.missed_lines(summary.missed, marks, width)
     if summary.leakage:
         from memsim.report.leak_tables import leakage_lines

@@ -8,7 +8,7 @@ task       input                          reply
 summarise  messages, `previous` summary   text of at most `max_tokens`, `sources` of it
 extract    messages                       one fact a line
 answer     messages (the context), question  an answer drawn only from the messages
-judge      question, `expected`, `given`  `yes` or `no`
+judge      question, `expected`, `given`  a verdict as JSON: see `memsim.models.judge`
 act        messages, tools                text or tool calls
 ========== ============================== ==========================================
 """
@@ -63,7 +63,11 @@ class Request:
         messages: what the model may read, oldest first; for `answer`, the whole context and nothing
             else.
         previous: `summarise`: the summary so far, to be carried on.
-        question, expected, given: `answer` and `judge`.
+        question, expected, given: `answer` and `judge`; of several expected answers, each on a line
+            of its own, any one will do.
+        outdated: `judge`: answers that held once, or that are somebody else's, one a line.
+        draw: `judge`: which of several opinions on the same answer this is; part of every
+            recording's key.
         asker: the principal whose `I` and `my` the question's are; empty where it makes no
             difference.
         max_tokens: upper bound of the reply, in the tokenizer's tokens; None leaves it to the
@@ -84,6 +88,8 @@ class Request:
     repeat: int = 0
     tools: tuple[ToolSpec, ...] = ()
     asker: str = ""
+    outdated: str = ""
+    draw: int = 0
     round: int = 0
 
 
@@ -107,6 +113,7 @@ class Reply:
         line_sources: where the text is one statement a line, the same for each line; a line that
             has none was carried on from `previous`, word for word. None when the model cannot say.
         cost: dollars; None when no price is known.
+        cut: whether the model was cut off before it had said everything.
     """
 
     text: str = ""
@@ -115,6 +122,7 @@ class Reply:
     cost: float | None = 0.0
     sources: tuple[str, ...] | None = None
     line_sources: tuple[tuple[str, ...], ...] | None = None
+    cut: bool = False
 
 
 def provenance(

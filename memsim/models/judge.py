@@ -1,7 +1,11 @@
-"""Judges by rule whether an answer states what was expected."""
+"""Judges by rule whether an answer states what was expected, and reads what any judge says.
+
+A verdict is one JSON object and nothing else: `{"verdict": "right"}` or `{"verdict": "wrong"}`.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -20,6 +24,9 @@ if TYPE_CHECKING:
 ENOUGH = 0.6
 """Share of the expected content words that an answer must hold."""
 
+_WORDS = {"right": True, "wrong": False}
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n?\s*```", re.DOTALL)
+_LONGEST = 1_000
 _VERDICT = re.compile(r"^\W*(yes|no)\b(?=\s*(?:[:,.;!]|$))", re.IGNORECASE)
 _NO_ANSWER = (
     "don't know",
@@ -32,8 +39,37 @@ _NO_ANSWER = (
 
 
 def judge(request: Request) -> str:
-    """`yes` when the given answer states the expected one, else `no`."""
-    return "yes" if states(request.given, request.expected) else "no"
+    """The verdict on a given answer: right when it states an expected one, and none that is old."""
+    wanted = request.expected.splitlines() or [""]
+    old = [o for o in request.outdated.splitlines() if not any(states(w, o) for w in wanted)]
+    right = any(states(request.given, text) for text in wanted)
+    return write_verdict(right=right and not any(states(request.given, text) for text in old))
+
+
+def write_verdict(*, right: bool) -> str:
+    """A verdict as every judge has to give it."""
+    return json.dumps({"verdict": "right" if right else "wrong"})
+
+
+def read_verdict(text: str) -> bool | None:
+    """Whether a judge said `right`; None where it is not sure what it said.
+
+    Only the one object is a verdict: another key or word, a key that comes twice, or a remark
+    before or after it make it none. A fence of Markdown around it is no remark.
+    """
+    said = text.strip()
+    if len(said) > _LONGEST:
+        return None
+    if fenced := _FENCE.fullmatch(said):
+        said = fenced[1].strip()
+    try:
+        pairs = json.loads(said, object_pairs_hook=tuple)
+    except (ValueError, RecursionError):
+        return None
+    if not (isinstance(pairs, tuple) and len(pairs) == 1 and pairs[0][0] == "verdict"):
+        return None
+    word = pairs[0][1]
+    return _WORDS.get(word) if isinstance(word, str) else None
 
 
 def states(given: str, expected: str) -> bool:

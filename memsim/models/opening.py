@@ -19,7 +19,7 @@ from memsim.models.live.pricing import listed, price_of
 from memsim.models.live.provider import LiteLLM
 from memsim.models.live.retrying import Retrying
 from memsim.models.live.spending import Ledger, Purse
-from memsim.models.refs import LiveRef, read_embedder, read_model
+from memsim.models.refs import LiveRef, read_embedder, read_judge, read_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ class Opened:
 
 @contextmanager
 def open_live(
-    ref: LiveRef, access: Access, *, case: str, repeat: int, seed: int
+    ref: LiveRef, access: Access, *, case: str, repeat: int, seed: int, role: str = ""
 ) -> Iterator[Opened]:
     """A provider's model, for as long as a case is played.
 
@@ -53,12 +53,15 @@ def open_live(
         case: the case's id.
         repeat: of the case.
         seed: of the waits between attempts.
+        role: what the model is asked as, where the case asks it as something else besides; keeps
+            the recordings apart.
 
     Raises:
         CassetteError: recordings are damaged or cannot be written.
     """
     account = Account()
-    path = tape_path(access.folder, ref.shown, case) if access.folder else None
+    asked_as = f"{role} {ref.shown}".strip()
+    path = tape_path(access.folder, asked_as, case) if access.folder else None
     if path is not None and access.folder is not None and access.mode in {"new", "rewrite"}:
         ignore_unfinished(access.folder)
     shelf = Shelf(path, case=case, model=ref.shown, repeat=repeat, mode=access.mode)
@@ -136,13 +139,14 @@ def own_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda value: (-len(value), value)))
 
 
-def check_live(model: str, embedder: str, access: Access) -> None:
+def check_live(model: str, embedder: str, access: Access, judge: str = "") -> None:
     """Refuse, before anything is played, what could not be asked in the end.
 
     Args:
         model: the model's ref.
         embedder: the embedder's ref.
         access: whether providers may be asked.
+        judge: the judge's ref; empty for none.
 
     Raises:
         RefError: a provider is unknown, its key is absent, or a cap cannot be kept.
@@ -152,6 +156,8 @@ def check_live(model: str, embedder: str, access: Access) -> None:
         return
     prices = {}
     if isinstance(ref := read_model(model), LiveRef):
+        prices[ref.model] = price_of(ref)
+    if judge and isinstance(ref := read_judge(judge).model, LiveRef):
         prices[ref.model] = price_of(ref)
     if (named := read_embedder(embedder)).kind == "litellm":
         prices[named.name] = listed(named.name)

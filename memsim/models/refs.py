@@ -60,14 +60,74 @@ class LiveRef:
         return f"{self.model}:{given}" if given else self.model
 
 
+DRAWS = 3
+"""Opinions that a judge gives on each answer, unless its ref says how many."""
+
+MOST_DRAWS = 99
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRef:
+    """A judge of answers, and how often it is asked about each.
+
+    Attributes:
+        model: which model judges.
+        name: the model's ref.
+        draws: an odd number: the majority of its opinions counts.
+    """
+
+    model: ModelRef | LiveRef
+    name: str
+    draws: int = DRAWS
+
+    @property
+    def shown(self) -> str:
+        """The ref, with what is not as usual."""
+        if self.draws == DRAWS:
+            return self.name
+        joint = "," if ":" in self.name and "=" in self.name.rpartition(":")[2] else ":"
+        return f"{self.name}{joint}draws={self.draws}"
+
+
 def is_live(ref: str) -> bool:
     """Whether a ref names a model of a provider: those have a slash in their name."""
     return "/" in ref.partition("=")[0]
 
 
-def is_asked(model: str, embedder: str) -> bool:
-    """Whether a provider is asked for one of the two, or recordings of what it said."""
-    return is_live(model) or embedder.startswith(LITELLM)
+def is_asked(model: str, embedder: str, judge: str = "") -> bool:
+    """Whether a provider is asked for one of them, or recordings of what it said."""
+    return is_live(model) or embedder.startswith(LITELLM) or is_live(judge)
+
+
+def read_judge(ref: str) -> JudgeRef:
+    """The judge that a ref names: a model's ref, which may say how many `draws` there are.
+
+    Raises:
+        RefError: it names none.
+    """
+    bare, draws = _without_draws(ref)
+    try:
+        model = read_model(bare)
+    except RefError as error:
+        raise RefError(f"--judge: {error.message}", hint=error.hint) from None
+    if isinstance(model, LiveRef):
+        return JudgeRef(model=model, name=model.shown, draws=draws)
+    if model.miss:
+        raise RefError(f"--judge: {ref!r}: the offline judge misses nothing: it is `offline`")
+    return JudgeRef(model=model, name="offline", draws=draws)
+
+
+def _without_draws(ref: str) -> tuple[str, int]:
+    head, _, tail = ref.rpartition(":")
+    pairs = [part.partition("=") for part in tail.split(",")] if head else []
+    said = [value.strip() for key, _, value in pairs if key.strip() == "draws"]
+    if not said:
+        return ref, DRAWS
+    draws = int(said[0]) if said[0].isdecimal() and len(said[0]) < 4 else 0
+    if len(said) > 1 or draws % 2 == 0 or draws > MOST_DRAWS:
+        raise RefError(f"--judge: {ref!r}: draws is an odd whole number from 1 to {MOST_DRAWS}")
+    rest = ",".join("".join(pair) for pair in pairs if pair[0].strip() != "draws")
+    return f"{head}:{rest}" if rest else head, draws
 
 
 def read_model(ref: str) -> ModelRef | LiveRef:

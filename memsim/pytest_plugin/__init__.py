@@ -51,6 +51,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write what was found into the baseline instead of comparing with it",
     )
     group.addoption(
+        "--memsim-judge",
+        metavar="ID|none",
+        help="a model that judges answers beside the rules, in place of the project's",
+    )
+    group.addoption(
         "--memsim-record",
         choices=["none", "new", "rewrite"],
         help="a live model's answers: replay them and never ask, record what is missing, or all",
@@ -88,7 +93,12 @@ def _repeats(text: str) -> int:
 def pytest_configure(config: pytest.Config) -> None:
     """The marker that every scenario item bears; options that cannot be meant are refused."""
     config.addinivalue_line("markers", "memsim: a scenario replayed against a strategy")
-    given = ("--memsim-baseline", "--memsim-update-baseline", "--memsim-report")
+    given = (
+        "--memsim-baseline",
+        "--memsim-judge",
+        "--memsim-update-baseline",
+        "--memsim-report",
+    )
     recording = config.getoption("--memsim-record") in {"new", "rewrite"}
     if recording or any(config.getoption(name) for name in given):
         from memsim.pytest_plugin.asked import check_options

@@ -14,7 +14,7 @@ from memsim.cli.against import read_against
 from memsim.cli.saved import settings_of
 from memsim.discovery import find_project
 from memsim.errors import MemsimError
-from memsim.models.refs import is_asked
+from memsim.models.refs import is_asked, read_judge
 
 if TYPE_CHECKING:
     from memsim.config import Settings
@@ -49,6 +49,7 @@ def asked_settings(project: Project, config: pytest.Config) -> Settings:
         "repeat": config.getoption("--memsim-repeat"),
         "baseline": config.getoption("--memsim-baseline"),
         "record": config.getoption("--memsim-record"),
+        "judge": config.getoption("--memsim-judge"),
     }
     return settings_of(project, flags)
 
@@ -59,6 +60,8 @@ def check_options(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: an option names what is not there, or contradicts another.
     """
+    if config.getoption("--memsim-judge"):
+        _check_judge(config)
     if config.getoption("--memsim-record") in {"new", "rewrite"}:
         _check_recording(config)
     updating = config.getoption("--memsim-update-baseline")
@@ -75,15 +78,24 @@ def check_options(config: pytest.Config) -> None:
             raise pytest.UsageError(str(error)) from error
 
 
+def _check_judge(config: pytest.Config) -> None:
+    try:
+        settings = asked_settings(find_project(config.rootpath), config)
+        if settings.judge:
+            read_judge(settings.judge)
+    except MemsimError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
 def _check_recording(config: pytest.Config) -> None:
     from memsim.models.opening import check_live
 
     try:
         project = find_project(config.rootpath)
         settings = asked_settings(project, config)
-        if is_asked(settings.model, settings.embedder):
+        if is_asked(settings.model, settings.embedder, settings.judge):
             access = asked_access(settings, project, config)
-            check_live(settings.model, settings.embedder, access)
+            check_live(settings.model, settings.embedder, access, settings.judge)
             return
     except MemsimError as error:
         raise pytest.UsageError(str(error)) from error

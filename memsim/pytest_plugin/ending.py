@@ -286,6 +286,7 @@ class Ending:
                 outcomes,
                 self._settings,
                 self._found,
+                trial=self._session.told_of_judge,
                 command=self._command,
             )
         except MemsimError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,7 @@ class ScenarioItem(pytest.Item):
         from memsim.suite.play import run_case
 
         try:
-            self.outcome = run_case(self.spec)
+            self.outcome = run_case(self._judge_tried())
         except MemsimError as error:
             said = " ".join(str(error).split())
             self.outcome = CaseOutcome(result=blank_result(self.spec, state="error", error=said))
@@ -86,6 +87,15 @@ class ScenarioItem(pytest.Item):
             from memsim.report.gather import unscored_of
 
             pytest.fail(unscored_of(result).error, pytrace=False)
+
+    def _judge_tried(self) -> CaseSpec:
+        if not self.spec.judge:
+            return self.spec
+        from memsim.pytest_plugin import session_of
+
+        trial = session_of(self.config).trial
+        unfit = str(trial["unfit"]) if trial else self.spec.unfit
+        return replace(self.spec, unfit=unfit)
 
     def runtest(self) -> None:
         """Judge the case by its bounds."""

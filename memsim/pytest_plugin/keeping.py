@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from memsim.errors import ExitCode
 from memsim.pytest_plugin.asked import RUN_FILES
 from memsim.runs import load_run, open_run
+from memsim.runs.trying import KEY
 from memsim.suite.planning import Plan, fingerprint
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def keep_run(
     settings: Settings,
     found: Comparison | None,
     *,
+    trial: Mapping[str, Any],
     command: tuple[str, ...],
 ) -> None:
     """Write a run into a folder, in place of the one that is there.
@@ -36,6 +38,7 @@ def keep_run(
         outcomes: what came of each.
         settings: of the session.
         found: the comparison with a baseline, if there was one.
+        trial: how the judge did on known answers; empty without one.
         command: what the user typed.
 
     Raises:
@@ -52,6 +55,8 @@ def keep_run(
     whole = hashlib.sha256("".join(prints).encode()).hexdigest()
     plan = Plan(cases=tuple(specs), settings=settings, fingerprints=prints, fingerprint=whole)
     with open_run(plan, folder.parent, out=folder, command=command) as writer:
+        if trial:
+            writer.note(KEY, dict(trial))
         for place, outcome in enumerate(outcomes):
             writer.keep(place, outcome)
         alone = judge(writer.results, max_errors=settings.max_errors)

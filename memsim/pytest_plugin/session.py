@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +22,7 @@ Phase = Literal["setup", "call"]
 """What failed in its setup could not be measured; what failed in its call was."""
 
 _CARRIED = "memsim_outcome"
+_TRIAL = "memsim_judge"
 
 
 class Session:
@@ -43,6 +44,7 @@ class Session:
         self._ending: Ending | None = None
         self._pytest_session: pytest.Session | None = None
         self._added: list[str] = []
+        self._trial: Mapping[str, Any] | None = None
 
     @property
     def ending(self) -> Ending | None:
@@ -52,6 +54,27 @@ class Session:
 
             self._ending = Ending(self, self.spec_of(next(iter(self.planned))))
         return self._ending
+
+    @property
+    def trial(self) -> Mapping[str, Any]:
+        """How the judge did on known answers, as `run.json` has it; empty without one.
+
+        Tried once, before the first case that has one; in a worker of xdist by the worker, which
+        asks about what all others ask about.
+
+        Raises:
+            MemsimError: it cannot be asked.
+        """
+        if self._trial is None:
+            from memsim.pytest_plugin.trying import trial_of
+
+            self._trial = trial_of(tuple(self._specs.values()))
+        return self._trial
+
+    @property
+    def told_of_judge(self) -> Mapping[str, Any]:
+        """The same, as far as anybody asked."""
+        return self._trial or {}
 
     @property
     def _works_for_another(self) -> bool:
@@ -110,12 +133,16 @@ class Session:
         if call.when == "setup" and isinstance(item, ScenarioItem) and item.outcome is not None:
             turns = self.config.getoption("--memsim-report") is not None
             setattr(report, _CARRIED, encode(item.outcome, turns=turns))
+            if self._trial:
+                setattr(report, _TRIAL, dict(self._trial))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """An outcome has come."""
         if (text := getattr(report, _CARRIED, None)) is not None:
             self.played[report.nodeid] = decode(text)
+        if self._trial is None and (trial := getattr(report, _TRIAL, None)) is not None:
+            self._trial = trial
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:

@@ -35,6 +35,7 @@ class Answer:
         said: the turn of its newest evidence; None without evidence.
         gone: from which turn on the evidence was out of the context; None when it never was.
         sent: tokens of its context and of the question itself; None when none was sent.
+        votes: the judge's opinions on it, as records have them; empty where it gave none.
     """
 
     case: str
@@ -55,6 +56,7 @@ class Answer:
     said: int | None = None
     gone: int | None = None
     sent: int | None = None
+    votes: tuple[str, ...] = ()
 
     @property
     def measured(self) -> bool:
@@ -123,6 +125,7 @@ def answer_of(case: CaseResult, line: Mapping[str, Any]) -> Answer:
         said=max((piece["turn"] for piece in evidence), default=None),
         gone=_gone(evidence),
         sent=context and context["total"] + line["query_tokens"],
+        votes=tuple(line.get("judge", ())),
     )
 
 

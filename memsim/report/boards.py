@@ -124,6 +124,7 @@ class _Column:
             ranking=self._ranking(),
             ranked=len(self.sample("mrr")),
             f1=self._f1(),
+            judged=self._judged(),
             masked=self._masked(),
         )
 
@@ -162,6 +163,11 @@ class _Column:
     def _f1(self) -> Estimate | None:
         f1 = mean_of(self.sample("locomo_f1"))
         return f1 if f1.n else None
+
+    def _judged(self) -> Estimate | None:
+        if not any("judged" in answer.scores for answer in self.answers):
+            return None
+        return mean_of(self.sample("judged"))
 
 
 def _complement(share: Estimate) -> Estimate:

@@ -58,6 +58,8 @@ def _answer_lines(story: Story, width: int) -> Iterator[TextLine]:
     why = f", {story.reason}" if story.reason else ""
     tone: Tone = "good" if story.outcome in PASSED else "bad"
     yield TextLine(text=f"  outcome   {story.outcome}{why}", tone=tone)
+    if story.votes:
+        yield TextLine(text=f"  judge     {', '.join(story.votes)}")
 
 
 def _hanging(name: str, text: str, width: int) -> Iterator[TextLine]:

@@ -13,6 +13,7 @@ from memsim.gate import Verdict, fails, judge, lacks
 from memsim.gate.keeping import kept_comparison
 from memsim.report.answers import Answer, answer_of, answers_of
 from memsim.report.boards import boards_of
+from memsim.report.judging import judging_of
 from memsim.report.numbers import plural
 from memsim.report.rows import (
     Board,
@@ -65,6 +66,7 @@ def summarise(
         pending=max(0, len(planned) - len(run.cases)) if isinstance(planned, Mapping) else 0,
         seconds=seconds,
         leakage=_leakage(run, examples),
+        judging=judging_of(run, answers),
         comparison=kept_comparison(run.folder),
     )
 
@@ -156,8 +158,14 @@ def unscored_of(case: CaseResult) -> Unscored:
     unbound = [f.metric for f in case.expect_failures if f.value is None]
     errors = case.counts.get("errors", 0)
     said = case.error or (f"{plural(errors, 'probe')} could not be scored" if errors else "")
+    said = "; ".join(part for part in (said, _unjudged(case)) if part)
     said = said or f"{', '.join(unbound)} could not be measured"
     return Unscored(case=case.key, state=case.state, error=said)
+
+
+def _unjudged(case: CaseResult) -> str:
+    silent = case.counts.get("unjudged", 0)
+    return case.unjudged or (f"{plural(silent, 'answer')} without a verdict" if silent else "")
 
 
 def missed_of(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from memsim.report import numbers
 from memsim.report.comparison import comparison_markdown
 from memsim.report.failures import broken_text, explain_command, missed_text
+from memsim.report.judging import judge_sentences
 from memsim.report.layout import Column
 from memsim.report.marks import UNICODE
 from memsim.report.matrix import sweep_table
@@ -42,6 +43,9 @@ def _lines(summary: Summary) -> Iterator[str]:
     if sweep := sweep_table(summary.boards):
         yield from ("", "## Recall by budget", "")
         yield from table_rows(sweep)
+    if summary.judging is not None:
+        yield from ("", "## Judge", "")
+        yield from (f"- {escape(said)}" for said in judge_sentences(summary.judging))
     if summary.leakage:
         from memsim.report.leak_tables import leakage_markdown
 

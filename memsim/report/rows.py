@@ -52,6 +52,7 @@ class Row:
         ranking: recall of evidence @k, MRR and nDCG by notation; empty where nothing is ranked.
         ranked: probes with evidence, over which `ranking` is a mean.
         f1: LoCoMo's F1; None where it is not scored.
+        judged: share of the answers that the judge found right; None where none was to be judged.
         masked: recall, F1 and evidence recall without what an audit found wrong; empty where there
             was no audit, or it found nothing.
     """
@@ -78,6 +79,7 @@ class Row:
     ranking: Mapping[str, float | None] = field(default_factory=dict)
     ranked: int = 0
     f1: Estimate | None = None
+    judged: Estimate | None = None
     masked: Mapping[str, Estimate] = field(default_factory=dict)
 
 
@@ -229,6 +231,39 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """The judge of a run, and how far it can be trusted.
+
+    Attributes:
+        prompt: the hash of what it is told; empty for a judge by rule.
+        floor: the share of known answers of each kind that it had to tell.
+        unfit: why nothing that it said counts; empty where it does.
+        known: by kind, how many known answers it told, and of how many.
+        known_flips: share of those on which its opinions differed.
+        answers: how many answers of the run it judged.
+        unread: of how many of them no majority of its opinions was a verdict.
+        flips: share of them on which its opinions differed.
+        agreement: share on which it says the same as the rules.
+        kappa: Cohen's, of the same; None where one of them says the same of all answers.
+        compared: over how many answers.
+    """
+
+    judge: str
+    draws: int
+    prompt: str = ""
+    floor: float = 0.0
+    unfit: str = ""
+    known: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    known_flips: float | None = None
+    answers: int = 0
+    unread: int = 0
+    flips: float | None = None
+    agreement: float | None = None
+    kappa: float | None = None
+    compared: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """Everything that is shown of a run.
 
@@ -237,6 +272,7 @@ class Summary:
         seconds: how long the command took; None when nobody waited for it.
         comparison: with the baseline; None without one.
         leakage: channels of leakage, by budget; empty where none was played.
+        judging: of the judge; None without one.
     """
 
     header: Header
@@ -249,3 +285,4 @@ class Summary:
     seconds: float | None = None
     comparison: Comparison | None = None
     leakage: tuple[LeakBoard, ...] = ()
+    judging: Judging | None = None

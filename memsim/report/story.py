@@ -59,6 +59,7 @@ class Story:
         sent: its tokens; None when there was none.
         expected: the right answers.
         error: what failed, when something did.
+        votes: a judge's opinions on the answer; empty where there is none.
     """
 
     probe: str
@@ -76,6 +77,7 @@ class Story:
     outcome: str
     reason: str
     error: str
+    votes: tuple[str, ...] = ()
 
 
 def story_of(probe: Line, turns: Iterable[Line], budget: int) -> Story:
@@ -104,6 +106,7 @@ def story_of(probe: Line, turns: Iterable[Line], budget: int) -> Story:
         outcome=probe["outcome"],
         reason=probe["reason"] or "",
         error=probe["error"] or "",
+        votes=tuple(probe.get("judge", ())),
     )
 
 

@@ -73,6 +73,7 @@ def board_table(board: Board, marks: Marks) -> Table:
         (Column(head="", right=False), [_sign(r, marks) for r in rows]),
         (Column(head="strategy", right=False), [r.strategy for r in rows]),
         *_recall_columns(board, marks),
+        *_judged_columns(rows),
         (Column(head="in ctx", rank=4), [numbers.share(r.in_context.mean) for r in rows]),
         (Column(head="evid.", rank=5), [numbers.share(r.evidence.mean) for r in rows]),
     ]
@@ -106,6 +107,18 @@ def _recall_columns(board: Board, marks: Marks) -> Table:
         table.append((Column(head="", right=False, rank=3), beats))
     if any(r.recall.n != board.answerable for r in rows):
         table.append((Column(head="n", rank=2), [numbers.count(r.recall.n) for r in rows]))
+    return table
+
+
+def _judged_columns(rows: Sequence[Row]) -> Table:
+    if not any(r.judged for r in rows):
+        return []
+    found = [r.judged or Estimate() for r in rows]
+    table = [(Column(head="judged", rank=1), [numbers.share(e.mean) for e in found])]
+    if len({(e.n, r.recall.n) for e, r in zip(found, rows, strict=True)}) > 1 or any(
+        e.n != r.recall.n for e, r in zip(found, rows, strict=True)
+    ):
+        table.append((Column(head="of", rank=7), [numbers.count(e.n) for e in found]))
     return table
 
 
@@ -174,6 +187,8 @@ def _meanings(board: Board) -> Iterator[tuple[str, str]]:
     """The heads that do not speak for themselves."""
     rows = board.rows
     pieces = max((r.evidence.n for r in rows), default=0)
+    if any(r.judged for r in rows):
+        yield "judged", "judged: right, as the judge says (see below how far it is to be believed)"
     yield "in ctx", "in ctx: the answer stood in the context"
     yield "evid.", f"evid.: share of the evidence that did, {numbers.plural(pieces, 'probe')}"
     if any(r.abstained.n for r in rows):

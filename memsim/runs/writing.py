@@ -162,6 +162,22 @@ class RunWriter:
             os.fsync(file.fileno())
         self._synced = time.monotonic()
 
+    def noted(self, key: str) -> object:
+        """What `run.json` says under a key; None where it says nothing."""
+        return self._info.get(key)
+
+    def note(self, key: str, value: object) -> None:
+        """Have `run.json` say something more, at once.
+
+        Raises:
+            RunFolderError: the folder cannot be written.
+        """
+        self._info[key] = value
+        try:
+            write_info(self.folder, self._info)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
     def finish(self, code: ExitCode, verdict: str = "", *, against: str = "") -> None:
         """The run is over: write down what came of it.
 

@@ -179,6 +179,7 @@ class ProbeNote:
     evidence: tuple[str, ...] = ()
     derived: bool = False
     asker: str | None = None
+    judge: bool | None = None
     labels: tuple[Named[str], ...] = ()
 
 

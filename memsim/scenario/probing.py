@@ -116,6 +116,7 @@ class _Placing:
             facts=facts,
             evidence=evidence,
             excluded=self._excluded(facts, evidence),
+            judge=note.judge,
             labels={label.name: label.value for label in note.labels},
             line=self._line,
         )

@@ -278,6 +278,7 @@ PROBE: Record[ProbeNote] = Record(
         ),
         _field("derived", Flag(), "the answer follows from what is said, but is not said"),
         _field("as", Ident(), "who asks", into="asker"),
+        _field("judge", Flag(), "whether a judge is asked about the answer, where a run has one"),
         _field("labels", MapOf(Text(), "label"), "slices for the tables"),
     ],
 )

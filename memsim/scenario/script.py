@@ -86,6 +86,8 @@ class Probe:
         excluded: why evidence recall is not scored for it; empty when it is.
         tolerance: `number`: allowed relative difference; `date`: allowed days.
         choices: `choice`: the options shown, of which `expect` is one.
+        judge: whether a judge, where a run has one, is asked about the answer; None where the
+            script leaves it to the run.
         labels: slices of a dataset, such as {"category": "temporal"}.
         line: where it stands in its file.
     """
@@ -103,6 +105,7 @@ class Probe:
     facts: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     excluded: str = ""
+    judge: bool | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     line: int | None = None
 

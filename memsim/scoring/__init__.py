@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.scoring.answers import AnswerScore, judge_answer
-from memsim.scoring.metrics import METRICS, Measure, Metric
+from memsim.scoring.metrics import JUDGED, METRICS, Measure, Metric
 from memsim.scoring.outcomes import OUTCOMES, PASSED, UNMEASURED, Outcome
 from memsim.scoring.probes import ProbeScore, score_probe
 from memsim.scoring.records import record, turn_record
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memsim.trace import Trace
 
 __all__ = [
+    "JUDGED",
     "METRICS",
     "OUTCOMES",
     "PASSED",

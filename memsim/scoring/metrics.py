@@ -83,6 +83,14 @@ ANSWERS = {
     "false_answers": _share("unanswerable probes that were answered all the same", "lower"),
     "false_abstentions": _share("answerable probes answered by not knowing", "lower"),
 }
+JUDGED = {
+    "judged": _share("probes that the judge was asked about and whose answer it found right"),
+    "judge_agreement": _share("probes of which the judge and the rules say the same"),
+    "judge_flips": _share("probes on which the judge's own opinions differ", "lower"),
+    "judge_unread": _share("probes on which no majority of its opinions was a verdict", "lower"),
+}
+"""Metrics of runs that have a judge; others do not have them at all."""
+
 EVIDENCE = {
     "evidence_recall": _share("evidence messages that stood in the context in their own words"),
     "evidence_any": _share("probes with at least one evidence message in the context"),

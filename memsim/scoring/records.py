@@ -28,9 +28,10 @@
                  "composed": [{"id": "summary:2", "layer": "summary", "text": "..."}]},
      "query_tokens": 9, "inspectable": true, "calls": [...]}
 
-A turn's fields that are empty are left out; a probe's never are. A turn names its repeat when it is
-not the first. What an agent did with the memory's tools, `memsim.scoring.transcripts` describes;
-where nothing offers any, a probe has none of it either.
+A turn's fields that are empty are left out; a probe's never are. A probe of a run with a judge has
+`"judge": ["right", "wrong", "unread"]` as well, its opinions one by one. A turn names its repeat
+when it is not the first. What an agent did with the memory's tools, `memsim.scoring.transcripts`
+describes; where nothing offers any, a probe has none of it either.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memsim.clock import stamp
+from memsim.scoring.judging import words_of
 from memsim.scoring.transcripts import agent_record
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
     from memsim.context import Context
     from memsim.scoring.evidence import Ranks
+    from memsim.scoring.judging import Ballot
     from memsim.scoring.probes import ProbeScore
     from memsim.strategy import Event
     from memsim.trace import CallRecord, EvidenceTrace, ProbeTrace, TurnRecord
@@ -54,7 +57,13 @@ if TYPE_CHECKING:
 _DIGITS = 6
 
 
-def record(trace: ProbeTrace, score: ProbeScore, case_id: str, repeat: int = 0) -> Record:
+def record(
+    trace: ProbeTrace,
+    score: ProbeScore,
+    case_id: str,
+    repeat: int = 0,
+    ballot: Ballot | None = None,
+) -> Record:
     """One probe as an object of `probes.jsonl`.
 
     Args:
@@ -62,8 +71,13 @@ def record(trace: ProbeTrace, score: ProbeScore, case_id: str, repeat: int = 0) 
         score: what it was worth.
         case_id: the case it belongs to.
         repeat: which repeat of the case.
+        ballot: what the judge says of it; None where it is not to be judged.
     """
-    return {
+    scores = {k: v if v is None else round(v, _DIGITS) for k, v in score.scores.items()}
+    if ballot is not None:
+        verdict = ballot.verdict
+        scores["judged"] = None if verdict is None else float(verdict)
+    made = {
         "case": case_id,
         "repeat": repeat,
         **_question(trace),
@@ -73,7 +87,7 @@ def record(trace: ProbeTrace, score: ProbeScore, case_id: str, repeat: int = 0) 
         "whereabouts": score.whereabouts,
         "detail": score.detail,
         "error": trace.error,
-        "scores": {k: v if v is None else round(v, _DIGITS) for k, v in score.scores.items()},
+        "scores": scores,
         "leaks": [{"fact": leak.fact, "in": leak.place} for leak in score.leaks],
         "hidden": len(trace.hidden),
         "evidence": [_evidence(piece) for piece in trace.evidence],
@@ -84,9 +98,10 @@ def record(trace: ProbeTrace, score: ProbeScore, case_id: str, repeat: int = 0) 
         "context": _context(trace.context, trace.overflow),
         "query_tokens": trace.query_tokens,
         "inspectable": trace.inspectable,
-        "calls": _calls(trace.calls),
+        "calls": _calls((*trace.calls, *(ballot.calls if ballot else ()))),
         **agent_record(trace.agent),
     }
+    return made if ballot is None else made | {"judge": words_of(ballot.votes)}
 
 
 def turn_record(turn: TurnRecord, case_id: str, repeat: int = 0) -> Record:

@@ -6,7 +6,15 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from memsim.scoring.evidence import CUTOFFS
-from memsim.scoring.metrics import ANSWERS, EVIDENCE, RANKED, Measure, measured, unmeasured
+from memsim.scoring.judging import flipped, votes_in
+from memsim.scoring.metrics import (
+    ANSWERS,
+    EVIDENCE,
+    RANKED,
+    Measure,
+    measured,
+    unmeasured,
+)
 from memsim.scoring.outcomes import UNMEASURED
 from memsim.scoring.usage import usage
 
@@ -23,6 +31,7 @@ _NO_PROBES = {
     "stale": "no probe asks for a fact that has an old value",
     "locomo_f1": "no probe has one of LoCoMo's categories",
     "false_answers": "no unanswerable probe was answered",
+    "judged": "no answer has a verdict of the judge",
     "answer_in_context": "no context was given for an answerable probe",
     **dict.fromkeys(EVIDENCE, "no probe has valid evidence and a context"),
     **dict.fromkeys(RANKED, "nothing was ranked"),
@@ -31,7 +40,7 @@ _UNANSWERED = "no answerable probe was answered"
 
 
 def summarise(probes: Iterable[Line], turns: Iterable[Line]) -> dict[str, Measure]:
-    """Every metric of `METRICS`, in its order.
+    """Every metric of `METRICS`, in its order; then those of `JUDGED`, where there is a judge.
 
     Lines of several cases may be pooled: shares are then means over all their probes, counts and
     amounts are sums.
@@ -50,7 +59,29 @@ def summarise(probes: Iterable[Line], turns: Iterable[Line]) -> dict[str, Measur
         "leaks": _leaks(lines),
         "unscored": _unscored(lines),
         **usage(turns, lines),
+        **_judged(lines, columns),
     }
+
+
+def _judged(lines: Sequence[Line], columns: Mapping[str, Sequence[float]]) -> dict[str, Measure]:
+    asked = [line for line in lines if "judged" in line["scores"]]
+    if not asked:
+        return {}
+    votes = [votes_in(line["judge"]) for line in asked if line.get("judge")]
+    flips = [float(f) for opinions in votes if (f := flipped(opinions)) is not None]
+    scored = [line["scores"] for line in asked if line["scores"]["judged"] is not None]
+    agreed = [float(s["judged"] == s["recall"]) for s in scored if s["recall"] is not None]
+    unread = [float(line["scores"]["judged"] is None) for line in asked if line.get("judge")]
+    return {
+        "judged": _mean(columns, "judged"),
+        "judge_agreement": _share_of(agreed, _NO_PROBES["judged"]),
+        "judge_flips": _share_of(flips, "no answer has two opinions that could be read"),
+        "judge_unread": _share_of(unread, "the judge was not asked"),
+    }
+
+
+def _share_of(values: Sequence[float], reason: str) -> Measure:
+    return measured(sum(values) / len(values), len(values)) if values else unmeasured(reason)
 
 
 def _columns(lines: Iterable[Line]) -> dict[str, list[float]]:

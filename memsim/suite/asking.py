@@ -13,6 +13,7 @@ from memsim.models.access import NO_ACCESS, NOTHING, Access, added
 from memsim.models.cassette import Missed
 from memsim.models.refs import LiveRef, is_asked, read_model
 from memsim.suite.cases import CaseOutcome, CaseSpec, blank_result
+from memsim.suite.judging import judge_of
 from memsim.suite.limit import OutOfTime
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from memsim.models import Embedder, Model
     from memsim.models.access import Spent
     from memsim.models.opening import Opened, OpenedEmbedder
+    from memsim.suite.judging import Judge
     from memsim.tokens import TokenCounter
 
 
@@ -34,7 +36,7 @@ def access_of(settings: Settings, project: Project, *, ledger: Path | None = Non
         project: whose folder of recordings it is.
         ledger: the file that tells what was spent.
     """
-    if not is_asked(settings.model, settings.embedder):
+    if not is_asked(settings.model, settings.embedder, settings.judge):
         return NO_ACCESS
     folder = project.base / settings.cassettes
     return Access(
@@ -47,25 +49,28 @@ def access_of(settings: Settings, project: Project, *, ledger: Path | None = Non
 
 
 def asking(
-    spec: CaseSpec, counter: TokenCounter, play: Callable[[Model], CaseOutcome]
+    spec: CaseSpec, counter: TokenCounter, play: Callable[[Model, Judge | None], CaseOutcome]
 ) -> CaseOutcome:
-    """Play a case with the model that it names; what fails is told in the outcome.
+    """Play a case with the model and the judge that it names; what fails is told in the outcome.
 
     Args:
         spec: the case.
         counter: token counts.
         play: plays it.
     """
-    if not is_asked(spec.model, spec.embedder):
-        return _tried(spec, lambda: play(_offline(spec.model, counter, spec.seed)))
+    if not is_asked(spec.model, spec.embedder, spec.judge):
+        model = _offline(spec.model, counter, spec.seed)
+        with judge_of(spec, counter) as judge:
+            return _tried(spec, partial(play, model, judge))
     from memsim.models.live.spending import OutOfMoney
 
     opened: Opened | None = None
+    judge = None
     vectors = _embedding(spec.embedder, spec.access)
     before = vectors.account.spent
     try:
-        with _opened(spec, counter) as opened:
-            outcome = _whole(_tried(spec, partial(play, opened.model)))
+        with _opened(spec, counter) as opened, judge_of(spec, counter) as judge:
+            outcome = _whole(_tried(spec, partial(play, opened.model, judge)))
     except _Broken as broken:
         outcome = broken.outcome
     except Missed as missed:
@@ -75,7 +80,9 @@ def asking(
     finally:
         vectors.keep()
     spent = added(opened.account.spent if opened else NOTHING, vectors.account.spent, before)
-    return _marked(replace(outcome, spent=spent), spent)
+    # Where it was the judge that never answered, the case was measured, and is only not judged.
+    asked = replace(judge.spent, failed=()) if judge else NOTHING
+    return _marked(replace(outcome, spent=added(spent, asked)), spent)
 
 
 class _Broken(Exception):  # noqa: N818 - it carries an outcome past what keeps recordings

@@ -18,6 +18,10 @@ State = Literal["scored", "error", "lost", "invalid"]
 `invalid`: of a channel of leakage too little could be tried to say anything."""
 
 
+UNTRIED = "it was not tried on known answers"
+"""Why no case believes a judge, as long as nobody says otherwise."""
+
+
 @quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseSpec:
@@ -28,6 +32,8 @@ class CaseSpec:
         turns, probes: how many the scenario has.
         timeout: seconds that it may take; 0 for as long as it likes. No record depends on it.
         access: how a provider's answers are come by. No record depends on it either.
+        judge: the ref of who is asked about answers besides the rules; empty for nobody.
+        unfit: why that judge is not believed, and not asked; empty where it was tried and did well.
     """
 
     scenario: ScenarioRef
@@ -43,6 +49,8 @@ class CaseSpec:
     probes: int = 0
     timeout: float = 0
     access: Access = NO_ACCESS
+    judge: str = ""
+    unfit: str = UNTRIED
 
     @property
     def id(self) -> str:
@@ -72,10 +80,12 @@ class CaseResult:
         state: whether it was played to its end.
         error: why it was not, in one line.
         metrics: every metric; None where it was not measured.
-        counts: probes, answerable, passed, failed, errors.
+        counts: probes, answerable, passed, failed, errors; with a judge also unjudged: answers of
+            which it gave no verdict.
         outcomes: probes by outcome.
         expect_failures: bounds that were not kept.
         seconds: how long it took here; for information only.
+        unjudged: why its answers were not judged though there is a judge; empty where they were.
     """
 
     id: str
@@ -92,6 +102,7 @@ class CaseResult:
     outcomes: Mapping[str, int] = field(default_factory=dict)
     expect_failures: tuple[ExpectFailure, ...] = ()
     seconds: float = 0.0
+    unjudged: str = ""
 
     @property
     def key(self) -> str:

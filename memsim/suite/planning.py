@@ -20,11 +20,12 @@ from memsim.discovery import (
 from memsim.discovery.project import PYPROJECT
 from memsim.errors import NothingCollected
 from memsim.models.access import NO_ACCESS, Access
-from memsim.models.refs import is_live
-from memsim.scoring import METRICS, SCORING_VERSION
+from memsim.models.refs import is_live, read_judge
+from memsim.scoring import JUDGED, METRICS, SCORING_VERSION
 from memsim.suite.cases import CaseSpec
 from memsim.suite.expect import Bound, parse_bound
 from memsim.suite.finding import Selection
+from memsim.suite.judging import instrument
 from memsim.suite.scenarios import LEAKAGE, ScenarioRef
 from memsim.suite.select import parse_expression
 
@@ -37,7 +38,7 @@ RECORDS = 1
 """Counted up whenever the same case would be recorded otherwise than before."""
 
 JUDGE = "rules"
-"""Who tells right answers from wrong ones: no model, as long as no probe can ask for one."""
+"""Who tells right answers from wrong ones where no judge is named."""
 
 CONTROLS = ("full_context", "no_memory", "oracle")
 """Strategies that every comparison has: a ceiling, a floor, and the evidence alone."""
@@ -136,6 +137,7 @@ def _cases_of(
     if scenario.budget is not None and not settings.budget_forced:
         budgets = (scenario.budget,)
     bounds = tuple(_bounds(ref, scenario, settings))
+    judge = read_judge(settings.judge).shown if settings.judge else ""
     for strategy in strategies:
         for budget in budgets:
             for repeat in range(settings.repeat):
@@ -153,6 +155,7 @@ def _cases_of(
                     probes=len(scenario.probes),
                     timeout=settings.timeout,
                     access=access,
+                    judge="" if ref.dataset == LEAKAGE else judge,
                 )
 
 
@@ -170,7 +173,8 @@ def _bounds(ref: ScenarioRef, scenario: Scenario, settings: Settings) -> Iterato
 
     leakage = ref.dataset == LEAKAGE
     for metric, (text, path, line) in said.items():
-        bound = parse_bound(metric, text, {**METRICS, **OF_CHANNELS}, path=path, line=line)
+        known = {**METRICS, **JUDGED, **OF_CHANNELS}
+        bound = parse_bound(metric, text, known, path=path, line=line)
         if leakage == (metric in OF_CHANNELS):
             yield bound
 
@@ -190,6 +194,7 @@ def fingerprint(spec: CaseSpec) -> str:
             "records": [RECORDS, SCORING_VERSION],
         }
         | _prompted(spec)
+        | ({"judge": instrument(spec.judge)} if spec.judge else {})
     )
 
 
@@ -203,8 +208,13 @@ def identity(cases: Sequence[CaseSpec]) -> dict[str, dict[str, str]]:
     return {
         "scenarios": {str(ref): ref.load().fingerprint for ref in _found(cases)},
         "strategies": {str(s): source_digest(s) for s in _strategies(cases)},
-        "instruments": _instruments(cases[0]) if cases else {},
+        "instruments": _instruments(max(cases, key=_has_judge)) if cases else {},
     }
+
+
+def _has_judge(spec: CaseSpec) -> bool:
+    # Channels of leakage have none; the first case that has one tells for the run.
+    return bool(spec.judge)
 
 
 def _found(cases: Sequence[CaseSpec]) -> dict[ScenarioRef, None]:
@@ -218,7 +228,7 @@ def _strategies(cases: Sequence[CaseSpec]) -> dict[StrategyRef, None]:
 def _instruments(spec: CaseSpec) -> dict[str, str]:
     return {
         "embedder": spec.embedder,
-        "judge": JUDGE,
+        "judge": f"{JUDGE} and {instrument(spec.judge)}" if spec.judge else JUDGE,
         "metrics": f"{SCORING_VERSION}.{RECORDS}",
         "model": spec.model,
         "tokenizer": spec.tokenizer,

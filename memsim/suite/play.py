@@ -32,6 +32,7 @@ from memsim.scoring import (
 from memsim.suite.asking import asking, embedder_of, failed
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
 from memsim.suite.expect import check_expectations
+from memsim.suite.judging import judged
 from memsim.suite.limit import time_limit
 from memsim.suite.scenarios import LEAKAGE
 from memsim.tokens import TokenCounter, load_tokenizer
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from memsim.models import Model
     from memsim.scenario.script import Scenario
     from memsim.strategy import Environment, Strategy
+    from memsim.suite.judging import Judge, Judgement
     from memsim.trace import Trace
 
 MakeStrategy = Callable[["Environment"], "Strategy"]
@@ -65,7 +67,7 @@ def _play_channel(spec: CaseSpec) -> CaseOutcome:
     from memsim.leakage.world import Setting
     from memsim.suite.leaking import attack
 
-    def play(model: Model) -> CaseOutcome:
+    def play(model: Model, _judge: Judge | None) -> CaseOutcome:
         # What a strategy prints must not end up among the results.
         with redirect_stdout(sys.stderr), _PrivateFolder() as folder, time_limit(spec.timeout):
             setting = Setting(
@@ -108,12 +110,12 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
         seen.append(strategy)
         return strategy
 
-    def play(model: Model) -> CaseOutcome:
+    def play(model: Model, judge: Judge | None) -> CaseOutcome:
         # What a strategy prints must not end up among the results.
         with redirect_stdout(sys.stderr), _PrivateFolder() as folder:
             trace = _replay(scenario, remembering, spec, model, folder)
         control = (seen[0].control if seen else None) or spec.strategy.control
-        return _scored(spec, trace, control, began)
+        return _scored(spec, trace, judged(spec, scenario, trace, judge), control, began)
 
     return asking(spec, _counter(spec.tokenizer), play)
 
@@ -164,11 +166,16 @@ class _PrivateFolder:
         return self._made
 
 
-def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOutcome:
+def _scored(
+    spec: CaseSpec, trace: Trace, judgement: Judgement, control: str, began: float
+) -> CaseOutcome:
     scores = score_probes(trace)
     case = spec.id
     pairs = zip(trace.probes, scores, strict=True)
-    probes = [record(seen, score, case, spec.repeat) for seen, score in pairs]
+    ballots = judgement.ballots
+    probes = [
+        record(seen, score, case, spec.repeat, ballots.get(seen.probe.id)) for seen, score in pairs
+    ]
     turns = [turn_record(turn, case, spec.repeat) for turn in trace.turns]
     metrics = {name: measure.value for name, measure in summarise(probes, turns).items()}
     try:
@@ -187,10 +194,11 @@ def _scored(spec: CaseSpec, trace: Trace, control: str, began: float) -> CaseOut
         state="error" if trace.error else "scored",
         error=" ".join(trace.error.split()),
         metrics=metrics,
-        counts=_counts(trace, scores),
+        counts=_counts(trace, scores) | _unjudged(trace, judgement),
         outcomes=_outcomes(scores),
         expect_failures=() if control else check_expectations(metrics, spec.bounds),
         seconds=round(time.perf_counter() - began, 6),
+        unjudged=judgement.why,
     )
     return CaseOutcome(
         result=result,
@@ -227,6 +235,14 @@ def _counts(trace: Trace, scores: Sequence[ProbeScore]) -> dict[str, int]:
         "failed": len(scores) - passed - errors,
         "errors": errors,
     }
+
+
+def _unjudged(trace: Trace, judgement: Judgement) -> dict[str, int]:
+    if not judgement.ballots:
+        return {}
+    given = {p.probe.id for p in trace.probes if p.answer is not None}
+    silent = [p for p, b in judgement.ballots.items() if b.verdict is None and p in given]
+    return {"unjudged": len(silent)}
 
 
 def _outcomes(scores: Sequence[ProbeScore]) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -14,12 +14,15 @@ from memsim.config import load_settings, parse_budget
 from memsim.discovery import StrategyRef, find_project, reload_changed, resolve, try_parameters
 from memsim.discovery.refs import snake_case
 from memsim.errors import RefError, Unmeasurable
+from memsim.models.refs import read_judge
 from memsim.scenario.script import Scenario
 from memsim.suite.asking import access_of
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, State
 from memsim.suite.finding import find_scenarios
+from memsim.suite.judging import believed, calibrate
 from memsim.suite.play import MakeStrategy, make_strategy, play_scenario
 from memsim.suite.scenarios import ScenarioRef
+from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
     from memsim.strategy import Strategy
@@ -62,6 +65,7 @@ class CaseReport:
         turns: one record a turn, as in `turns.jsonl`.
         result: the same as a run would keep it.
         command: what plays the case again; empty where a command line cannot name it.
+        judge: how a judge did on known answers, as `run.json` has it; empty without one.
     """
 
     id: str
@@ -73,6 +77,7 @@ class CaseReport:
     turns: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     result: CaseResult | None = field(default=None, repr=False)
     command: str = ""
+    judge: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def recall(self) -> Score:
@@ -88,6 +93,24 @@ class CaseReport:
         if value is None:
             raise Unmeasurable(f"{self.id}: no answerable probe was asked")
         return Score(value, "recall", self)
+
+    @property
+    def judged(self) -> Score:
+        """The share of the judged answers that the judge found right.
+
+        Raises:
+            Unmeasurable: there is no judge, or one that is not believed, or an answer of which it
+                gave no verdict: no test passes on that.
+        """
+        result = self.result
+        silent = result.counts.get("unjudged", 0) if result else 0
+        said = self.error or (result.unjudged if result else "")
+        if said or silent:
+            raise Unmeasurable(f"{self.id}: {said or f'{silent} answers without a verdict'}")
+        value = self.metrics.get("judged")
+        if value is None:
+            raise Unmeasurable(f"{self.id}: no judge was asked about an answer")
+        return Score(value, "judged", self)
 
     @property
     def missed(self) -> tuple[str, ...]:
@@ -112,7 +135,8 @@ def run(
         budget: tokens that a context may use, such as `4k`; the scenario's own, or the project's,
             when None.
         seed: of the fillers; the project's when None.
-        **settings: `model`, `embedder`, `tokenizer`, `record`, `cassettes`, when not the project's.
+        **settings: `model`, `judge`, `embedder`, `tokenizer`, `record`, `cassettes`, when not the
+            project's.
 
     Raises:
         UsageError: a name, file or value is wrong.
@@ -132,9 +156,20 @@ def run(
         tokenizer=chosen.tokenizer,
         probes=len(found.probes),
         access=access_of(chosen, project),
+        judge=read_judge(chosen.judge).shown if chosen.judge else "",
     )
+    spec, trial = _tried(spec, found)
     named = ref.place is not None and isinstance(strategy, str | StrategyRef)
-    return _report(play_scenario(found, spec, make), _command(spec) if named else "")
+    report = _report(play_scenario(found, spec, make), _command(spec) if named else "")
+    return replace(report, judge=trial)
+
+
+def _tried(spec: CaseSpec, scenario: Scenario) -> tuple[CaseSpec, Mapping[str, object]]:
+    counter = TokenCounter(load_tokenizer(spec.tokenizer))
+    trial = calibrate([spec], counter, scenario)
+    if trial is None:
+        return spec, {}
+    return believed([spec], trial.trial.unfit)[0], trial.record()
 
 
 def _command(spec: CaseSpec) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memsim.models import IDK, Request
-from memsim.models.judge import states
+from memsim.models.judge import judge, read_verdict, states
 from memsim.models.offline import OfflineModel
 from memsim.tokens import load_tokenizer
 
@@ -53,10 +53,77 @@ def test_what_states_something_else_is_wrong(given: str, expected: str) -> None:
     assert not states(given, expected)
 
 
-@pytest.mark.parametrize(("given", "verdict"), [("In Oslo.", "yes"), ("In Bergen.", "no")])
-def test_the_model_says_yes_or_no(given: str, verdict: str) -> None:
-    """And nothing else."""
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        ("In Oslo.", True),
+        ("The capital of Norway.", True),
+        ("In Bergen.", False),
+        ("Oslo, not Bergen.", True),
+        ("Oslo, and Bergen.", False),
+        ("", False),
+    ],
+)
+def test_the_model_gives_a_verdict(given: str, right: bool) -> None:
+    """Right is what states one of the expected answers, and none that is outdated."""
     model = OfflineModel(load_tokenizer("chars/4"))
-    request = Request(task="judge", question="Where?", expected="Oslo", given=given)
+    request = Request(
+        task="judge",
+        question="Where?",
+        expected="Oslo\ncapital of Norway",
+        outdated="Bergen",
+        given=given,
+    )
 
-    assert model.complete(request).text == verdict
+    assert right is read_verdict(model.complete(request).text)
+
+
+def test_what_is_no_longer_so_may_be_a_part_of_what_is() -> None:
+    """An outdated value inside the expected one makes no right answer wrong."""
+    request = Request(task="judge", expected="Oslo harbour", outdated="Oslo", given="Oslo harbour.")
+
+    assert read_verdict(judge(request))
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ('{"verdict": "right"}', True),
+        (' {"verdict":"wrong"}\n', False),
+        ('```json\n{"verdict": "right"}\n```', True),
+    ],
+)
+def test_a_verdict_is_one_object(text: str, verdict: bool) -> None:
+    """Blanks around it and a fence of Markdown change nothing."""
+    assert verdict is read_verdict(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "right",
+        "yes",
+        "null",
+        "true",
+        "[]",
+        "{}",
+        '["verdict", "right"]',
+        '[["verdict", "right"]]',
+        '{"verdict": "Right"}',
+        '{"verdict": true}',
+        '{"verdict": ["right"]}',
+        '{"verdict": {"right": 1}}',
+        '{"verdict": "right", "why": "it is"}',
+        '{"verdict": "wrong", "verdict": "right"}',
+        'The verdict is {"verdict": "right"}',
+        '{"verdict": "right"} {"verdict": "right"}',
+        '{"verdict": "right"',
+        '{"Verdict": "right"}',
+        "[" * 100_000,
+        '{"verdict": "right"}' + " " * 2_000 + ".",
+    ],
+)
+def test_anything_else_is_no_verdict(text: str) -> None:
+    """Least of all a right one."""
+    assert read_verdict(text) is None

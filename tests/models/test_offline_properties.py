@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memsim.message import Message, Role, composed, said
 from memsim.models import IDK, Model, Request, Task, provenance
 from memsim.models.heads import split_head
+from memsim.models.judge import read_verdict
 from memsim.models.lexicon import MONTHS, SEASONS, WEEKDAYS
 from memsim.models.loading import load_model
 from memsim.models.reader import ANSWER_WORDS
@@ -140,12 +141,12 @@ def test_facts_are_quoted(model: Model, context: tuple[Message, ...], limit: int
 
 @given(given_answer=texts, expected=texts)
 def test_the_judge_always_decides(model: Model, given_answer: str, expected: str) -> None:
-    """Yes or no, and yes to an answer that is what was expected."""
+    """Right or wrong, and right where an answer is what was expected."""
     request = Request(task="judge", given=given_answer, expected=expected)
     same = Request(task="judge", given=expected, expected=expected)
 
-    assert model.complete(request).text in {"yes", "no"}
-    assert model.complete(same).text == "yes"
+    assert read_verdict(model.complete(request).text) is not None
+    assert read_verdict(model.complete(same).text) is True
 
 
 @given(context=messages())
@@ -205,7 +206,7 @@ def test_a_huge_answer_is_judged(piece: str) -> None:
     given_answer = piece * (300_000 // len(piece))
     request = Request(task="judge", given=given_answer, expected="Rex on 3 June")
 
-    assert load_model("offline", "chars/4").complete(request).text == "no"
+    assert read_verdict(load_model("offline", "chars/4").complete(request).text) is False
 
 
 @settings(max_examples=30)

@@ -108,6 +108,6 @@ def test_every_flag_has_a_key() -> None:
     }
     settings = {"budget", "repeat", "seed", "model", "embedder", "tokenizer", "jobs"}
     settings |= {"max_errors", "timeout", "strategy", "fail_under", "baseline"}
-    settings |= {"record", "cassettes", "max_cost"}
+    settings |= {"record", "cassettes", "max_cost", "judge"}
 
     assert flags - settings - {"help"} == set(COMMAND_KEYS)

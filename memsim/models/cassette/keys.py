@@ -25,13 +25,18 @@ def key_of(call: Call) -> str:
 
 
 def settings_of(call: Call) -> dict[str, object]:
-    """Everything that a provider is told besides the messages; of tools the names and a hash."""
+    """Everything that a provider is told besides the messages; of tools the names and a hash.
+
+    And which draw it is, from the second on: so several answers to one call are several recordings.
+    """
     tools = [[t.name, t.description, t.parameters] for t in call.tools]
     found: dict[str, object] = {
         "max_tokens": call.max_tokens,
         "model": call.model,
         "temperature": call.temperature,
     }
+    if call.draw:
+        found["draw"] = call.draw
     if tools:
         found["tools"] = [t.name for t in call.tools]
         found["tools_hash"] = _digest(tools)[:16]

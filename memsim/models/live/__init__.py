@@ -43,6 +43,7 @@ class Call:
         model: litellm's id of it, such as `openai/gpt-4o-mini`.
         task: what it is asked for; a provider is not told, a reader of recordings is.
         max_tokens: where the provider cuts the answer off, in its own tokens.
+        draw: which of several answers to the same call is wanted; a provider is not told.
     """
 
     model: str
@@ -51,6 +52,7 @@ class Call:
     max_tokens: int
     temperature: float = 0.0
     tools: tuple[ToolSpec, ...] = ()
+    draw: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

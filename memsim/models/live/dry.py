@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memsim.models.cassette.keys import key_of
 from memsim.models.limits import CALLS, ROUNDS
 from memsim.models.live import Answer
-from memsim.models.live.prompts import compose
+from memsim.models.live.prompts import LENGTHS, compose
 from memsim.models.live.spending import parts, tokens_at_most
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ class DryModel:
         """Tokens that a real model's own words may add to a call."""
         if request.task in {"answer", "act"}:
             return max(0, self._budget - self._counter.messages(request.messages))
+        if request.task == "judge":
+            return max(0, LENGTHS["answer"] - self._counter.text(request.given))
         if request.task == "summarise" and request.previous and request.max_tokens:
             return max(0, request.max_tokens - self._counter.text(request.previous))
         return 0

@@ -34,10 +34,11 @@ def reply_of(call: Call, answer: Answer) -> Reply:
             " give it more with `:max_tokens=N`"
         )
     return Reply(
-        text=_verdict(answer.text) if call.task == "judge" else answer.text,
+        text=answer.text,
         tool_calls=distinct(answer.calls) if acting else (),
         usage=Usage(input=answer.input, output=answer.output),
         cost=answer.cost,
+        cut=answer.finish == "length",
     )
 
 
@@ -65,8 +66,3 @@ def canonical(arguments: str) -> str:
     except (ValueError, RecursionError):
         written = arguments
     return written.encode("utf-8", "replace").decode()
-
-
-def _verdict(text: str) -> str:
-    word = text.strip().strip("`*\"'.").lower()
-    return word if word in {"yes", "no"} else text

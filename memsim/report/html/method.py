@@ -10,6 +10,7 @@ from memsim.report.comparison import sizes
 from memsim.report.html.markup import Markup, code, element, folded, items, joined
 from memsim.report.html.subject import Subject, section
 from memsim.report.html.tables import table
+from memsim.report.judging import judge_sentences
 from memsim.report.layout import Column
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _rows(subject: Subject) -> Iterator[tuple[str, str]]:
     yield "Embedder", code(header.embedder)
     yield "Tokenizer", code(header.tokenizer)
     instruments = _mapping(info.get("instruments"))
-    yield "Judge", _judge(instruments.get("judge"))
+    yield from _judge(subject, instruments.get("judge"))
     yield "Metrics", f"version {instruments.get('metrics', 'not recorded')}"
     yield "Seed", f"{header.seed}, for everything that is drawn; {_repeats(header.repeat)}"
     yield "Probes", "; ".join(_counts(subject)) or "none"
@@ -60,10 +61,24 @@ def _mapping(found: object) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _judge(judge: object) -> str:
+def _judge(subject: Subject, judge: object) -> Iterator[tuple[str, str]]:
+    judging = subject.summary.judging
     if judge in {None, "", "rules"}:
-        return "rules alone: normalised matching of the expected answer; no model was asked"
-    return str(judge)
+        yield "Judge", "rules alone: normalised matching of the expected answer; no model was asked"
+        return
+    yield "Judge", str(judge)
+    if judging is None:
+        yield "Known answers", "the judge was not tried: nothing that it says is believed"
+        return
+    _, *sentences = judge_sentences(judging)
+    for said in sentences:
+        head, _, rest = said.partition(": ")
+        if head == "unmeasured":
+            yield "Judged scores", element("strong", f"{head}: {rest}", class_="bad")
+        elif rest:
+            yield head.capitalize(), rest
+        else:
+            yield "Judged scores", said
 
 
 def _repeats(repeat: int) -> str:
