@@ -108,12 +108,14 @@ def play_stubbed(spec: CaseSpec, stub: Stub | None = None) -> CaseOutcome:
         return run_case(spec)
 
 
-def play_and_die(spec: CaseSpec) -> CaseOutcome:
-    """Play a case, and be killed at the third call."""
+def play_and_die(
+    spec: CaseSpec, answer: Callable[[Call, int], Answer] = told, at: int = 2
+) -> CaseOutcome:
+    """Play a case, and be killed at the third call, or at another."""
 
     def die(call: Call, number: int) -> Answer:
-        if number == 2:
+        if number == at:
             os.kill(os.getpid(), signal.SIGKILL)
-        return told(call, number)
+        return answer(call, number)
 
     return play_stubbed(spec, Stub(die))
