@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from memsim.errors import ContextOverflow, ModelError
-from memsim.message import EPOCH, said
+from memsim.message import EPOCH, Message, Text, ToolResult, said
 from memsim.models import Reply, Request, ToolSpec
 from memsim.models.live.failing import Filtered, Outage, Refused
 from memsim.models.live.model import Account, LiveModel
 from memsim.models.live.pricing import price_of
 from memsim.models.live.provider import LiteLLM
 from memsim.models.live.retrying import Patience, Retrying
-from memsim.testing.provider import AFTER, FAULTS, LONGER, REFUSAL, Fault, Provider, providing
+from memsim.models.refs import LiveRef
+from memsim.testing.provider import (
+    AFTER,
+    FAULTS,
+    LONGER,
+    REFUSAL,
+    Fault,
+    Provider,
+    calling,
+    providing,
+)
 from memsim.testing.provider import faults as in_turn
 from tests.models.asking import QUESTION, REF, SAID
 
@@ -59,7 +71,9 @@ def provider() -> Iterator[Provider]:
 class Line:
     """A model over that provider, on a clock of its own."""
 
-    def __init__(self, provider: Provider, *faults: Fault, attempts: int = 3) -> None:
+    def __init__(
+        self, provider: Provider, *faults: Fault, attempts: int = 3, ref: LiveRef = REF
+    ) -> None:
         provider.asked.clear()
         provider.fault = in_turn(*faults)
         self.waits: list[float] = []
@@ -67,9 +81,9 @@ class Line:
         patience = Patience(attempts=attempts)
         # A slow machine, too, answers in time what nothing is wrong with.
         hung = not {"silent", "broken-off"}.isdisjoint(faults)
-        asker = LiteLLM(price_of(REF), timeout=1.5 if hung else 60.0)
+        asker = LiteLLM(price_of(ref), timeout=1.5 if hung else 60.0)
         self.model = LiveModel(
-            REF, Retrying(asker, patience=patience, wait=self.waits.append), self.account
+            ref, Retrying(asker, patience=patience, wait=self.waits.append), self.account
         )
 
 
@@ -141,6 +155,42 @@ def test_tool_calls_have_ids_of_their_own(provider: Provider) -> None:
     assert {'{"query": "kettle"}'} == {call.arguments for call in reply.tool_calls}
     (body,) = provider.asked
     assert ["max_tokens", "messages", "model", "temperature", "tools"] == sorted(body)
+
+
+def test_what_was_called_badly_is_sent_back_so_that_every_provider_takes_it(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names of their letters, arguments that are objects; the reply has them as they were."""
+    nasty = [("", "search the\n web!", "{"), ("a", "", "[1]"), ("a", "n" * 99, "[" * 9_999)]
+    monkeypatch.setattr(provider, "answer", lambda _: calling(*nasty, text="One moment."))
+    model = Line(provider).model
+    reply = model.complete(ACT)
+    used = Message(id="c", role="assistant", blocks=(Text(reply.text), *reply.tool_calls))
+    results = tuple(ToolResult(id=c.id, text="Error") for c in reply.tool_calls)
+    model.complete(
+        replace(ACT, messages=(*ACT.messages, used, Message(id="r", role="tool", blocks=results)))
+    )
+
+    assert [c[1:] for c in nasty] == [(c.name, c.arguments) for c in reply.tool_calls]
+    assert "One moment." == reply.text
+    sent = provider.asked[-1]["messages"][2:]
+    assert "One moment." == sent[0]["content"]
+    functions = [call["function"] for call in sent[0]["tool_calls"]]
+    assert ["search_the__web_", "unnamed", "n" * 64] == [f["name"] for f in functions]
+    assert all(isinstance(json.loads(f["arguments"]), dict) for f in functions)
+    ids = [call["id"] for call in sent[0]["tool_calls"]]
+    assert ids == [m["tool_call_id"] for m in sent[1:]]
+    assert 3 == len(set(ids))
+
+
+def test_no_agent_is_asked_that_would_not_be_told_of_its_tools(provider: Provider) -> None:
+    """What litellm would leave out in silence is said at once."""
+    line = Line(provider, ref=LiveRef(model="perplexity/sonar"))
+
+    with pytest.raises(Refused, match="offers it no tools"):
+        line.model.complete(ACT)
+
+    assert 1 == len(line.account.spent.failed)
 
 
 def test_a_call_is_what_it_says(provider: Provider) -> None:
