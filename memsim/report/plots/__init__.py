@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.report.frames import Frames
-from memsim.report.plots.breakdown import forest, heat_map, leakage_matrix, needle_grid
+from memsim.report.plots.against import forest
+from memsim.report.plots.breakdown import heat_map, leakage_matrix, needle_grid
 from memsim.report.plots.cost import context_over_time, spend
 from memsim.report.plots.forgetting import forgetting_curve, survival, whereabouts
 from memsim.report.plots.material import Material

@@ -1,4 +1,4 @@
-"""Where it breaks: by scenario, by place in the conversation, by channel, against the baseline."""
+"""Where it breaks: by scenario, by place in the conversation, by channel."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from memsim.report.plots.style import FAINT, HALF_PAGE, Picture, colour, share
+from memsim.report.plots.style import HALF_PAGE, Picture, share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from memsim.gate.findings import Found
     from memsim.report.plots.material import Material
     from memsim.report.rows import Matrix
 
 LOW_TO_HIGH = LinearSegmentedColormap.from_list("recall", ["#fbf3e4", "#7fb8ad", "#0b5d6b"])
-VERDICTS = {"safe": "#cfe8dd", "leak": "#d55e00", "invalid": "#eeeeee", "n/a": "#f6f6f6"}
+VERDICTS = {"safe": "#cfe8dd", "leak": "#d55e00", "invalid": "#f6e3b4", "n/a": "#f2f2f2"}
+REPORTED = "#f4b183"
+"""A leak through a channel that is shown only, and fails nothing."""
 DEPTHS = 10
 
 
@@ -38,7 +39,7 @@ def heat_map(material: Material) -> Picture | None:
     axes.set_yticks(range(len(labels)), labels)
     axes.set_xticks(range(len(names)), names, rotation=38, ha="left", rotation_mode="anchor")
     axes.xaxis.tick_top()
-    caption = _widest(matrix, board.rows[columns[0]].strategy, names, values)
+    caption = _widest(matrix, names, values)
     return Picture(name="heat-map", title=f"Recall by {matrix.by}", caption=caption, figure=figure)
 
 
@@ -58,9 +59,8 @@ def needle_grid(material: Material) -> Picture | None:
     axes = figure.subplots()
     _cells(axes, table.to_numpy(dtype=float))
     axes.set_yticks(range(len(table)), list(table.index))
-    axes.set_xticks(
-        [n - 0.5 for n in range(DEPTHS + 1)], [f"{n * 10} %" for n in range(DEPTHS + 1)]
-    )
+    ticks = range(0, DEPTHS + 1, 2)
+    axes.set_xticks([n - 0.5 for n in ticks], [f"{n * 10} %" for n in ticks])
     axes.set_xlabel("where the fact was said, as a share of the conversation so far")
     spread = (table.max(axis=1) - table.min(axis=1)).dropna()
     if spread.empty:
@@ -77,36 +77,6 @@ def needle_grid(material: Material) -> Picture | None:
     )
 
 
-def forest(material: Material) -> Picture | None:
-    """The change of each metric against the baseline with its interval."""
-    comparison = material.summary.comparison
-    cells = [c for c in comparison.cells if c.low is not None] if comparison else []
-    if not comparison or not cells:
-        return None
-    figure = Figure(figsize=(HALF_PAGE[0], 1.0 + 0.32 * len(cells)))
-    axes = figure.subplots()
-    margin = max(cell.margin for cell in cells)
-    axes.axvspan(-margin, margin, color="#efefef", zorder=0)
-    axes.axvline(0, color=FAINT, linewidth=1)
-    for place, cell in enumerate(reversed(cells)):
-        _whisker(axes, place, cell)
-    axes.set_yticks(range(len(cells)), [f"{c.variant}  {c.metric}" for c in reversed(cells)])
-    axes.grid(visible=False, axis="y")
-    axes.set_xlabel(f"change against {comparison.base}; grey: too small to count")
-    worse = [c for c in cells if c.word == "worse"]
-    if worse:
-        first = min(worse, key=lambda c: c.change or 0.0)
-        caption = (
-            f"{first.variant} is worse than {comparison.base}: {first.metric}"
-            f" {(first.change or 0.0):+.2f}, {first.lost} probes lost."
-        )
-    else:
-        caption = f"Nothing is worse than {comparison.base}."
-    return Picture(
-        name="forest", title=f"Against {comparison.base}", caption=caption, figure=figure
-    )
-
-
 def leakage_matrix(material: Material) -> Picture | None:
     """Leaks out of eligible attempts by channel and strategy."""
     boards = material.summary.leakage
@@ -116,16 +86,20 @@ def leakage_matrix(material: Material) -> Picture | None:
     names = list(board.strategies)
     figure = Figure(figsize=(3.0 + 0.95 * len(names), 1.2 + 0.31 * len(board.rows)))
     axes = figure.subplots()
-    leaking: dict[str, int] = dict.fromkeys(names, 0)
+    leaking = {
+        n: sum(1 for r in board.rows if (c := r.cells[i]) and c.breaches)
+        for i, n in enumerate(names)
+    }
     for y, row in enumerate(board.rows):
         for x, cell in enumerate(row.cells):
             if cell is None:
                 continue
+            leaked = cell.verdict == "leak" and bool(cell.breaches)
             ink = VERDICTS.get(cell.verdict, VERDICTS["invalid"])
+            ink = REPORTED if cell.verdict == "leak" and not leaked else ink
             axes.barh(y, 0.94, left=x + 0.03, height=0.86, color=ink)
-            leaked = cell.verdict == "leak"
-            leaking[names[x]] += leaked
             text = f"{cell.leaks} of {cell.eligible}" if cell.eligible else cell.verdict
+            text += " ?" if cell.verdict == "invalid" and cell.eligible else ""
             axes.text(
                 x + 0.5,
                 y,
@@ -151,6 +125,7 @@ def leakage_matrix(material: Material) -> Picture | None:
         if leaking[most]
         else f"Nothing leaked on {len(board.rows)} channels."
     )
+    axes.set_xlabel("pale: reported only; with ?: too little could be tried to say", fontsize=8)
     return Picture(name="leakage", title="Who sees what", caption=caption, figure=figure)
 
 
@@ -167,16 +142,16 @@ def _number(value: float | None) -> float:
 def _cells(axes: Axes, values: np.ndarray) -> None:
     axes.imshow(values, cmap=LOW_TO_HIGH, vmin=0, vmax=1, aspect="auto")
     for (y, x), value in np.ndenumerate(values):
-        if not np.isnan(value):
-            axes.text(
-                x,
-                y,
-                share(float(value)),
-                ha="center",
-                va="center",
-                fontsize=7.5,
-                color="white" if value > 0.62 else "#333333",
-            )
+        known = not np.isnan(value)
+        axes.text(
+            x,
+            y,
+            share(float(value)) if known else "–",
+            ha="center",
+            va="center",
+            fontsize=7.5,
+            color="white" if known and value > 0.62 else "#333333",
+        )
     _bare(axes)
 
 
@@ -187,27 +162,16 @@ def _bare(axes: Axes) -> None:
         spine.set_visible(False)
 
 
-def _widest(matrix: Matrix, _first: str, names: list[str], values: np.ndarray) -> str:
-    spread = np.nanmax(values, axis=1) - np.nanmin(values, axis=1)
-    y = int(np.nanargmax(spread))
+def _widest(matrix: Matrix, names: list[str], values: np.ndarray) -> str:
+    """The slice in which strategies are furthest apart; one that few were scored in is none."""
+    known = [(y, row[~np.isnan(row)]) for y, row in enumerate(values)]
+    spread = {y: float(row.max() - row.min()) for y, row in known if len(row) > 1}
+    if not spread:
+        return f"By {matrix.by} there is nothing to compare: it was not scored."
+    y = max(spread, key=lambda place: spread[place])
     best, worst = int(np.nanargmax(values[y])), int(np.nanargmin(values[y]))
     return (
         f"{matrix.slices[y].name.rpartition('::')[2]} tells most apart:"
         f" {names[best]} {share(float(values[y][best]))}, {names[worst]}"
         f" {share(float(values[y][worst]))}."
-    )
-
-
-def _whisker(axes: Axes, place: int, cell: Found) -> None:
-    ink = {"worse": "#aa0000", "better": "#117733"}.get(cell.word, FAINT)
-    axes.plot([cell.low or 0.0, cell.high or 0.0], [place, place], color=ink, linewidth=2)
-    axes.plot([cell.change or 0.0], [place], "o", color=ink, markersize=6)
-    axes.annotate(
-        cell.word,
-        (cell.high or 0.0, place),
-        xytext=(6, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=8,
-        color=ink if cell.word in {"worse", "better"} else colour(""),
     )

@@ -16,6 +16,7 @@ from memsim.report.plots.style import (
     SECTION_COLOURS,
     Picture,
     colour,
+    lettering,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def context_over_time(material: Material) -> Picture | None:
             ticks, [budget * 1.09] * len(ticks), "|", color="#aa0000", markersize=4, alpha=0.6
         )
         axes.axhline(budget, color=FAINT, linewidth=0.8, linestyle=(0, (4, 3)))
-        axes.set_title(name, fontsize=8, fontweight="normal", color=colour(name))
+        axes.set_title(name, fontsize=8, fontweight="normal", color=lettering(colour(name)))
         axes.set_ylim(0, budget * 1.18)
         axes.margins(x=0)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _short(y)))

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from memsim.report.plots.style import (
+    FAINT,
     HALF_PAGE,
     PLACE_COLOURS,
     Picture,
     colour,
     dashes,
     label_ends,
+    lettering,
     share,
+    shortened,
 )
 from memsim.stats import wilson
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from memsim.report.plots.material import Material
 
@@ -42,56 +48,101 @@ PLACES = {
     "lost": "lost",
 }
 SHOWN_COMPACTIONS = 40
+CROWD, COLUMNS, LETTERS = 5, 4, 24
+"""Curves that are drawn into one picture with their bands; panels beside each other beyond that,
+and letters of a panel's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Recall of a strategy by the age of what is asked for.
+
+    Attributes:
+        ages: medians of the groups, in turns, from 1 on.
+        recall, low, high: of each group, with its 95 % interval.
+    """
+
+    name: str
+    ages: Sequence[float]
+    recall: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
 
 
 def forgetting_curve(material: Material) -> Picture | None:
     """Recall by the age of the fact when it is asked for."""
+    curves = list(_curves(material))
+    if not curves:
+        return None
+    figure = _panels(curves) if len(curves) > CROWD else _together(curves, material.strategies)
+    keeps = max(curves, key=lambda curve: curve.recall[-1])
+    caption = (
+        f"{keeps.name} keeps most of what is old: {share(keeps.recall[0])} of the newest facts and"
+        f" {share(keeps.recall[-1])} of those about {round(keeps.ages[-1] - 1):,} turns old."
+    )
+    return Picture(name="forgetting", title="How long it remembers", caption=caption, figure=figure)
+
+
+def _curves(material: Material) -> Iterator[Curve]:
     import pandas as pd
 
     probes = material.shown(material.frames.probes)
     probes = probes[probes["recall"].notna() & probes["age"].notna() & (probes["control"] == "")]
     if probes.empty:
-        return None
+        return
     group = pd.cut(probes["age"].astype(float), bins=list(AGES), right=False, labels=False)
-    figure = Figure(figsize=HALF_PAGE)
-    axes = figure.subplots()
-    styles = dashes(material.strategies)
-    ends: list[tuple[float, float, str, str]] = []
-    spans: dict[str, tuple[float, float, int]] = {}
     for name in material.strategies:
         mine = probes[probes["strategy"] == name]
-        xs, ys, lows, highs = [], [], [], []
+        points = []
         for _, found in mine.groupby(group.loc[mine.index]):
             if len(found) < LEAST:
                 continue
             right, n = int(found["recall"].sum()), len(found)
             bounds = wilson(right, n)
-            xs.append(float(found["age"].astype(float).median()) + 1)
-            ys.append(right / n)
-            lows.append(bounds.low if bounds else right / n)
-            highs.append(bounds.high if bounds else right / n)
-        if len(xs) < 2:
-            continue
-        ink = colour(name)
-        axes.plot(xs, ys, color=ink, linestyle=styles[name], marker="o", markersize=3)
-        axes.fill_between(xs, lows, highs, color=ink, alpha=0.07, linewidth=0)
-        ends.append((xs[-1], ys[-1], name, ink))
-        spans[name] = ys[0], ys[-1], round(xs[-1] - 1)
-    if not ends:
-        return None
-    axes.set_xscale("log")
-    _age_ticks(axes)
-    axes.set_ylim(-0.03, 1.05)
+            low, high = (bounds.low, bounds.high) if bounds else (right / n, right / n)
+            points.append((float(found["age"].astype(float).median()) + 1, right / n, low, high))
+        if len(points) > 1:
+            ages, recall, lows, highs = zip(*points, strict=True)
+            yield Curve(name=name, ages=ages, recall=recall, low=lows, high=highs)
+
+
+def _together(curves: Sequence[Curve], names: Sequence[str]) -> Figure:
+    figure = Figure(figsize=HALF_PAGE)
+    axes = figure.subplots()
+    styles = dashes(names)
+    for curve in curves:
+        ink = colour(curve.name)
+        style = styles[curve.name]
+        axes.plot(curve.ages, curve.recall, color=ink, linestyle=style, marker="o", markersize=3)
+        axes.fill_between(curve.ages, curve.low, curve.high, color=ink, alpha=0.09, linewidth=0)
+    _ages(axes)
     axes.set_xlabel("age of the fact at the question, turns (log)")
     axes.set_ylabel("recall")
+    ends = [(c.ages[-1], c.recall[-1], c.name, colour(c.name)) for c in curves]
     label_ends(axes, ends, gap=0.05)
-    keeps = max(spans, key=lambda name: spans[name][1])
-    first, last, turns = spans[keeps]
-    caption = (
-        f"{keeps} keeps most of what is old: {share(first)} of the newest facts and"
-        f" {share(last)} of those about {turns:,} turns old."
-    )
-    return Picture(name="forgetting", title="How long it remembers", caption=caption, figure=figure)
+    return figure
+
+
+def _panels(curves: Sequence[Curve]) -> Figure:
+    """One for each: many bands upon each other would be mud. The others stand behind it, pale."""
+    rows = -(-len(curves) // COLUMNS)
+    figure = Figure(figsize=(HALF_PAGE[0] * 1.15, 1.35 * rows + 0.5))
+    grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
+    for axes, curve in zip(grid.flat, curves, strict=False):
+        for other in curves:
+            axes.plot(other.ages, other.recall, color="#d0d0d0", linewidth=0.7, zorder=1)
+        ink = colour(curve.name)
+        axes.fill_between(curve.ages, curve.low, curve.high, color=ink, alpha=0.2, linewidth=0)
+        axes.plot(curve.ages, curve.recall, color=ink, marker="o", markersize=3, zorder=3)
+        name = shortened(curve.name, LETTERS)
+        axes.set_title(name, fontsize=8, fontweight="normal", color=lettering(ink))
+        axes.tick_params(labelsize=7.5, labelbottom=True)
+    _ages(grid[0][0], few=True)
+    for place in range(len(curves), rows * COLUMNS):
+        grid.flat[place].set_visible(False)
+    figure.supxlabel("age of the fact at the question, turns (log)", fontsize=9)
+    figure.supylabel("recall", fontsize=9)
+    return figure
 
 
 def whereabouts(material: Material) -> Picture | None:
@@ -124,6 +175,9 @@ def whereabouts(material: Material) -> Picture | None:
                     color="black" if place in {"lost", "stored and missed"} else "white",
                 )
         left = left + width
+    for row, total in enumerate(left):
+        if not total:
+            axes.text(0.01, row, "not scored", va="center", fontsize=7.5, color=FAINT)
     axes.set_xlim(0, 1)
     axes.grid(visible=False)
     axes.set_xlabel("share of probes with evidence")
@@ -175,10 +229,10 @@ def survival(material: Material) -> Picture | None:
     axes.set_xlabel("compactions since the fact was said")
     axes.set_ylabel("facts still in the context")
     label_ends(axes, ends, gap=0.05)
-    worst = min(second, key=lambda name: second[name])
+    worst, best = min(second, key=second.__getitem__), max(second, key=second.__getitem__)
     caption = (
         f"After the second compaction {worst} still shows {share(second[worst])} of the facts"
-        " that it was told."
+        f" that it was told{f', {best} {share(second[best])}' if best != worst else ''}."
     )
     return Picture(
         name="survival", title="Survival over compactions", caption=caption, figure=figure
@@ -190,9 +244,11 @@ def _surviving(facts: pd.DataFrame) -> pd.Series:
     return facts.groupby("compactions")["there"].mean()
 
 
-def _age_ticks(axes: object) -> None:
+def _ages(axes: Axes, *, few: bool = False) -> None:
+    axes.set_xscale("log")
+    axes.set_ylim(-0.03, 1.05)
     ticks = [1, 6, 11, 21, 41, 81, 161, 321, 641, 1281, 2561, 5121]
-    low, high = axes.get_xlim()  # type: ignore[attr-defined]
-    shown = [t for t in ticks if low <= t <= high]
-    axes.set_xticks(shown, [f"{t - 1:,}" for t in shown])  # type: ignore[attr-defined]
-    axes.xaxis.set_minor_locator(NullLocator())  # type: ignore[attr-defined]
+    low, high = axes.get_xlim()
+    shown = [t for t in ticks if low <= t <= high][:: 3 if few else 1]
+    axes.set_xticks(shown, [f"{t - 1:,}" for t in shown])
+    axes.xaxis.set_minor_locator(NullLocator())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 INK, FAINT, GRID = "#222222", "#767676", "#e4e4e4"
 CONTROL = "#8a8a8a"
+READABLE = 0.183
+"""Luminance from which on letters on white have less than 4.5 to 1."""
 HALF_PAGE = (6.4, 4.0)
 """Inches; readable at half a page."""
 
@@ -138,6 +141,26 @@ def colour(strategy: str) -> str:
     return _COLOURS[base % len(_COLOURS)]
 
 
+def lettering(ink: str) -> str:
+    """A colour as dark as letters on white have to be; the same hue."""
+    red, green, blue = (int(ink[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    hue, light, strong = colorsys.rgb_to_hls(red, green, blue)
+    while _luminance(red, green, blue) > READABLE:
+        light -= 0.01
+        red, green, blue = colorsys.hls_to_rgb(hue, light, strong)
+    return "#" + "".join(f"{round(part * 255):02x}" for part in (red, green, blue))
+
+
+def _luminance(*parts: float) -> float:
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def shortened(name: str, letters: int) -> str:
+    """A name in so many letters at most; its end gives way."""
+    return name if len(name) <= letters else f"{name[: letters - 1]}…"
+
+
 def dashes(strategies: Iterable[str]) -> dict[str, Any]:
     """A line style for each, so that those of one colour can be told apart."""
     styles: dict[str, Any] = {}
@@ -168,7 +191,7 @@ def label_ends(axes: Axes, ends: Iterable[tuple[float, float, str, str]], *, gap
             textcoords="offset points",
             va="center",
             fontsize=8,
-            color=ink,
+            color=lettering(ink),
             annotation_clip=False,
         )
 

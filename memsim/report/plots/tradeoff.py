@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from memsim.config import show_budget
+from memsim.report.plots.labels import Spot, placed
 from memsim.report.plots.style import (
     CONTROL,
     FAINT,
@@ -17,6 +18,7 @@ from memsim.report.plots.style import (
     colour,
     dashes,
     label_ends,
+    lettering,
     share,
 )
 
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
 
     from memsim.report.plots.material import Material
     from memsim.report.rows import Row
-
-_LETTER, _LINE = 0.0135, 0.05
-"""What a letter and a line of a name take up, as shares of the axes."""
 
 
 def trade_off(material: Material) -> Picture | None:
@@ -141,26 +140,44 @@ def _cross(axes: Axes, row: Row) -> None:
 
 
 def _name_points(axes: Axes, rows: Sequence[Row]) -> None:
-    """Names beside the points, moved down until none stands upon another."""
-    placed: list[tuple[float, float, float]] = []
+    """Names beside the points, where they cover neither each other nor a point."""
     to_share = axes.transData + axes.transAxes.inverted()
-    for row in sorted(rows, key=lambda r: -_recall(r)):
-        left, at = to_share.transform((_tokens(row), _recall(row)))
-        right = left + 0.02 + _LETTER * len(row.strategy)
-        while any(
-            abs(at - other) < _LINE and left < their_right and their_left < right
-            for their_left, their_right, other in placed
-        ):
-            at -= _LINE / 4
-        placed.append((left, right, at))
+
+    def up(row: Row, value: float) -> float:
+        return float(to_share.transform((_tokens(row), value))[1])
+
+    ordered = sorted(rows, key=lambda r: (-_recall(r), r.strategy))
+    spots = [
+        Spot(
+            name=row.strategy,
+            x=float(to_share.transform((_tokens(row), _recall(row)))[0]),
+            y=up(row, _recall(row)),
+            low=up(row, _recall(row) if row.recall.low is None else row.recall.low),
+            high=up(row, _recall(row) if row.recall.high is None else row.recall.high),
+        )
+        for row in ordered
+    ]
+    for row, spot, place in zip(ordered, spots, placed(spots), strict=True):
+        ink = CONTROL if row.control else colour(row.strategy)
+        if place.far:
+            near = place.box.left if place.box.left > spot.x else place.box.right
+            axes.plot(
+                [spot.x, near],
+                [spot.y, place.middle],
+                transform=axes.transAxes,
+                color=ink,
+                linewidth=0.6,
+                alpha=0.7,
+                zorder=1,
+            )
         axes.text(
-            left + 0.015,
-            at,
+            place.box.left,
+            place.middle,
             row.strategy,
             transform=axes.transAxes,
             va="center",
             fontsize=8,
-            color=CONTROL if row.control else colour(row.strategy),
+            color=lettering(ink),
         )
 
 
