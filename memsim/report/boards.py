@@ -63,26 +63,27 @@ def _board(
         )
         for name in dict.fromkeys(c.strategy for c in cases)
     }
-    rows = sorted((c.row(budget) for c in columns.values()), key=_standing)
-    rows = _lettered(rows)
+    units = {a.unit: a.answerable for a in answers}
+    answerable = sum(units.values())
+    found = (replace(c.row(budget), answerable=answerable) for c in columns.values())
+    rows = _lettered(sorted(found, key=_standing))
     samples = {r.letter: columns[r.strategy].sample("recall") for r in rows if r.letter}
     wins = beaten(samples)
-    units = {a.unit: a.answerable for a in answers}
     return Board(
         dataset=dataset,
         budget=budget,
         scenarios=len({scenario_of(c.id) for c in cases}),
         probes=len(units),
-        answerable=sum(units.values()),
+        answerable=answerable,
         repeats=len({c.repeat for c in cases}),
         rows=tuple(replace(r, beats=wins.get(r.letter, ())) for r in rows),
         matrices=tuple(_matrices(dataset, [columns[r.strategy] for r in rows])),
     )
 
 
-def _standing(row: Row) -> tuple[int, float, str]:
+def _standing(row: Row) -> tuple[int, bool, float, str]:
     recall = -1.0 if row.recall.mean is None else row.recall.mean
-    return CONTROLS.get(row.control, 2), -recall, row.strategy
+    return CONTROLS.get(row.control, 2), row.partial, -recall, row.strategy
 
 
 def _lettered(rows: Sequence[Row]) -> list[Row]:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from memsim.report.leakage import LeakBoard
 
 
+LEAST_SCORED = 0.95
+"""Share of a row's probes that has to be scored: what was left out may be what is hard."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """A mean with its 95 % interval and the number of units that it is over.
@@ -49,6 +53,7 @@ class Row:
         compactions: of all scenarios together.
         leaks: probes in which something private was visible; None when nothing private was planted.
         unscored: probes that could not be scored.
+        answerable: probes that it should have been scored on, as the others were.
         ranking: recall of evidence @k, MRR and nDCG by notation; empty where nothing is ranked.
         ranked: probes with evidence, over which `ranking` is a mean.
         f1: LoCoMo's F1; None where it is not scored.
@@ -76,11 +81,22 @@ class Row:
     compactions: int | None = None
     leaks: int | None = None
     unscored: int = 0
+    answerable: int = 0
     ranking: Mapping[str, float | None] = field(default_factory=dict)
     ranked: int = 0
     f1: Estimate | None = None
     judged: Estimate | None = None
     masked: Mapping[str, Estimate] = field(default_factory=dict)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether some of its probes could not be scored, or were not asked."""
+        return self.recall.n < self.answerable
+
+    @property
+    def partial(self) -> bool:
+        """Whether so few were scored that its recall cannot be ranked among the others'."""
+        return self.recall.n < LEAST_SCORED * self.answerable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

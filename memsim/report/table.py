@@ -9,7 +9,7 @@ from memsim.report import numbers
 from memsim.report.layout import Column, Laid, TextLine, Tone, lay_out
 from memsim.report.marks import Marks
 from memsim.report.matrix import Table, matrix_lines
-from memsim.report.rows import Board, Estimate, Row
+from memsim.report.rows import LEAST_SCORED, Board, Estimate, Row
 
 MASKED_TITLE = "without answers and citations that an audit found wrong"
 
@@ -152,9 +152,11 @@ def _asked_columns(rows: Sequence[Row]) -> Table:
 
 
 def note(row: Row) -> str:
-    """What a control marks, and whether it could."""
+    """What a control marks, and whether it could; of how many probes a strategy was scored."""
     if row.control == "ceiling" and row.lost:
         return "ceiling*"
+    if row.incomplete and not row.control:
+        return f"{row.recall.n:,} of {row.answerable:,} scored"
     return row.control
 
 
@@ -170,6 +172,11 @@ def legend(board: Board, marks: Marks, laid: Laid | None = None) -> list[str]:
     notes += ["; ".join(meanings[place : place + 2]) for place in range(0, len(meanings), 2)]
     if any(note(r).endswith("*") for r in board.rows):
         notes.append("* all that was said did not fit into the budget: the oldest was left out")
+    if any(r.partial and not r.control for r in board.rows):
+        notes.append(
+            f"scored on less than {LEAST_SCORED:.0%} of its probes: ranked below the others,"
+            " whatever its recall"
+        )
     if hidden:
         names = ", ".join(head for head in hidden if head)
         notes.append(f"no room for: {names or 'notes'} (a wider terminal or --format md has them)")

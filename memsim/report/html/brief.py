@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memsim.report import numbers
-from memsim.report.html.markup import Markup, Value, code, element, joined
+from memsim.report.html.markup import Markup, Value, breakable, code, element, joined
 from memsim.report.html.spent import money_of
 from memsim.report.html.subject import Subject, address, named
 
@@ -60,6 +60,9 @@ def _choice(board: Board, rows: Sequence[Row]) -> Iterator[str]:
             f" at a budget of {numbers.budget(board.budget)} tokens.",
         ]
     )
+    if best.incomplete:
+        said = f"Only {best.recall.n:,} of {best.answerable:,} could be scored."
+        yield element("strong", said, class_="warn")
     if len(rows) > 1:
         yield _ladder(rows)
     if best.failed:
@@ -74,21 +77,28 @@ def _ladder(rows: Sequence[Row]) -> Markup:
     made = []
     for row in rows[:LADDER]:
         share = row.recall.mean or 0.0
-        css = f"f-{colour(row.strategy)[1:]}"
-        bar = element("rect", width=f"{100 * share:.1f}", height=8, class_=css)
+        ink = f"f-{colour(row.strategy)[1:]}"
+        bar = element("rect", width=f"{100 * share:.1f}", height=8, class_=ink)
         frame: dict[str, Value] = {"viewBox": "0 0 100 8", "preserveAspectRatio": "none"}
         drawn = element("svg", bar, **frame, aria_hidden="true")
-        said = numbers.share(row.recall.mean)
-        made.append(element("li", element("span", row.strategy), drawn, element("span", said)))
+        css = "partial" if row.partial else None
+        said = element("span", numbers.share(row.recall.mean), class_=css)
+        made.append(element("li", element("span", breakable(row.strategy)), drawn, said))
     return element("ol", *made, class_="ladder", aria_label="Recall, best first")
 
 
 def _rivals(best: Row, rows: Sequence[Row]) -> str:
     others = [row for row in rows if row.recall.mean is not None]
     text = _told_apart(best, others)
+    if partial := [_in_part(row) for row in others if row.partial]:
+        text += f" Scored only in part, and so ranked below: {', '.join(partial)}."
     if unscored := [row.strategy for row in rows if row.recall.mean is None]:
         text += f" Not scored: {', '.join(unscored)}."
     return text
+
+
+def _in_part(row: Row) -> str:
+    return f"{row.strategy} ({row.recall.n:,} of {row.answerable:,} probes)"
 
 
 def _told_apart(best: Row, others: Sequence[Row]) -> str:

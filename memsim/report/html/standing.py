@@ -37,7 +37,7 @@ from memsim.report.table import (
 if TYPE_CHECKING:
     from memsim.gate.findings import Comparison, Moved
     from memsim.report.matrix import Table
-    from memsim.report.rows import Board
+    from memsim.report.rows import Board, Row
 
 WORDS = {
     ExitCode.PASSED: ("passed", "good"),
@@ -136,13 +136,19 @@ def _board(board: Board) -> Markup:
 def _rows(board: Board) -> Markup:
     made = board_table(board, UNICODE)
     named_by = [column.head for column, _ in made].index("strategy")
-    tones = ["failed" if r.failed else "control" if r.control else "" for r in board.rows]
+    tones = [_tone(row) for row in board.rows]
 
     def cell(_row: int, column: int, text: str) -> Markup | str:
         return named(text) if column == named_by else text
 
     caption = title(board, UNICODE).capitalize()
     return table(made, caption, tones=tones, cell=cell, heading=named_by)
+
+
+def _tone(row: Row) -> str:
+    if row.control:
+        return "failed control" if row.failed else "control"
+    return " ".join(["failed"] * row.failed + ["partial"] * row.partial)
 
 
 def trade_off(subject: Subject) -> Markup:

@@ -40,7 +40,8 @@ def trade_off(material: Material) -> Picture | None:
         return None
     figure = Figure(figsize=HALF_PAGE)
     axes = figure.subplots()
-    front = _front(compared)
+    whole = [r for r in compared if not r.partial] or compared
+    front = _front(whole)
     axes.step(
         [_tokens(r) for r in front],
         [_recall(r) for r in front],
@@ -56,10 +57,11 @@ def trade_off(material: Material) -> Picture | None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _short(x)))
     _log_ticks(axes, [_tokens(r) for r in rows])
     axes.set_ylim(-0.03, 1.06)
-    axes.set_xlabel("mean tokens of the context, per turn (log)")
+    hollow = "; hollow: scored only in part" if any(r.partial for r in rows) else ""
+    axes.set_xlabel(f"mean tokens of the context, per turn (log){hollow}")
     axes.set_ylabel("recall")
     _name_points(axes, rows)
-    best = max(compared, key=lambda r: (_recall(r), -_tokens(r)))
+    best = max(whole, key=lambda r: (_recall(r), -_tokens(r)))
     cheap = min(front, key=_tokens)
     caption = (
         f"At {show_budget(board.budget)}, {best.strategy} remembers most: {share(_recall(best))} of"
@@ -134,9 +136,9 @@ def _cross(axes: Axes, row: Row) -> None:
     x, y = _tokens(row), _recall(row)
     if row.recall.low is not None and row.recall.high is not None:
         axes.plot([x, x], [row.recall.low, row.recall.high], color=ink, linewidth=1.2, alpha=0.7)
-    axes.plot(
-        [x], [y], marker="D" if row.control else "o", markersize=5 if row.control else 7, color=ink
-    )
+    mark, size = ("D", 5) if row.control else ("o", 7)
+    filling = "white" if row.partial else ink
+    axes.plot([x], [y], marker=mark, markersize=size, color=ink, markerfacecolor=filling)
 
 
 def _name_points(axes: Axes, rows: Sequence[Row]) -> None:
