@@ -64,7 +64,7 @@ def _tell(run: Run, case: CaseResult, name: str, form: str, terminal: Terminal) 
     if "leakage" in record:
         _tell_attempt(case, record, form, terminal)
         return
-    story = story_of(record, run.turns(case.key), case.budget)
+    story = story_of(record, run.turns(case.key), case.budget, terminal.marks)
     if form == "json":
         import json
 

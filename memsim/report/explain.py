@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from memsim.report.agent import agent_lines
 from memsim.report.layout import TextLine, Tone, cells_wide, pad
 from memsim.report.marks import Marks
 from memsim.report.story import Piece, Story
@@ -32,6 +33,7 @@ def story_lines(story: Story, marks: Marks, width: int) -> list[TextLine]:
         lines.append(TextLine(text=text.rstrip(), tone=row[4]))
     if story.more:
         lines.append(TextLine(text=f"  {marks.dots} and {story.more:,} more pieces of evidence"))
+    lines += agent_lines(story.agent, marks, width)
     return [*lines, *_answer_lines(story, width)]
 
 

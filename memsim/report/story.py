@@ -8,6 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from memsim.report import numbers
+from memsim.report.agent import phrases
+from memsim.report.marks import UNICODE, Marks
 
 Line = Mapping[str, Any]
 
@@ -60,6 +62,7 @@ class Story:
         expected: the right answers.
         error: what failed, when something did.
         votes: a judge's opinions on the answer; empty where there is none.
+        agent: what the agent did for the question, round by round.
     """
 
     probe: str
@@ -78,18 +81,20 @@ class Story:
     reason: str
     error: str
     votes: tuple[str, ...] = ()
+    agent: tuple[Line, ...] = ()
 
 
-def story_of(probe: Line, turns: Iterable[Line], budget: int) -> Story:
+def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNICODE) -> Story:
     """The story of a probe.
 
     Args:
         probe: its line of `probes.jsonl`.
         turns: the lines of its case in `turns.jsonl`.
         budget: of its case.
+        marks: signs that can be shown.
     """
     evidence = probe["evidence"][:MANY_PIECES]
-    happened = _events({piece["source"] for piece in evidence}, turns, until=probe["turn"])
+    happened = _events(evidence, turns, until=probe["turn"])
     return Story(
         probe=probe["probe"],
         ask=probe["ask"],
@@ -97,7 +102,7 @@ def story_of(probe: Line, turns: Iterable[Line], budget: int) -> Story:
         turn=probe["turn"],
         age=_age(probe["age"]),
         budget=budget,
-        pieces=tuple(_piece(piece, probe, happened) for piece in evidence),
+        pieces=tuple(_piece(piece, probe, happened, marks) for piece in evidence),
         more=len(probe["evidence"]) - len(evidence),
         context=_context(probe),
         sent=probe["context"] and probe["context"]["total"],
@@ -107,6 +112,7 @@ def story_of(probe: Line, turns: Iterable[Line], budget: int) -> Story:
         reason=probe["reason"] or "",
         error=probe["error"] or "",
         votes=tuple(probe.get("judge", ())),
+        agent=tuple(probe.get("agent", ())),
     )
 
 
@@ -150,9 +156,13 @@ class _Happened:
 
     tokens: Mapping[int, int]
     events: Mapping[str, Sequence[tuple[int, Line]]]
+    agent: Mapping[int, Sequence[Line]]
 
 
-def _events(sources: set[str], turns: Iterable[Line], *, until: int) -> _Happened:
+def _events(evidence: Sequence[Line], turns: Iterable[Line], *, until: int) -> _Happened:
+    sources = {piece["source"] for piece in evidence}
+    said = {piece["turn"] for piece in evidence}
+    agent: dict[int, Sequence[Line]] = {}
     tokens: dict[int, int] = {}
     events: dict[str, list[tuple[int, Line]]] = {source: [] for source in sources}
     for line in turns:
@@ -160,16 +170,22 @@ def _events(sources: set[str], turns: Iterable[Line], *, until: int) -> _Happene
             break
         if line.get("tokens") is not None:
             tokens[line["turn"]] = sum(line["tokens"].values())
+        if line["turn"] in said and "agent" in line:
+            agent[line["turn"]] = line["agent"]
         for event in line.get("events", ()):
             for source in sources.intersection(event.get("sources", ())):
                 events[source].append((line["turn"], event))
-    return _Happened(tokens, events)
+    return _Happened(tokens, events, agent)
 
 
-def _piece(piece: Line, probe: Line, happened: _Happened) -> Piece:
+def _piece(piece: Line, probe: Line, happened: _Happened, marks: Marks) -> Piece:
     events = happened.events[piece["source"]]
     way = _way(piece)
     steps = [_said(piece, way[0] if way else None, happened)]
+    turn = piece["turn"]
+    if rounds := happened.agent.get(turn):
+        # What became of a fact that an agent was told depends on what it made of it.
+        steps += [Step(turn=turn, what="agent", how=how) for how in phrases(rounds, marks)]
     steps += [_moved(before, after, events, happened) for before, after in pairwise(way)]
     told = {stop[0] for stop in way[1:]}
     steps += [_event(turn, event, happened) for turn, event in events if turn not in told]

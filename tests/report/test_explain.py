@@ -179,3 +179,37 @@ def test_all_of_several_answers_are_joined_by_and(probe_line: Make, turn_lines: 
 
     assert 'expected  "a" or "b"' in either
     assert 'expected  "a" and "b"' in both
+
+
+def test_what_an_agent_did_is_told_round_by_round(probe_line: Make, turn_lines: list[Line]) -> None:
+    """In the turn of the fact, and for the question; what went wrong says so."""
+    store = {"tool": "memory_store", "arguments": '{"key": "order", "value": "A-17, of March"}'}
+    search = {"tool": "memory_search", "arguments": '{"query": "order"}', "outcome": "done"}
+    rounds = [
+        {"round": 1, "said": "Let me see.", "calls": [search | {"result": "A-17\n", "cut": 1200}]},
+        {"round": 2, "calls": [store | {"outcome": "unknown", "result": "Error: no"}]},
+        {"round": 3, "note": "stopped"},
+        {"round": 4},
+    ]
+    kept = [{"round": 1, "calls": [store | {"outcome": "refused", "result": "Error"}] * 5}]
+    turns = [{**t, "agent": kept} if t["turn"] == 3 else t for t in turn_lines]
+
+    text = told(probe_line(agent=rounds), turns)
+
+    called = "memory_store key=order, value=A-17, of March (refused)"
+    assert 3 == text.count(f"turn   3  agent       {called}")
+    assert "turn   3  agent       and 2 more calls" in text
+    assert (
+        """
+  agent      1 said "Let me see."
+               memory_search {"query": "order"}
+               got, 1,200 characters had no room: "A-17"
+             2 memory_store {"key": "order", "value": "A-17, of March"}
+               no such tool: "Error: no"
+             3 stopped
+             4 said nothing
+"""
+        in text
+    )
+    idle = [{**t, "agent": [{"round": 1}]} if t["turn"] == 3 else t for t in turn_lines]
+    assert "turn   3  agent       called no tool" in told(probe_line(), idle)

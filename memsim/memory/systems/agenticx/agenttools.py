@@ -93,7 +93,7 @@ def _read(
     """The arguments as text, or what is wrong with them."""
     try:
         given = json.loads(arguments or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return "ERROR: invalid arguments"
     if not isinstance(given, dict) or not given.keys() <= properties.keys():
         return "ERROR: invalid arguments"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 RECORD, RETRIEVE, RELOAD = "record_to_memory", "retrieve_from_memory", "context_reload"
 UUID = "working_context_offload_uuid"
+NO_LIST = "Error: {} has to be a list of texts"
 
 _TEXT = {"type": "string"}
 _LIST = {"type": "array", "items": _TEXT}
@@ -70,7 +71,7 @@ def call(
     """
     try:
         given = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict):
         return f"Error: the arguments of {name} are no JSON object"
@@ -93,6 +94,8 @@ def record(given: dict[str, Any], memory: LongTermMemory, user: str, said: tuple
     content = given.get("content")
     if not content:
         return NOTHING_TO_RECORD
+    if not isinstance(content, list):
+        return NO_LIST.format("content")
     texts = [text for text in content if isinstance(text, str) and text.strip()]
     if not texts:
         return NOTHING_VALID
@@ -109,6 +112,8 @@ def retrieve(given: dict[str, Any], memory: LongTermMemory, user: str) -> str:
     keywords = given.get("keywords")
     if not keywords:
         return NO_KEYWORDS
+    if not isinstance(keywords, list):
+        return NO_LIST.format("keywords")
     found = memory.retrieve(" ".join(map(str, keywords)), user)
     return "\n".join(m.text for m in found) or NOTHING_FOUND
 
