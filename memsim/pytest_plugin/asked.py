@@ -36,6 +36,8 @@ RUN_FILES = frozenset(
     }
 )
 """What a run's folder may hold, and a new run in the same folder takes away."""
+RUN_FOLDERS = {"plots": frozenset({".png", ".svg"}), "replays": frozenset({".html"})}
+"""Folders that reports of a run are written to, with the endings of what is theirs in them."""
 
 
 def asked_settings(project: Project, config: pytest.Config) -> Settings:
@@ -128,5 +130,5 @@ def _check_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise pytest.UsageError(f"--memsim-report {folder}: is not a folder")
     inside = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
-    if "run.json" not in inside and inside - RUN_FILES:
+    if "run.json" not in inside and inside - RUN_FILES - RUN_FOLDERS.keys():
         raise pytest.UsageError(f"--memsim-report {folder}: is not empty and not a run of memsim")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import ExitCode
-from memsim.pytest_plugin.asked import RUN_FILES
+from memsim.pytest_plugin.asked import RUN_FILES, RUN_FOLDERS
 from memsim.runs import load_run, open_run
 from memsim.runs.trying import KEY
 from memsim.suite.planning import Plan, fingerprint
@@ -49,8 +49,7 @@ def keep_run(
     from memsim.gate.keeping import keep_comparison
     from memsim.report.gather import summarise
 
-    for name in RUN_FILES:
-        (folder / name).unlink(missing_ok=True)
+    _take_away(folder)
     prints = tuple(fingerprint(spec) for spec in specs)
     whole = hashlib.sha256("".join(prints).encode()).hexdigest()
     plan = Plan(cases=tuple(specs), settings=settings, fingerprints=prints, fingerprint=whole)
@@ -67,3 +66,17 @@ def keep_run(
         )
     run = load_run(folder, folder.parent)
     write_report(run, summarise(run))
+
+
+def _take_away(folder: Path) -> None:
+    """The run before, and what was reported of it; nothing of anybody else's."""
+    for name in RUN_FILES:
+        (folder / name).unlink(missing_ok=True)
+    for name, endings in RUN_FOLDERS.items():
+        if not (folder / name).is_dir():
+            continue
+        for path in (folder / name).iterdir():
+            if path.suffix in endings:
+                path.unlink()
+        if not any((folder / name).iterdir()):
+            (folder / name).rmdir()

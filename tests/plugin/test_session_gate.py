@@ -184,6 +184,9 @@ def test_a_session_can_be_kept_as_a_run(play: Play) -> None:
     update(play)
 
     result = play(12, "--memsim-report", "kept")
+    for old in ("replays/1.html", "plots/forest.svg", "plots/mine.txt"):
+        Path("kept", old).parent.mkdir(exist_ok=True)
+        Path("kept", old).touch()
     play(12, "--memsim-report", "kept", "--memsim-repeat", "2")
 
     result.stdout.fnmatch_lines(
@@ -198,6 +201,8 @@ def test_a_session_can_be_kept_as_a_run(play: Play) -> None:
     assert {"turns.jsonl", "probes.jsonl", "comparison.json"} <= {
         p.name for p in Path("kept").iterdir()
     }
+    assert not Path("kept/replays").exists(), "of the session before"
+    assert ["mine.txt"] == [p.name for p in Path("kept/plots").iterdir()]
 
 
 def test_repeats_are_items(play: Play) -> None:
