@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -53,22 +55,70 @@ def _own_settings_only(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+REACHED: list[str] = []
+"""Addresses beyond this machine that the present test tried to reach."""
+
+NOWHERE = "http://127.0.0.1:9"
+"""Where nobody listens: what is sent through it as a proxy leaves no machine."""
+
+
+@pytest.fixture(autouse=True)
+def reached() -> Iterator[list[str]]:
+    """What a test reached for beyond this machine, which fails it, whoever caught the error."""
+    REACHED.clear()
+    yield REACHED
+    assert [] == REACHED
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _offline() -> Iterator[None]:
-    """Connecting anywhere but to this machine fails the test that tries."""
+    """Nothing but this machine can be reached, nor looked up; children are sent nowhere."""
     with pytest.MonkeyPatch.context() as patch:
-        connect = socket.socket.connect
-
-        def guarded(self: socket.socket, address: object) -> None:
-            if self.family in {socket.AF_INET, socket.AF_INET6} and not _is_local(address):
-                self.close()
-                raise AssertionError(f"a test reached for the network: {address!r}")
-            connect(self, address)  # type: ignore[arg-type]
-
-        patch.setattr(socket.socket, "connect", guarded)
+        for name in ("connect", "connect_ex", "sendto"):
+            patch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
+        patch.setattr(socket, "getaddrinfo", _looked_up(socket.getaddrinfo))
+        for scheme in ("http", "https", "all"):
+            for name in (f"{scheme}_proxy", f"{scheme}_proxy".upper()):
+                patch.setenv(name, NOWHERE)
+        for name in ("no_proxy", "NO_PROXY"):
+            patch.setenv(name, "localhost,127.0.0.1,::1")
         yield
 
 
+def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(self: socket.socket, *given: object) -> Any:  # noqa: ANN401 - as the guarded one
+        if self.family in {socket.AF_INET, socket.AF_INET6} and not _is_local(given[-1]):
+            self.close()
+            _refuse(given[-1])
+        return call(self, *given)
+
+    return guarded
+
+
+def _looked_up(call: Callable[..., Any]) -> Callable[..., Any]:
+    def looked_up(host: object, *given: object, **named: object) -> Any:  # noqa: ANN401 - as above
+        name = host.decode() if isinstance(host, bytes) else host
+        if name and not _is_local((name,)) and not _is_number(str(name)):
+            _refuse(name)
+        return call(host, *given, **named)
+
+    return looked_up
+
+
+def _refuse(address: object) -> None:
+    REACHED.append(repr(address))
+    raise AssertionError(f"a test reached for the network: {address!r}")
+
+
 def _is_local(address: object) -> bool:
-    host = address[0] if isinstance(address, tuple) else ""
-    return host in {"localhost", "::1"} or str(host).startswith("127.")
+    host = str(address[0] if isinstance(address, tuple) else "")
+    return host in {"localhost", "::1", socket.gethostname()} or host.startswith("127.")
+
+
+def _is_number(host: str) -> bool:
+    # It need not be looked up, and is refused where it is connected to.
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

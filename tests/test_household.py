@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -176,10 +177,44 @@ def test_every_ignored_lint_rule_has_a_reason() -> None:
     assert [line for line in ignores if not re.search(r"# \S.{5,}", line)] == []
 
 
-def test_the_network_is_closed_to_tests() -> None:
-    """What reaches beyond this machine fails at once instead of depending on the weather."""
+def _by_udp() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
+        sending.sendto(b"?", ("192.0.2.1", 53))
+
+
+@pytest.mark.parametrize(
+    "reach",
+    [
+        lambda: socket.create_connection(("192.0.2.1", 80), timeout=1),
+        lambda: socket.socket().connect_ex(("192.0.2.1", 80)),
+        lambda: socket.getaddrinfo("example.org", 443),
+        _by_udp,
+    ],
+    ids=["connection", "quiet connection", "name", "datagram"],
+)
+def test_the_network_is_closed_to_tests(reach: Callable[[], object], reached: list[str]) -> None:
+    """What reaches beyond this machine fails at once, and is noted even where it is caught."""
     with pytest.raises(AssertionError, match="a test reached for the network"):
-        socket.create_connection(("192.0.2.1", 80), timeout=1)
+        reach()
+
+    assert 1 == len(reached)
+    reached.clear()
+
+
+def test_the_network_is_closed_to_what_tests_start() -> None:
+    """Clients of HTTP in processes of their own are sent where nobody listens."""
+    source = (
+        "import urllib.request\n"
+        "try:\n"
+        "    urllib.request.urlopen('http://192.0.2.1/', timeout=9)\n"
+        "except OSError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+    )
+
+    assert "Connection refused" in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["list"]])
