@@ -53,7 +53,7 @@ def keep_run(
     prints = tuple(fingerprint(spec) for spec in specs)
     whole = hashlib.sha256("".join(prints).encode()).hexdigest()
     plan = Plan(cases=tuple(specs), settings=settings, fingerprints=prints, fingerprint=whole)
-    with open_run(plan, folder.parent, out=folder, command=command) as writer:
+    with open_run(plan, folder.parent, out=folder, command=command, among=True) as writer:
         if trial:
             writer.note(KEY, dict(trial))
         for place, outcome in enumerate(outcomes):

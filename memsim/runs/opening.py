@@ -35,6 +35,7 @@ def open_run(
     out: Path | None = None,
     resume: bool = True,
     command: tuple[str, ...] = (),
+    among: bool = False,
 ) -> RunWriter:
     """The folder that a run is kept in: an unfinished one of the same plan, or a new one.
 
@@ -45,13 +46,14 @@ def open_run(
             finished there is nothing left to do.
         resume: whether an unfinished run among the others is continued.
         command: the command line, for the report.
+        among: `out` held a run before, and what else is in it, such as `checks.json`, stays.
 
     Raises:
         RunFolderError: the folder is of another plan, foreign, locked or cannot be written.
     """
     info = _describe(plan, command)
     if out is not None:
-        return _open_named(out, plan, info)
+        return _open_named(out, plan, info, among=among)
     folder = prepare_reports(reports)
     if resume:
         for earlier in list_runs(reports):
@@ -78,7 +80,7 @@ def _continue(folder: Path, plan: Plan) -> RunWriter | None:
     return RunWriter(folder, plan, lock, info)
 
 
-def _open_named(folder: Path, plan: Plan, info: Mapping[str, object]) -> RunWriter:
+def _open_named(folder: Path, plan: Plan, info: Mapping[str, object], *, among: bool) -> RunWriter:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         inside = {p.name for p in folder.iterdir()}
@@ -86,7 +88,7 @@ def _open_named(folder: Path, plan: Plan, info: Mapping[str, object]) -> RunWrit
         raise RunFolderError("is not a folder", path=folder) from error
     except OSError as error:
         raise unwritable(folder, error) from error
-    if INFO not in inside and not only_begun(inside):
+    if INFO not in inside and not among and not only_begun(inside):
         raise RunFolderError("is not empty and not a run of memsim", path=folder)
     try:
         lock = Lock.take(folder)
