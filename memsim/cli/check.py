@@ -86,7 +86,7 @@ def command(
 
 
 def _apart(strategies: Sequence[str], project: Project) -> list[str]:
-    from memsim.testing.checking import PARTS
+    from memsim.testing.registry import PARTS
 
     if not strategies or PARTS in strategies:
         raise UsageError("--noninterference plays strategies: name one or several")
@@ -148,7 +148,7 @@ def _planned(
 
 
 def _subjects(strategies: Sequence[str], project: Project) -> list[str]:
-    from memsim.testing.checking import PARTS
+    from memsim.testing.registry import PARTS
 
     if not strategies:
         found = [s.name for s in find_strategies(project) if not s.problem]

@@ -18,6 +18,7 @@ from memsim.testing.coverage import Coverage, Covered
 from memsim.testing.drawing import drawn
 from memsim.testing.generators import cases, files, ledgers, runs, shelves
 from memsim.testing.invariants import Invariant, NotApplicable, Violation, known
+from memsim.testing.registry import PARTS
 from memsim.testing.shrinking import simplest
 from memsim.testing.worlds import Subject, Trial, World
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from memsim.testing.registry import On
-
-PARTS = "memory"
-"""What the parts of `memsim.memory` are called where strategies stand beside them."""
 
 Verdict = Literal["holds", "violated", "declared", "nothing", "not applicable"]
 """holds: it was measured and holds; declared: it does not, and the strategy says so itself;

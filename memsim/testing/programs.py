@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from memsim.testing.cases import AnyCase, Case, Elapse, Forgotten, Granted, Happening, Turn
 from memsim.testing.literals import KINDS, literal
-from memsim.testing.registry import Invariant
+from memsim.testing.registry import PARTS, Invariant
 
 _BLOCKS = ("Message", "Text", "ToolResult", "ToolUse")
 
@@ -21,7 +22,7 @@ def program(invariant: Invariant, subject: str, case: AnyCase, why: str) -> str:
         case: in which it does not.
         why: what was found.
     """
-    played = "\n".join(_played(subject, case)) if isinstance(case, Case) and case.events else ""
+    played = "\n".join(_played(subject, case)) if _is_played(case, subject) else ""
     body = "\n\n".join(
         part for part in (_setting(case), played, _measuring(invariant, subject)) if part
     )
@@ -37,12 +38,11 @@ def _head(invariant: Invariant, subject: str, case: AnyCase, why: str) -> str:
     blocks = sorted(n for n in _BLOCKS if f"{n}(" in source)
     lines = [f'"""{about}\n\nWhat should hold: {promise}\n"""', ""]
     lines += ["from datetime import datetime, timedelta", ""] if "datetime." in source else []
-    if isinstance(case, Case) and case.events:
-        lines += ["from memsim.strategy import Forget, Grant, Query"]
+    played = _is_played(case, subject)
+    lines += ["from memsim.strategy import Forget, Grant, Query"] if played else []
     lines += [f"from memsim.message import {', '.join(blocks)}"] if blocks else []
-    lines += [
-        f"from memsim.testing import {', '.join(sorted({*records, 'verify', *_world(case)}))}"
-    ]
+    needed = sorted({*records, "verify", *(["world_of"] if played else [])})
+    lines += [f"from memsim.testing import {', '.join(needed)}"]
     return "\n".join(lines)
 
 
@@ -51,8 +51,9 @@ def _plain(text: str) -> str:
     return shown.replace("\\'", "'").replace('"', "'").replace("\\", "/")
 
 
-def _world(case: AnyCase) -> tuple[str, ...]:
-    return ("world_of",) if isinstance(case, Case) and case.events else ()
+def _is_played(case: AnyCase, subject: str) -> TypeGuard[Case]:
+    # The parts of memsim's own memories are no strategy that could be played.
+    return subject != PARTS and isinstance(case, Case) and bool(case.events)
 
 
 def _setting(case: AnyCase) -> str:

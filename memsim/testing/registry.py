@@ -9,6 +9,9 @@ from typing import Any, Literal
 
 from memsim.errors import MemsimError, UsageError
 
+PARTS = "memory"
+"""What the parts of `memsim.memory` are called where strategies stand beside them."""
+
 Tag = Literal[
     "structure",
     "pins",

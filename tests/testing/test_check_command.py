@@ -15,6 +15,11 @@ from click.testing import CliRunner, Result
 
 from memsim.cli.program import program
 from memsim.testing import PROFILES
+from memsim.testing.checking import generated
+from memsim.testing.drawing import drawn
+from memsim.testing.invariants import known
+from memsim.testing.programs import program as source_of
+from memsim.testing.registry import PARTS
 
 Check = Callable[..., Result]
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,6 +69,18 @@ def test_what_is_broken_fails_and_leaves_a_program(check: Check, tmp_path: Path)
     assert json.loads(again.stdout)["subjects"][0]["results"][0]["replayed"]
     assert program.returncode == 1
     assert "Violation" in program.stderr
+
+
+def test_a_program_about_parts_of_memory_runs_by_itself(tmp_path: Path) -> None:
+    """It plays nothing first: parts are no strategy. What holds by now ends without a word."""
+    wanted = next(i for i in known() if i.name == "cuts_split_no_character")
+    case = drawn(generated(wanted.on, PROFILES["commit"]), 7, 1)
+    path = tmp_path / "program.py"
+    path.write_text(source_of(wanted, PARTS, case, "a cut"), encoding="utf-8")
+
+    done = run(tmp_path, str(path))
+
+    assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize(

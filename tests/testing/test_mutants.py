@@ -9,11 +9,11 @@ import pytest
 
 from memsim.testing import PROFILES, Violation, verify
 from memsim.testing.cases import AnyCase
-from memsim.testing.checking import PARTS, generated
+from memsim.testing.checking import generated
 from memsim.testing.drawing import drawn
 from memsim.testing.invariants import invariant, known
 from memsim.testing.invariants import steps as steps_of
-from memsim.testing.registry import On
+from memsim.testing.registry import PARTS, On
 from tests.testing.bent import BENT
 from tests.testing.bent_more import MORE
 from tests.testing.bent_parts import BENT_PARTS
