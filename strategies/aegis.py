@@ -25,7 +25,7 @@ from memsim.memory.repairing import repaired
 from memsim.memory.state import reading
 from memsim.memory.systems.aegis.opening import Kept, open_kept
 from memsim.memory.systems.aegis.pipeline import Origin, Pipeline, Recalled, Rules
-from memsim.memory.systems.aegis.showing import MemoryNode, heard_by, kept_of
+from memsim.memory.systems.aegis.showing import MemoryNode, decided, heard_by, kept_of
 from memsim.memory.systems.aegis.talk import Talk
 from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking, TooLargeError
 
@@ -97,6 +97,8 @@ class Aegis(Strategy):
     * the best k come first, by similarity -> test_similarity
     * the search is approximate -> test_the_index_hides_rows
     * the query is the user's latest message -> test_the_query_is_the_latest_message
+    * an episode has the decisions, the entities and the tools of its conversation
+      -> test_an_episode_tells_what_was_decided
     * three episodes are shown -> test_three_are_shown
     * under the header, each as similarity with two digits and summary -> test_the_format
     * episodes persist across sessions -> test_episodes_persist
@@ -306,7 +308,7 @@ class Aegis(Strategy):
                         self._pipeline.working.set(talk.id, {"entities": entities})
         origins = self._pipeline.origins
         ids = [i for i, origin in origins.items() if gone.intersection(origin.all)]
-        told = dict.fromkeys(source for i in ids for source in origins[i].sources)
+        told = dict.fromkeys(s for i in ids for s in (*origins[i].sources, *origins[i].decided))
         self._pipeline.episodes.remove(ids)
         for i in ids:
             del origins[i]
@@ -321,6 +323,8 @@ class Aegis(Strategy):
             origin = self._pipeline.origins[episode.id]
             if viewer is None or not users or viewer == origin.user:
                 yield Surface(tier="store", sources=origin.sources, text=episode.summary)
+                if origin.decided:
+                    yield Surface(tier="store", sources=origin.decided, text=decided(episode))
         for talk in self._talks.values():
             if viewer is None or viewer in heard_by(talk):
                 for tier, sources, text in kept_of(talk, self._pipeline.working):
@@ -344,7 +348,8 @@ class Aegis(Strategy):
             "talks": {session: talk.save() for session, talk in self._talks.items()},
             "latest": {session: moment.isoformat() for session, moment in self._latest.items()},
             "origins": [
-                [i, list(o.sources), list(o.all), o.user] for i, o in self._pipeline.origins.items()
+                [i, list(o.sources), list(o.all), o.user, list(o.decided)]
+                for i, o in self._pipeline.origins.items()
             ],
             "session": self._session,
             "visible": [*sorted(self._visible)],
@@ -362,8 +367,10 @@ class Aegis(Strategy):
             }
             latest = {s: datetime.fromisoformat(t) for s, t in saved["latest"].items()}
             origins = {
-                i: Origin(sources=tuple(sources), all=tuple(every), user=user)
-                for i, sources, every, user in saved["origins"]
+                i: Origin(
+                    sources=tuple(sources), all=tuple(every), user=user, decided=tuple(settled)
+                )
+                for i, sources, every, user, settled in saved["origins"]
             }
             visible = frozenset(saved["visible"])
             users = {s: 0 + count for s, count in saved["users"].items()}

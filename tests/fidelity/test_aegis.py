@@ -816,6 +816,24 @@ def test_another_user_is_kept_out_where_users_are_told_apart(play: Play) -> None
         assert "4471" not in played.asked("What is the gate code of the harbour?", "s9", "ben")
 
 
+def test_an_episode_tells_what_was_decided(play: Play) -> None:
+    """Beside its summary it has the sentences that settle something, and no prompt shows them."""
+    played = play("aegis:index=exact")
+    settled = "We decided to file a Rule 37 exception."
+    first = f"Good morning. {settled}"
+    played.turn(first, "Have we decided on the Mitchell Ranch lease? We chose lot 2H of it.")
+    played.turn("Hello.", session="s2")
+    state: Any = played.strategy.save()
+    (kept,) = state["kept"]["episodes"]
+    assert [settled, "We chose lot 2H of it."] == kept["key_decisions"]
+    assert {"name": "Mitchell Ranch", "id": "mitchell-ranch", "type": "name"} in kept[
+        "entities_mentioned"
+    ]
+    (_, told) = (s for s in played.strategy.surfaces() if s.tier == "store")
+    assert (("m1", "m2"), True) == (told.sources, settled in told.text)
+    played.again()
+
+
 def test_three_are_shown(play: Play) -> None:
     """However many there are; `top` says otherwise."""
     assert 3 == TOP

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from memsim.errors import ModelError
 from memsim.memory.compaction.summary import Summary, merge
 from memsim.memory.layers.episodic import tools_called
+from memsim.memory.systems.aegis.decisions import decisions_in
 from memsim.memory.systems.aegis.entities import entities_in
 from memsim.memory.systems.aegis.episodes import TOP, Episode, shown
 from memsim.memory.systems.aegis.talk import spoken
@@ -71,11 +72,13 @@ class Origin:
         sources: ids of the messages that something in its summary was taken from.
         all: ids of all messages that the model read for it.
         user: whose conversation it was.
+        decided: ids of the messages in which its decisions stand.
     """
 
     sources: tuple[str, ...]
     all: tuple[str, ...]
     user: str
+    decided: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,23 +266,29 @@ class Pipeline:
         if not made.text.strip():
             self._tell(outcome.kind, outcome.sources, outcome.detail)
             return None
-        episode = self._episode(talk, taken, made)
+        decisions = dict(decisions_in(taken))
+        episode = self._episode(talk, taken, made, list(decisions))
         vector = self._embed().embed([episode.summary])[0]
         self.origins[episode.id] = Origin(
-            sources=made.sources, all=tuple(m.id for m in taken), user=talk.principal
+            sources=made.sources,
+            all=tuple(m.id for m in taken),
+            user=talk.principal,
+            decided=tuple(dict.fromkeys(decisions.values())),
         )
         self.episodes.store(episode, vector)
         self._tell("stored", outcome.sources, "what the conversation came to")
         return episode
 
-    def _episode(self, talk: Talk, taken: tuple[Message, ...], made: Summary) -> Episode:
+    def _episode(
+        self, talk: Talk, taken: tuple[Message, ...], made: Summary, decisions: list[JSON]
+    ) -> Episode:
         return Episode(
             id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{talk.id}\n{taken[-1].id}")),
             agent_id=self.rules.agent,
             user_id=talk.principal,
             conversation_id=talk.id,
             summary=made.text,
-            key_decisions=[],
+            key_decisions=decisions,
             entities_mentioned=[dict(entity) for _, entity in talk.entities.values()],
             tools_called=list(tools_called(taken)),
             created_at=self._now(),

@@ -12,6 +12,7 @@ from memsim.message import composed
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from memsim.memory.systems.aegis.episodes import Episode
     from memsim.memory.systems.aegis.talk import Talk
     from memsim.memory.systems.aegis.working import AegisWorking
     from memsim.message import Message
@@ -77,6 +78,12 @@ def kept_of(talk: Talk, working: AegisWorking) -> Iterator[tuple[str, tuple[str,
     if text := Recalled(fields=working.peek(talk.id)).text():
         sources = tuple(dict.fromkeys(source for source, _ in talk.entities.values()))
         yield "working", sources, text
+
+
+def decided(episode: Episode) -> str:
+    """The decisions of an episode, which no prompt shows."""
+    found = episode.key_decisions
+    return "\n".join(map(str, found)) if isinstance(found, list) else ""
 
 
 def heard_by(talk: Talk) -> set[str]:
