@@ -165,6 +165,9 @@ class Agenticx(Strategy):
         * breaks I16 progress, repaired by `fixed`: any reply is taken (3,280 tokens in the place
           of 173, where a model goes on and on) ->
           test_what_it_breaks_holds_once_it_is_repaired
+        * breaks I20 usage_reset, repaired by `fixed`: the source compacts its whole history in
+          every round of a turn (five turns of three calls: `m1` twice in one turn) ->
+          test_what_it_breaks_holds_once_it_is_repaired
     """
 
     departs: ClassVar[Mapping[str, str]] = {
@@ -173,6 +176,11 @@ class Agenticx(Strategy):
         "progress": "whatever the model says is taken",
         "authority_non_elevation": "what is compacted or recalled is a system message",
         "within_budget": "it compacts above so many messages and characters, and knows no budget",
+    }
+    departs_with: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "version=0.3,behaviour=source": {
+            "usage_reset": "the source compacts the whole history again in every round",
+        },
     }
 
     def __init__(
@@ -378,7 +386,8 @@ class Agenticx(Strategy):
                 return Compacted(messages=history, gauge=done.gauge)
             return done
 
-        return self.memo.get(self._revision, (principal, name), compute)
+        # What another model made of it is no compaction of this one's.
+        return self.memo.get((self._revision, self.env.model.name), (principal, name), compute)
 
     def _is_less(self, messages: Sequence[Message], than: Sequence[Message]) -> bool:
         return self.env.build.tokens(messages) < self.env.build.tokens(than)

@@ -135,6 +135,9 @@ class Agentscope(Strategy):
     * breaks I16 progress, repaired by `fixed`: what is merged or summarised may be longer than
       what it stands for (seven short turns: 115 tokens in the place of 109)
       -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I31 scale in 1.0.12 and 1.0.21, repaired by `fixed`: all of the history is recorded
+      after every reply (80 and 160 turns, the latter at four times the work)
+      -> test_what_it_breaks_holds_once_it_is_repaired
     * breaks I24 failure_keeps_state, repaired by `fixed`: any reply is taken, one that was cut
       off too (eight turns: it takes the place of the summary before, `condensed:1`)
       -> test_what_it_breaks_holds_once_it_is_repaired
@@ -171,6 +174,13 @@ class Agentscope(Strategy):
         "within_budget": "summaries and memories are shown whole, whatever the budget",
         "progress": "what is merged or summarised may be longer than what it stands for",
         "failure_keeps_state": "whatever the model says is taken",
+    }
+    departs_with: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        f"version={version},longterm={kind}": {
+            "scale": "all of the history is recorded after every reply",
+        }
+        for version in ("1.0.12", "1.0.21")
+        for kind in ("mem0", "reme", "store")
     }
 
     def __init__(
@@ -292,7 +302,8 @@ class Agentscope(Strategy):
         def compute() -> Draft:
             return agent.memory.draft(self.env.model, self.env.clock.now)
 
-        return self.memo.get(self._revision, agent.key, compute)
+        # What another model made is no draft of this one's.
+        return self.memo.get((self._revision, self.env.model.name), agent.key, compute)
 
     def _usable(self, agent: Agent) -> Draft:
         """A draft that is not to be refused: repaired, it has to make less of the history."""

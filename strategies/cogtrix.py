@@ -173,6 +173,9 @@ class Cogtrix(Strategy):
     * breaks I7 current_input, repaired by `fixed`: a message too long for the window is cut
       with a marker, the current one too (`m1`, at a budget of 48)
       -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I9 provider_validity in the source, repaired by `fixed`: the same (result `m9`, of
+      which the call was dropped, at a budget of 119)
+      -> test_what_it_breaks_holds_once_it_is_repaired
     * breaks I15 within_budget, repaired by `fixed`: its own estimate leaves out what every
       message costs by itself (95 tokens at a budget of 90)
       -> test_what_it_breaks_holds_once_it_is_repaired
@@ -208,6 +211,9 @@ class Cogtrix(Strategy):
         "current_input": "a message too long for the window is cut, the current one too",
         "progress": "whatever the model says is taken, unless it is blank",
         "within_budget": "its own estimate leaves out what every message costs by itself",
+    }
+    departs_with: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "origin=source": {"provider_validity": "the oldest messages are dropped one by one"},
     }
 
     def __init__(

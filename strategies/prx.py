@@ -149,6 +149,8 @@ class Prx(Strategy):
     * what is forgotten stays in the chat -> test_what_is_forgotten_stays_in_the_chat
     * what is forgotten stays in a chat's summary -> test_a_summary_goes_with_what_it_was_made_of
     * what is forgotten stays in the file and its log -> test_what_is_forgotten_stays_in_the_file
+    * vectors are kept by their texts alone: those of two embedders are compared where they are
+      of one length -> test_vectors_of_two_embedders_are_mixed_unless_repaired
 
     What 0.3.0 does otherwise (`version=0.3.0`):
 
@@ -190,14 +192,31 @@ class Prx(Strategy):
       when anybody speaks (what Ana said is gone once Ben speaks, a month later)
       -> test_what_it_breaks_holds_once_it_is_repaired
     * breaks I50 grant_and_revoke, repaired by `fixed`: what hygiene erased is still sent from
-      the chat, and cannot be shared (`m2`, which Ben said a month ago)
+      the chat, and cannot be shared (`m2`, which Ben said a month ago); 0.3.0 has nothing that
+      an owner could share, repaired or not -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I47 fail_closed in 0.3.0, repaired by `fixed`: what is put before a message is
+      anybody's (a stranger is given what Ana said of parcels)
       -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I48 principal_source in 0.3.0, repaired by `fixed`: the same (Ana, who says to be
+      Ben, is given what he said of parcels) -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I49 foreign_handle in 0.3.0, repaired by `fixed`: the same (where a message of
+      Ben's stands is told to Ana) -> test_what_it_breaks_holds_once_it_is_repaired
     """
 
     departs: ClassVar[Mapping[str, str]] = {
         "authority_non_elevation": "what is recalled is a system message",
         "non_interference": "hygiene is done on everybody's entries when anybody speaks",
         "grant_and_revoke": "what hygiene erased is still sent, and cannot be shared",
+    }
+    departs_with: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "version=0.3.0,acl=on": {
+            "fail_closed": "0.3.0 puts anybody's rows before a message, whoever speaks",
+            "principal_source": "0.3.0 puts anybody's rows before a message, whoever speaks",
+            "foreign_handle": "0.3.0 puts anybody's rows before a message, whoever speaks",
+        },
+        "version=0.3.0,acl=on,fixed=true": {
+            "grant_and_revoke": "0.3.0 has nothing that an owner could share",
+        },
     }
 
     def __init__(

@@ -7,9 +7,12 @@ A strategy class says it with class attributes, all of them optional::
         keeps_system = True     # system messages stay, byte for byte
         tail = 6                # so many latest messages stay, where they fit
         departs = {"authority_non_elevation": "the published prompt is a system message"}
+        departs_with = {"version=0.3.0,acl=on": {"fail_closed": "recall asks nobody who they are"}}
 
 What `departs` names is measured all the same, and shown as declared: it is neither green nor red.
-With a parameter `fixed` that is true, nothing is declared: what repairs a design has to hold.
+`departs_with` names what holds unless all of these parameters are given. With a parameter `fixed`
+that is true, nothing is declared, since what repairs a design has to hold, but for what is named
+with `fixed=true` itself: what the design has no notion of.
 """
 
 from __future__ import annotations
@@ -88,9 +91,20 @@ def claims_of(kind: object, name: str, params: Mapping[str, str]) -> Claims:
     return Claims(
         has=frozenset(has),
         tail=tail if isinstance(tail, int) else None,
-        departs={} if _is_fixed(given) else dict(getattr(kind, "departs", {})),
+        departs=_departs(kind, given),
         control=getattr(kind, "control", None) or "",
     )
+
+
+def _departs(kind: object, given: Mapping[str, Any]) -> dict[str, str]:
+    fixed = _is_fixed(given)
+    found = {} if fixed else dict(getattr(kind, "departs", {}))
+    for words, why in getattr(kind, "departs_with", {}).items():
+        wanted = dict(word.split("=", 1) for word in words.split(","))
+        there = {name: str(given.get(name)).casefold() for name in wanted}
+        if there == wanted and (not fixed or "fixed" in wanted):
+            found |= why
+    return found
 
 
 def _overrides(kind: object, method: str) -> bool:

@@ -15,12 +15,13 @@ from types import MappingProxyType
 
 import pytest
 
+from memsim.discovery.loading import load_strategy
 from memsim.testing import Case, Violation, verify
-from memsim.testing.checking import subject_of
 from memsim.testing.generators.talking import Kind, Said, written
 
 ROOT = Path(__file__).resolve().parents[2]
 FACT = "The door code at the office is {code} since Monday."
+PARCEL = "Parcels for Paris carry {code} on every label."
 LATER = "Correction: it is no longer that, it is {code} now."
 
 
@@ -69,6 +70,7 @@ AGENTICX: Cases = MappingProxyType(
         "provider_validity": ("agenticx", told(*[TOOLS] * 4)),
         "within_budget": ("agenticx", told(TOOLS, budget=240)),
         "progress": ("agenticx", told(*[said()] * 12, behaviour="longer")),
+        "usage_reset": ("agenticx:behaviour=source", told(*[TOOLS] * 5)),
     }
 )
 CONTEXTUAL = "agentscope:memory=autocontext"
@@ -80,6 +82,7 @@ AGENTSCOPE: Cases = MappingProxyType(
             CONTEXTUAL,
             told(*[said()] * 8, budget=131, behaviour="truncated"),
         ),
+        "scale": (f"{CONTEXTUAL},version=1.0.12,longterm=store", told(said(), budget=90)),
     }
 )
 COGTRIX: Cases = MappingProxyType(
@@ -91,8 +94,15 @@ COGTRIX: Cases = MappingProxyType(
         "current_input": ("cogtrix", told(said(FACT * 9), budget=48)),
         "within_budget": ("cogtrix", told(said(LATER, "tools", calls=3), budget=90)),
         "progress": ("cogtrix", told(*[said()] * 18, behaviour="longer")),
+        "provider_validity": (
+            "cogtrix:origin=source",
+            told(
+                said(kind="late"), by_ben(said()), said(), by_ben(said(kind="dangling")), budget=119
+            ),
+        ),
     }
 )
+RELEASED = "prx:version=0.3.0,acl=on"
 PRX: Cases = MappingProxyType(
     {
         "authority_non_elevation": ("prx", told(said(FACT), by_ben(said(FACT)))),
@@ -104,6 +114,9 @@ PRX: Cases = MappingProxyType(
             "prx:acl=on",
             told(said(kind="silence"), by_ben(said(FACT)), months_later(said())),
         ),
+        "fail_closed": (RELEASED, told(said(PARCEL))),
+        "principal_source": (RELEASED, told(said(), by_ben(said(PARCEL)))),
+        "foreign_handle": (RELEASED, told(said(), by_ben(said(PARCEL)))),
     }
 )
 SHOWN: Mapping[str, Cases] = MappingProxyType(
@@ -132,8 +145,12 @@ def assert_broken_unless_fixed(system: str, name: str) -> None:
 
 
 def declared(system: str) -> frozenset[str]:
-    """What a system says that it breaks."""
-    return frozenset(subject_of(system).claims.departs)
+    """What a system says that it breaks, in whatever version."""
+    kind = load_strategy(system)
+    found = {**getattr(kind, "departs", {})}
+    for more in getattr(kind, "departs_with", {}).values():
+        found |= more
+    return frozenset(found)
 
 
 def in_table(system: str) -> frozenset[str]:

@@ -35,6 +35,7 @@ from memsim.message import EPOCH, Text, ToolResult, ToolUse, composed
 from memsim.models import Model, Reply, Request
 from memsim.models.embedding import load_embedder
 from memsim.models.offline import OfflineModel
+from memsim.testing.behaviours import BehavingModel
 from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 
@@ -945,6 +946,23 @@ def test_asking_changes_nothing_and_asks_the_model_once() -> None:
     played.strategy.delivered(first)
     assert 3 == len(played.agent().memory.get_messages())
     assert [] != played.events
+
+
+@pytest.mark.parametrize("version", ["document", "1.0.12", "1.0.21"])
+def test_a_draft_is_of_the_model_that_there_is(version: str) -> None:
+    """What another model made is not shown any more, so that loading what was saved is the same."""
+    model = BehavingModel("good", counter, clock)
+    tokens = ",max_token=40,token_ratio=0.9,keep_recent=1" if version == "1.0.21" else ""
+    told = f"memory=autocontext,fixed=true,version={version},msg_threshold=4,last_keep=1{tokens}"
+    played = Played(f"{told},min_compression_token_threshold=1", model=model)
+    for message in talk(8, "I moved box {n} to Oslo on {n} May. " * 9):
+        played.say(message)
+    written = played.context("a", who="user")
+    model.behave("empty")
+    blank = played.context("a", who="user")
+    assert (True, True) == (model.written > 0, written != blank)
+    played.restarted()
+    assert blank == played.context("a", who="user")
 
 
 def test_whereabouts_are_told() -> None:

@@ -1243,6 +1243,23 @@ def test_vectors_are_kept(tmp_path: Path) -> None:
     assert ["rockets", "yard"] == counted.texts
 
 
+@pytest.mark.parametrize("fixed", [False, True])
+def test_vectors_of_two_embedders_are_mixed_unless_repaired(tmp_path: Path, fixed: bool) -> None:
+    """Those of one text have one key, whoever made them; repaired, another's are made anew."""
+    ref = f"prx:backend=embeddings,auto_save=off,fixed={fixed}"
+    before, after = Counted(), Counted()
+    after.name = "another"
+    one = Held(ref, tmp_path / "a", [], embedder=before)
+    one.tool("store", key="a", value="rockets")
+    other = Held(ref, tmp_path / "b", [], embedder=after)
+    other.memory.load(json.loads(json.dumps(one.memory.save())))
+    other.tool("search", query="rockets")
+    other.tool("search", query="yard")
+
+    assert ["rockets"] == before.texts
+    assert ([] if not fixed else ["rockets"]) + ["yard"] == after.texts
+
+
 def test_what_is_only_looked_up_leaves_no_trace(tmp_path: Path) -> None:
     """The vector of a message is kept once its context was sent, not when one is composed."""
     held = Held("prx:backend=memory,auto_save=off", tmp_path, [])

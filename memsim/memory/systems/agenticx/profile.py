@@ -44,8 +44,8 @@ class Profile:
 
     @property
     def replaces(self) -> bool:
-        """Whether a compaction stays; 0.3 compacts all of the history again each time."""
-        return self.new or not self.source
+        """Whether a compaction stays; the source of 0.3 compacts all of the history each time."""
+        return self.new or self.fixed or not self.source
 
     @property
     def indexing(self) -> str:

@@ -29,7 +29,7 @@ class Remembering:
         limit: memories that are retrieved at most.
         packaged: do as the packages do: what was retrieved becomes part of the history, all of
             which is recorded every time.
-        fixed: retrieved memories are not recorded again, and cannot close their block.
+        fixed: nothing is recorded twice, and what is retrieved cannot close its block.
 
     Raises:
         ValueError: a word means nothing here, or the limit is below 1.
@@ -70,7 +70,8 @@ class Remembering:
         """The framework records a turn: how many memories are new, and of which messages."""
         if not agent.fresh or not self._framework:
             return
-        said = agent.memory.get_messages() if self._packaged else tuple(agent.fresh)
+        whole = self._packaged and not self._fixed
+        said = agent.memory.get_messages() if whole else tuple(agent.fresh)
         users = dict.fromkeys(agent.owners[m.id] for m in agent.fresh if m.id in agent.owners)
         for user in users:
             own = tuple(m for m in said if agent.owners.get(m.id, user) == user)

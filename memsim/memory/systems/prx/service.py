@@ -214,7 +214,7 @@ class Service:
     @property
     def tidies_apart(self) -> bool:
         """Whether a turn does hygiene on what its speakers own: what PRX does of all shows them."""
-        return self._fixed and self.settings.acl_enabled and not self._real
+        return self._fixed and self.settings.acl_enabled
 
     def tidy(self, now: datetime, owner: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
         """Hygiene, where it is time for it; what was done to which messages.
@@ -226,7 +226,7 @@ class Service:
         if not self.settings.hygiene_enabled or not upkeep.is_due(self._tidied.get(owner), now):
             return
         self._tidied[owner] = now
-        done = self._tidied_real(now) if self._real else self._tidied_told(now, owner)
+        done = self._tidied_real(now, owner) if self._real else self._tidied_told(now, owner)
         for kind, rows in done:
             if rows:
                 yield kind, tuple(source for row in rows for source in row.sources)
@@ -241,12 +241,12 @@ class Service:
         yield "archived", away
         yield "purged", old
 
-    def _tidied_real(self, now: datetime) -> Iterator[tuple[str, list[Row]]]:
+    def _tidied_real(self, now: datetime, owner: str) -> Iterator[tuple[str, list[Row]]]:
         report = upkeep.Report()
         if self.workspace is not None:
             upkeep.tidy_files(self.workspace, self.settings, now, report)
             self.copies.look_again(self.workspace)
-        old = upkeep.prune(self.brain, self.settings, now, report)
+        old = upkeep.prune(self.brain, self.settings, now, report, owner)
         if self._fixed:  # or nobody could have them forgotten
             self._scrub(old)
         yield "purged", old

@@ -73,14 +73,23 @@ def tidy_files(workspace: Path, settings: Settings, now: datetime, report: Repor
         report.purged_session_archives = _purge(sessions / "archive", before, _session_day)
 
 
-def prune(brain: Brain, settings: Settings, now: datetime, report: Report) -> list[Row]:
+def prune(
+    brain: Brain, settings: Settings, now: datetime, report: Report, owner: str = ""
+) -> list[Row]:
     """Delete old rows that were not of use, and close topics nobody spoke of; custom rows stay.
+
+    Args:
+        brain: where they are.
+        settings: for how long they stay.
+        now: the instant.
+        report: is told how many they were.
+        owner: whose rows are looked at; everybody's where nobody is named.
 
     Returns:
         The rows that are gone.
     """
-    talk = _prune(brain, "conversation", settings.conversation_retention_days, now)
-    daily = _prune(brain, "daily", settings.daily_retention_days, now)
+    talk = _prune(brain, "conversation", settings.conversation_retention_days, now, owner)
+    daily = _prune(brain, "daily", settings.daily_retention_days, now, owner)
     report.pruned_conversation_rows = len(talk)
     report.pruned_daily_rows = len(daily)
     report.closed_stale_topics = topics.close_idle(brain, now - IDLE, now)
@@ -132,12 +141,13 @@ def _entry(row: Row) -> Entry:
     )
 
 
-def _prune(brain: Brain, category: str, days: int, now: datetime) -> list[Row]:
+def _prune(brain: Brain, category: str, days: int, now: datetime, owner: str) -> list[Row]:
     if not days:
         return []
     old = brain.rows(
-        "m.category = ? AND m.updated_at < ? AND m.useful_count < ?",
-        (category, moment(now - timedelta(days=days)), USEFUL),
+        "m.category = ? AND m.updated_at < ? AND m.useful_count < ?"
+        " AND ? IN ('', m.sender_id, m.raw_sender)",
+        (category, moment(now - timedelta(days=days)), USEFUL, owner),
     )
     brain.drop(row.number for row in old)
     return old
