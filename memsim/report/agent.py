@@ -17,7 +17,7 @@ OUTCOMES = {
     "done": "",
     "refused": "refused",
     "failed": "failed",
-    "unknown": "no such tool",
+    "unknown": "not called",
     "skipped": "not called: one too many",
 }
 """How each outcome of a call is told; nothing is said of what went well."""

@@ -205,7 +205,7 @@ def test_what_an_agent_did_is_told_round_by_round(probe_line: Make, turn_lines: 
                memory_search {"query": "order"}
                got, 1,200 characters had no room: "A-17"
              2 memory_store {"key": "order", "value": "A-17, of March"}
-               no such tool: "Error: no"
+               not called: "Error: no"
              3 stopped
              4 said nothing
 """

@@ -26,7 +26,7 @@ BESIDE = "replays"
 """The folder of the pages beside the report's."""
 
 _LEAKAGE = "leakage"
-_SCRIPTS = ("reading.js", "drawing.js", "showing.js", "viewer.js")
+_SCRIPTS = ("reading.js", "drawing.js", "agent.js", "showing.js", "viewer.js")
 _NAMED = 12
 
 

@@ -25,7 +25,8 @@ function readCase(entry, script, reel) {
       moved.set(turn, [...(moved.get(turn) ?? []), { way, before, state }]);
     });
   }
-  return { entry, script, message, turns, place, ways, facts, moved, probes: reel.probes, full: reel.full };
+  const probes = reel.probes.map((probe) => ({ ...probe, agent: readAgent(probe.agent) }));
+  return { entry, script, message, turns, place, ways, facts, moved, probes, full: reel.full };
 }
 
 function said(told, number) {
@@ -83,6 +84,7 @@ function readTurns(script, reel, frames) {
     turn.events = (extra.events ?? []).map(([kind, sources, count, before, after, detail]) =>
       ({ kind, sources, count, before, after, detail }));
     turn.calls = extra.calls ?? [];
+    turn.agent = readAgent(extra.agent);
     turn.overflow = extra.overflow ?? 0;
     turn.contexts = extra.contexts ?? 1;
     const parts = turn.frame?.sent ?? (extra.tokens ?? []).map(([layer, tokens]) =>

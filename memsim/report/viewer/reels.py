@@ -6,8 +6,9 @@
              "turns": [[turn, session, principal, time, first message, messages], ...]}
     reel    {"frames": [[turn, probe or "", made, sent or null], ...],
              "made": [[id, role, [line, ...], left out, [quoted] or 0, same, [rest]], ...],
-             "extras": {"turn": {"events": [...], "calls": [...], ...}}, "full": 812 or null,
-             "probes": [{...}], "ways": [[name, source, value, [[turn, state], ...], failed], ...]}
+             "extras": {"turn": {"events": [...], "calls": [...], "agent": [...], ...}},
+             "full": 812 or null, "probes": [{..., "agent": [...]}],
+             "ways": [[name, source, value, [[turn, state], ...], failed], ...]}
 
 A script is what is said in a scenario, the same for each of its cases. In a reel a message is a
 number: from 0 on the script's, below 0 the strategy's (-1 is the first). `made` of a frame is how
@@ -212,6 +213,8 @@ def _extras(line: Line, script: Script, *, tokens: bool) -> Data:
         kept["events"] = [_event(event, script) for event in line["events"]]
     if "calls" in line:
         kept["calls"] = [[c["phase"], c["task"], c["input"], c["output"]] for c in line["calls"]]
+    if "agent" in line:
+        kept["agent"] = [_round(each) for each in line["agent"]]
     if "overflow" in line:
         kept["overflow"] = line["overflow"]
     if line.get("contexts", 1) > 1:
@@ -228,10 +231,29 @@ def _event(event: Line, script: Script) -> list[object]:
     return [event["kind"], named, len(sources), *sizes, event.get("detail", "")]
 
 
+def _round(each: Line) -> list[object]:
+    calls = [
+        [
+            *(_told(call[name]) for name in ("tool", "arguments", "outcome")),
+            _told(call.get("result", "")),
+            call.get("cut", 0),
+        ]
+        for call in each.get("calls", ())
+    ]
+    return [each["round"], _told(each.get("said", "")), calls, _told(each.get("note", ""))]
+
+
+def _told(text: str) -> str:
+    kept, left = _cut(text)
+    return f"{kept} [{left:,} more characters]" if left else kept
+
+
 def _probe(probe: Line, by_name: Mapping[str, Way], script: Script) -> Data:
     kept: Data = {name: probe[name] for name in ("probe", "turn", "ask", "principal", "expect")}
     kept |= {name: probe[name] or "" for name in ("answer", "outcome", "reason", "error")}
     kept["unanswerable"] = probe["unanswerable"]
+    if "agent" in probe:
+        kept["agent"] = [_round(each) for each in probe["agent"]]
     kept["failed"] = failed(probe)
     kept["lost"] = lost_at(probe, by_name) if kept["failed"] else None
     kept["evidence"] = [

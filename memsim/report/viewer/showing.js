@@ -127,7 +127,9 @@ function moveRow({ way, before, state }) {
 }
 
 function happened(seen, turn) {
-  const rows = turn.events.map((event) => eventRow(seen, event));
+  // What the agent called is told call by call below.
+  const told = turn.events.filter((event) => event.kind !== "tool" || !turn.agent.length);
+  const rows = told.map((event) => eventRow(seen, event));
   rows.push(...(seen.moved.get(turn.turn) ?? []).map(moveRow));
   if (turn.overflow) rows.push(Page.element("li", {}, `${plural(turn.overflow, "token")} over the budget were cut`));
   if (turn.contexts > 1) rows.push(Page.element("li", {}, `${turn.contexts} contexts were sent; the last one is shown`));
@@ -172,8 +174,8 @@ function drawPanel(seen, at, letter, go) {
   const wanted = new Set(probe ? probe.evidence.map(([, source]) => source) : []);
   const parts = [title];
   if (error) parts.push(Page.element("p", { class: "note bad" }, error));
-  if (probe) parts.push(questionCard(seen, probe, go));
-  else parts.push(...happened(seen, turn));
+  if (probe) parts.push(questionCard(seen, probe, go), ...agentBox(seen, probe.agent, "The agent, before the answer"));
+  else parts.push(...happened(seen, turn), ...agentBox(seen, turn.agent, "The agent"));
   if (probe) parts.push(Page.element("p", { class: "note" }, probe.evidence.length ? "The evidence: " : "There is no evidence for it.",
     probe.evidence.map(([name]) => {
       const way = seen.ways.find((each) => each.name === name);

@@ -201,6 +201,54 @@ def test_ears_and_weak_eyes_can_replay_it(
     assert [] == troubles(tab)
 
 
+def _with_agent(text: str) -> str:
+    data = json.loads(text)
+    if "probes" not in data:
+        return text
+    attack = ATTACKS[0]
+    calls = [
+        ["memory_store", '{"key": "desk", "value": {"n": 1}}', "done", "Stored.", 0],
+        [f"x{attack}", f"{{ {attack}", "unknown", f"Error: there is no tool {attack}", 0],
+        ["memory_search", json.dumps({"query": attack}), "done", f"Found {attack}\n" * 90, 1200],
+        ["memory_search", "{}", "skipped", "", 0],
+    ]
+    rounds = [[1, f"Let me see. {attack}", calls, ""], [2, "", [], ""], [3, "", [], "stopped"]]
+    data["extras"].setdefault("30", {})["agent"] = rounds
+    for probe in data["probes"]:
+        probe["agent"] = [[1, "I know that.", [], ""]]
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize(("dark", "width"), [(False, 1200), (True, 360)])
+def test_what_an_agent_did_can_be_read(
+    run: Run, tmp_path: Path, opened: Open, dark: bool, width: int
+) -> None:
+    """Calls by name and argument, what came of each, and what it said; none of it is obeyed."""
+    found = fragment(run)
+    assert found is not None
+    told = replace(found, data={name: _with_agent(text) for name, text in found.data.items()})
+    whole = viewer_page(run, summarise(run), told)
+    (tmp_path / "report.html").write_bytes(whole.encode(errors="backslashreplace"))
+    tab = opened(tmp_path / "report.html", _address(run, 30), dark=dark, width=width)
+    agent = tab.locator(".viewer-agent")
+
+    expect(agent).to_contain_text("The agent 4 calls, 2 in vain")
+    calls = agent.locator(".viewer-call")
+    expect(calls.nth(0)).to_have_text('memory_storekeydeskvalue{"n":1}Stored.')
+    expect(calls.nth(1)).to_contain_text("not called: there is no tool <")
+    expect(calls.nth(2).locator("summary")).to_contain_text("1,200 characters of it had no room")
+    expect(calls.nth(2).locator(".viewer-text")).to_be_hidden()
+    calls.nth(2).locator("summary").click()
+    expect(calls.nth(2).locator(".viewer-text")).to_be_visible()
+    expect(calls.nth(3)).to_contain_text("not called: one too many in this round")
+    expect(agent).to_contain_text("It said nothing.")
+    assert [] == troubles(tab)
+    assert width == tab.evaluate("document.documentElement.scrollWidth")
+    assert tab.evaluate("window.pwned === undefined")
+    tab.locator(".viewer-ask").first.click()
+    expect(agent).to_have_text("The agent, before the answer no tool was calledround 1I know that.")
+
+
 def test_the_current_turn_is_printed(run: Run, replayed: Path, opened: Open) -> None:
     """On paper there is the turn with its context, and no control."""
     tab = opened(replayed, _address(run, 12))

@@ -104,6 +104,23 @@ def test_a_failed_question_leads_to_the_turn_in_which_its_fact_was_lost(small: R
     assert probes["city"]["lost"] is None
 
 
+def test_what_an_agent_did_is_there_with_its_turn_and_its_question(small: Run) -> None:
+    """Long texts are cut, and say so."""
+    case = key(small, "bm25:k=3")
+    call = {"tool": "memory_search", "arguments": "{}", "outcome": "done", "result": "x" * 2_500}
+    rounds = [{"round": 1, "calls": [call | {"cut": 7}]}, {"round": 2, "said": "Ah.", "note": "n"}]
+    turns = [{**line, "agent": rounds} for line in small.turns(case)]
+    probes = [{**line, "agent": rounds[1:]} for line in small.probes(case)]
+
+    reel = reel_of(small.contexts(case), turns, probes, Script())
+
+    result = "x" * 2_000 + " [500 more characters]"
+    second = [2, "Ah.", [], "n"]
+    told = [[1, "", [["memory_search", "{}", "done", result, 7]], ""], second]
+    assert told == reel["extras"]["1"]["agent"]
+    assert [second] == reel["probes"][0]["agent"]
+
+
 def test_where_there_is_no_room_the_failed_cases_are_kept(small: Run) -> None:
     """What is not in the page is named in it, and how many of that failed."""
     failed = {case.key for case in small.cases if case.counts["failed"] and not case.control}
