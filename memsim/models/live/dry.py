@@ -81,16 +81,16 @@ class DryModel:
 
     def _counted(self, call: Call, request: Request) -> Answer:
         exact = sum(map(self._counter.text, parts(call)))
+        # An agent's first round counts as if it made them all, the others not again.
+        rounds = 1 if request.task != "act" else 0 if request.round else ROUNDS
+        written = rounds * call.max_tokens
         cost = None
         if self._price is not None:
-            most, length = self._most(call, request), call.max_tokens
-            if request.task != "act":
-                cost = self._price.cost(most, length)
-            elif request.round:
-                cost = 0.0  # the first one was priced as if every round were made
-            else:
-                cost = self._price.cost(ROUNDS * most + self._traffic(length), ROUNDS * length)
-        return Answer(text="", input=exact, output=call.max_tokens, cost=cost)
+            read = rounds * self._most(call, request)
+            if rounds == ROUNDS:
+                read += self._traffic(call.max_tokens)
+            cost = self._price.cost(read, written)
+        return Answer(text="", input=exact, output=written, cost=cost)
 
     def _most(self, call: Call, request: Request) -> int:
         usual = sum(map(self._counter.text, parts(call)))
