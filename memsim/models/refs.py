@@ -109,11 +109,11 @@ def read_judge(ref: str) -> JudgeRef:
     try:
         model = read_model(bare)
     except RefError as error:
-        raise RefError(f"--judge: {error.message}", hint=error.hint) from None
+        raise RefError(f"judge: {error.message}", hint=error.hint) from None
     if isinstance(model, LiveRef):
         return JudgeRef(model=model, name=model.shown, draws=draws)
     if model.miss:
-        raise RefError(f"--judge: {ref!r}: the offline judge misses nothing: it is `offline`")
+        raise RefError(f"judge: {ref!r}: the offline judge misses nothing: it is `offline`")
     return JudgeRef(model=model, name="offline", draws=draws)
 
 
@@ -125,7 +125,7 @@ def _without_draws(ref: str) -> tuple[str, int]:
         return ref, DRAWS
     draws = int(said[0]) if said[0].isdecimal() and len(said[0]) < 4 else 0
     if len(said) > 1 or draws % 2 == 0 or draws > MOST_DRAWS:
-        raise RefError(f"--judge: {ref!r}: draws is an odd whole number from 1 to {MOST_DRAWS}")
+        raise RefError(f"judge: {ref!r}: draws is an odd whole number from 1 to {MOST_DRAWS}")
     rest = ",".join("".join(pair) for pair in pairs if pair[0].strip() != "draws")
     return f"{head}:{rest}" if rest else head, draws
 

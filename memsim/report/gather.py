@@ -160,7 +160,8 @@ def unscored_of(case: CaseResult) -> Unscored:
     said = case.error or (f"{plural(errors, 'probe')} could not be scored" if errors else "")
     said = "; ".join(part for part in (said, _unjudged(case)) if part)
     said = said or f"{', '.join(unbound)} could not be measured"
-    return Unscored(case=case.key, state=case.state, error=said)
+    state = "unjudged" if case.state == "scored" and _unjudged(case) else case.state
+    return Unscored(case=case.key, state=state, error=said)
 
 
 def _unjudged(case: CaseResult) -> str:

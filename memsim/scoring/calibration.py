@@ -242,9 +242,11 @@ _DID = {
 
 
 def _unfit(kinds: Mapping[str, Told]) -> str:
-    for kind, told in kinds.items():
-        if not told.n:
-            return f"there is no known answer of the kind {kind!r} to try it on"
-        if told.share < FLOOR:
-            return f"it {_DID[kind].format(told.told, told.n)}, and has to tell {FLOOR:.0%}"
-    return ""
+    if missing := [kind for kind, told in kinds.items() if not told.n]:
+        return f"there is no known answer of the kind {missing[0]!r} to try it on"
+    below = [
+        _DID[kind].format(told.told, told.n) + (f" ({told.unread} unread)" if told.unread else "")
+        for kind, told in kinds.items()
+        if told.share < FLOOR
+    ]
+    return f"it {', '.join(below)}: the floor is {FLOOR:.0%}" if below else ""

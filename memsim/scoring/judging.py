@@ -124,7 +124,7 @@ def question_of(
     old = dict.fromkeys(map(_line, (*probe.forbid, *superseded)))
     return Request(
         task="judge",
-        question=probe.ask,
+        question="\n- ".join([probe.ask, *probe.choices]),
         expected="\n".join(wanted),
         outdated="\n".join(text for text in old if text.casefold() not in known),
         given=answer,

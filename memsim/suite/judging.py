@@ -96,12 +96,16 @@ class Judge:
         return [_ballot(said[start : start + self._draws]) for start in starts]
 
     def _all(self, asked: Sequence[Request]) -> list[_Opinion]:
+        model = self._opened.model
         if self._at_once < 2:
-            return [_opinion(self._opened.model, request) for request in asked]
+            return [_opinion(model, request) for request in asked]
+        # The first one by itself: what is wrong with a key or an address is wrong once, and
+        # litellm's client is made by one thread.
+        first = [_opinion(model, request) for request in asked[:1]]
         with ThreadPoolExecutor(max_workers=self._at_once) as pool:
-            futures = [pool.submit(_opinion, self._opened.model, request) for request in asked]
+            futures = [pool.submit(_opinion, model, request) for request in asked[1:]]
             try:
-                return [future.result() for future in futures]
+                return first + [future.result() for future in futures]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from memsim.errors import ModelError
 from memsim.models.live import Answer, Call
 from tests.models.asking import SCENARIO, Stub
+from tests.models.judging import sound
 
 PYPROJECT = """\
 [tool.memsim]
@@ -52,3 +55,29 @@ def test_a_session_replays_what_another_recorded(stub: Stub, pytester: pytest.Py
     assert 2 == calls == len(stub.asked)
     assert 1 == len([*Path("cassettes").rglob("*.jsonl")])
     assert [] == [*Path("tmp").iterdir()]
+
+
+def test_a_session_tries_its_judge_once(stub: Stub, pytester: pytest.Pytester) -> None:
+    """Before the first case that has one; below the floor it is an error of every case."""
+    play = partial(pytester.runpytest_inprocess, "-p", "memsim.pytest_plugin")
+    judge = ("--memsim-judge", "openai/gpt-4o-mini:draws=1")
+    reader = stub.answer
+
+    def answer(call: Call, number: int) -> Answer | ModelError:
+        return Answer(text=sound(call)) if call.task == "judge" else reader(call, number)
+
+    stub.answer = answer
+    recorded = play(*judge, "--memsim-record", "new", "--memsim-report", "kept")
+    calls = len(stub.asked)
+    replayed = play(*judge)
+    unread = play("--memsim-judge", "openai/other:draws=1")
+    told = json.loads(Path("kept/run.json").read_text(encoding="utf-8"))["judge"]
+    wrong = play("--memsim-judge", "nonsense")
+
+    recorded.assert_outcomes(passed=1)
+    replayed.assert_outcomes(passed=1)
+    assert 2 + 2 + 18 == calls == len(stub.asked)
+    assert ("", 18) == (told["unfit"], len(told["answers"]))
+    unread.assert_outcomes(errors=1)
+    unread.stdout.fnmatch_lines(["*not judged: it could not be tried: *is not recorded*"])
+    wrong.stderr.fnmatch_lines(["*judge: no model is called 'nonsense'*"])
