@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from memsim.errors import ModelError, RefError
-from memsim.message import EPOCH, Message, ToolResult, ToolUse, composed, said
+from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, composed, said
 from memsim.models import Request, ToolSpec
 from memsim.models.cassette.keys import key_of, settings_of
 from memsim.models.live import Answer, Call
@@ -76,6 +76,7 @@ def test_of_several_speakers_each_is_named() -> None:
 
     assert "ben: Mine is red." == call.messages[2].text
     assert "The question is ben's." in call.messages[0].text
+    assert "You act for ben." in compose(replace(request, task="act"), REF).messages[0].text
 
 
 def test_tool_traffic_is_native_to_agents_and_told_in_words_to_readers() -> None:
@@ -83,7 +84,8 @@ def test_tool_traffic_is_native_to_agents_and_told_in_words_to_readers() -> None
     use = Message(
         id="c", role="assistant", blocks=(ToolUse(id="t1", name="search", arguments="{}"),)
     )
-    result = Message(id="r", role="tool", blocks=(ToolResult(id="t1", text="a kettle"),))
+    found = ToolResult(id="t1", text="a kettle")
+    result = Message(id="r", role="tool", blocks=(Text("[Monday]"), found))
     messages = (*QUESTION.messages, use, result)
     tool = ToolSpec(name="search", description="", parameters="{}")
     acting = compose(Request(task="act", messages=messages, tools=(tool,)), REF)
@@ -91,8 +93,10 @@ def test_tool_traffic_is_native_to_agents_and_told_in_words_to_readers() -> None
 
     assert ["system", "user", "assistant", "tool"] == roles(acting)
     assert ("t1", "t1") == (acting.messages[2].calls[0].id, acting.messages[3].answers)
+    assert "[Monday]\na kettle" == acting.messages[3].text
     assert ["system", "user", "assistant", "user", "user"] == roles(reading)
-    assert ["search({})", "Result of a tool: a kettle"] == [m.text for m in reading.messages[2:4]]
+    told = ["search({})", "Result of a tool: [Monday]\na kettle"]
+    assert told == [m.text for m in reading.messages[2:4]]
     assert () == reading.tools
 
 
@@ -281,11 +285,13 @@ def test_a_dry_run_pays_once_for_what_is_asked_twice() -> None:
     act = Request(task="act", messages=QUESTION.messages)
     result = Message(id="r", role="tool", blocks=(ToolResult(id="t1", text="a kettle"),))
 
-    for request in (QUESTION, QUESTION, act, replace(act, messages=(*act.messages, result))):
+    later = replace(act, messages=(*act.messages, result), round=1)
+    for request in (QUESTION, QUESTION, act, later):
         model.complete(request)
 
     assert 3 == account.spent.asked
     assert pytest.approx(0.512 + 4 * 1.024) == account.spent.cost
+    assert 512 + 4 * 1024 == account.spent.output
 
 
 def test_an_upper_bound_is_one() -> None:
