@@ -97,7 +97,7 @@ class Learner:
             tools_called=tools_called(own),
             sources=tuple(dict.fromkeys((*(carried.sources if carried else ()), *ids))),
         )
-        return self._episodic.conclude(owner, session, episode, now)
+        return self._episodic.conclude(owner, session, episode, now, ended=own[-1].time)
 
     def _extract(
         self, owner: str, session: str, own: tuple[Message, ...], now: datetime

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -136,6 +137,23 @@ def test_a_conversation_that_is_taken_up_again_is_concluded_with_what_was_before
     assert "ana-1" in episode.sources
     it.memory.forget("ana", ["ana-1"])
     assert "Alpha" not in it.texts()
+
+
+def test_an_episode_is_dated_as_what_was_said_and_not_as_when_it_was_concluded() -> None:
+    """A conversation is over when the next one begins, which may be weeks later."""
+    it = Remembering()
+    it.say("I fly to Oslo tomorrow.", session="one")
+    said = it.clock.now()
+    it.clock.advance(timedelta(days=40))
+    it.say("Hm.", session="two")
+
+    [dated] = [
+        e.created
+        for e in it.memory.vault.each(it.memory.vault.where("ana", layers=("episodic",)))
+        if e.category == "daily" and "Oslo" in e.text
+    ]
+
+    assert said == dated
 
 
 def test_one_principals_messages_do_not_keep_another_from_having_facts() -> None:

@@ -144,6 +144,23 @@ def test_neighbours_are_lent_relevance() -> None:
     assert {"best": 1.0, "other": 0.5, "last": 0.0} == found(0)
 
 
+def test_of_equals_the_earlier_lends() -> None:
+    """And not the one whose id, which is made of a name, happens to come first."""
+    talk = Talk(fade=1e9)
+    for source, session in (("z", "s"), ("of z", "s"), ("a", "t"), ("of a", "t")):
+        talk.add(source, "text", session=session, tokens=1, turn=int(source.startswith("of")))
+
+    found = recall(
+        "q",
+        lexical=[Hit("z", 1.0), Hit("a", 1.0), Hit("last", 0.0)],
+        about=told("z", "of z", "a", "of a", "last"),
+        beside=talk.beside,
+        policy=RecallPolicy(fusion="weights", halving=0, lenders=1),
+    )
+
+    assert ["z", "a", "of z", "last"] == ids(found)
+
+
 def test_who_is_named_comes_first() -> None:
     """By all words of the name, with or without an s; a role is no name."""
     known = {

@@ -83,8 +83,25 @@ class Episodic:
             for place, part in enumerate(parts)
         ]
 
-    def conclude(self, owner: str, session: str, episode: Episode, now: datetime) -> Entry:
-        """Keep what a conversation came to, in place of what was kept of it before."""
+    def conclude(
+        self,
+        owner: str,
+        session: str,
+        episode: Episode,
+        now: datetime,
+        *,
+        ended: datetime | None = None,
+    ) -> Entry:
+        """Keep what a conversation came to, in place of what was kept of it before.
+
+        Args:
+            owner: whose it is.
+            session: the conversation.
+            episode: what it came to.
+            now: the present.
+            ended: when the last of it was said, which is what the episode is dated; readers take
+                its `yesterday` for the day before.
+        """
         before = self._vault.own(owner, "episodic", _episode_key(session))
         entry = Entry(
             key=_episode_key(session),
@@ -93,7 +110,7 @@ class Episodic:
             layer="episodic",
             category="daily",
             session=session,
-            created=before.created if before else now,
+            created=before.created if before else ended or now,
             updated=now,
             sources=episode.sources,
             attributes=(

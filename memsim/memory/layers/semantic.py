@@ -7,18 +7,23 @@ forgotten.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memsim.memory.acl import Where
 from memsim.memory.entry import Entry, entry_id
 from memsim.memory.layers.subject import subject_of
+from memsim.memory.layers.succession import heirs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Iterable, Sequence
 
     from memsim.memory.acl import Permissions
     from memsim.memory.vault import Vault
+
+_Ended = tuple[datetime, datetime, datetime, str, str]
+"""When a fact was superseded, last stated and first stated, its id, and the message that states
+what took its place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,23 +62,22 @@ class Semantic:
         self._succeed = succeed
         self._latest: dict[tuple[str, str], str] = {}
         self._live: dict[tuple[str, str], set[str]] = {}
+        self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
+        self._versions: dict[tuple[str, str], set[str]] = {}
         self.restore()
 
     def restore(self) -> None:
         """Take from the store what is in force, and what took the place of what."""
-        self._latest.clear()
-        self._live.clear()
+        for known in (self._latest, self._live, self._ended, self._versions):
+            known.clear()
         where = Where(reader=None, layers=frozenset({"semantic"}), archived=None)
-        entries = sorted(self._vault.each(where), key=lambda e: (e.updated, e.created, e.id))
-        heirs = {(e.owner, e.subject): e for e in entries if e.superseded is None and e.subject}
-        self._latest.update((about, e.id) for about, e in heirs.items())
-        for entry in entries:
-            if entry.superseded is None:
-                self._keep(entry)
-        for entry in entries:
-            heir = heirs.get((entry.owner, entry.subject))
-            if entry.superseded is not None and heir is not None:
-                self._replaced(entry, heir)
+        about: dict[tuple[str, str], list[Entry]] = {}
+        for entry in sorted(self._vault.each(where), key=lambda e: (e.updated, e.created, e.id)):
+            self._note(entry)
+            if entry.subject:
+                about.setdefault((entry.owner, entry.subject), []).append(entry)
+        for versions in about.values():
+            self._link(versions)
 
     def record(
         self, owner: str, session: str, stated: Sequence[Stated], now: datetime
@@ -86,12 +90,14 @@ class Semantic:
         new: dict[str, Entry] = {}
         old: dict[str, Entry] = {}
         latest: dict[str, str] = {}
+        again: set[str] = set()
         for fact in stated:
             entry = self._entry(owner, session, fact, now)
             for before in self._before(entry, {**old, **new}, latest):
                 if before.text == entry.text:
                     sources = tuple(dict.fromkeys((*before.sources, *entry.sources)))
                     entry = replace(before, sources=sources, updated=now, superseded=None)
+                    again.add(entry.subject)
                 else:
                     gone = replace(before, superseded=now)
                     (new if before.id in new else old)[before.id] = gone
@@ -100,14 +106,14 @@ class Semantic:
                 latest[entry.subject] = entry.id
         old = {i: e for i, e in old.items() if i not in new}
         self._vault.put([*old.values(), *new.values()])
-        self._latest.update({(owner, subject): i for subject, i in latest.items()})
         for entry in new.values():
-            if entry.superseded is None:
-                self._keep(entry)
+            self._note(entry)
         for gone in (*old.values(), *new.values()):
             heir = self._latest.get((owner, gone.subject))
             if gone.superseded is not None and heir in new:
                 self._replaced(gone, new[heir])
+        for subject in sorted(again - {""}):
+            self._relink((owner, subject))
         return [*new.values()], [*old.values()]
 
     def in_force(self, principal: str) -> list[Entry]:
@@ -127,6 +133,10 @@ class Semantic:
         for entry in entries:
             for source in entry.sources:
                 self._live.get((entry.owner, source), set()).discard(entry.id)
+                self._say(entry, source, None)
+            self._versions.get((entry.owner, entry.subject), set()).discard(entry.id)
+        for about in sorted({(e.owner, e.subject) for e in entries if e.subject}):
+            self._relink(about)
 
     def _entry(self, owner: str, session: str, fact: Stated, now: datetime) -> Entry:
         subject = fact.subject or subject_of(fact.text)
@@ -153,14 +163,47 @@ class Semantic:
         held.update((i, new[i]) for i in ids if i in new)
         return [held[i] for i in ids if i in held]
 
-    def _keep(self, entry: Entry) -> None:
+    def _note(self, entry: Entry) -> None:
+        """Take in a fact as it stands in the store."""
+        about = (entry.owner, entry.subject)
+        if entry.subject:
+            self._versions.setdefault(about, set()).add(entry.id)
+        if entry.superseded is not None:
+            return
+        if entry.subject:
+            self._latest[about] = entry.id
         for source in entry.sources:
             self._live.setdefault((entry.owner, source), set()).add(entry.id)
-            self._succeed(entry.owner, source, None)
+            self._say(entry, source, None)
 
-    def _replaced(self, entry: Entry, heir: Entry) -> None:
+    def _relink(self, about: tuple[str, str]) -> None:
+        """What took the place of what has changed, where a fact is stated again or is gone."""
+        versions = sorted(self._versions.get(about, ()))
+        self._link(self._vault.store.get(versions))
+
+    def _link(self, versions: Iterable[Entry]) -> None:
+        for entry, heir in heirs(versions):
+            self._replaced(entry, heir)
+
+    def _replaced(self, entry: Entry, heir: Entry | None) -> None:
+        assert entry.superseded is not None  # noqa: S101 - else nothing could have replaced it
         for source in entry.sources:
-            live = self._live.get((entry.owner, source), set())
-            live.discard(entry.id)
-            if not live and heir.sources and source not in heir.sources:
-                self._succeed(entry.owner, source, heir.sources[-1])
+            self._live.get((entry.owner, source), set()).discard(entry.id)
+            ended = None
+            if heir is not None and heir.sources and source not in heir.sources:
+                after = heir.sources[-1]
+                ended = (entry.superseded, entry.updated, entry.created, entry.id, after)
+            self._say(entry, source, ended)
+
+    def _say(self, entry: Entry, source: str, ended: _Ended | None) -> None:
+        """Of several facts that a message stated, the one that held longest has the last word."""
+        about = (entry.owner, source)
+        known = self._ended.setdefault(about, {})
+        if ended is None:
+            known.pop(entry.id, None)
+        else:
+            known[entry.id] = ended
+        replaced = known and not self._live.get(about)
+        self._succeed(*about, max(known.values())[-1] if replaced else None)
+        if not known:
+            del self._ended[about]

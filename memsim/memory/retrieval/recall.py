@@ -98,7 +98,7 @@ def recall(
     if beside is not None and policy.neighbours:
         best = max(scores.values(), default=0.0)
         lenders = scores | dict.fromkeys(echoes, ASKED * best)
-        lending = lent(lenders, beside, policy)
+        lending = lent(lenders, beside, lambda source: known[source].order, policy)
         scores = {i: s for i, s in lending.items() if i not in echoes or i in scores}
         scores = {i: s for i, s in scores.items() if i in known or _look(i, about, known)}
     weigh = _weighing(Cues(question, now), policy, now)
@@ -188,17 +188,21 @@ def relevance(
 
 
 def lent(
-    scores: Mapping[str, float], beside: Beside, policy: RecallPolicy = USUAL
+    scores: Mapping[str, float],
+    beside: Beside,
+    order: Callable[[str], int],
+    policy: RecallPolicy = USUAL,
 ) -> dict[str, float]:
     """Scores with what the most relevant messages lend to those around them.
 
     Args:
         scores: relevance by id.
         beside: what stands around a message.
+        order: settles who lends where several are as relevant; an id would do so by who said it.
         policy: neighbours and lenders.
     """
     sums = dict(scores)
-    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+    best = sorted(scores.items(), key=lambda pair: (-pair[1], order(pair[0])))
     for source, score in best[: policy.lenders]:
         share = score * policy.neighbours
         for other, part in beside(source):

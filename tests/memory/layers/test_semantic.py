@@ -5,11 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memsim.errors import StoreError
-from memsim.memory.acl import Permissions
+from memsim.memory.acl import Permissions, Where
 from memsim.memory.entry import Entry
 from memsim.memory.layers.semantic import Semantic, Stated
+from memsim.memory.layers.subject import subject_of
 from memsim.memory.vault import Vault
 from memsim.message import EPOCH
 from tests.memory.remembering import Faulty
@@ -154,3 +157,64 @@ def test_it_goes_on_where_the_store_left_off() -> None:
     assert [C] == again.hold()
     assert ("ana", "m1", "m2") in facts.told
     assert ("ana", "m1", "m2") in again.told
+
+
+def successors(facts: Facts) -> dict[tuple[str, str], str]:
+    """What gave way to what, of the messages that facts were taken from which are kept."""
+    where = Where(reader=None, layers=frozenset({"semantic"}), archived=None)
+    kept = {(e.owner, source) for e in facts.vault.each(where) for source in e.sources}
+    last = {(owner, old): new for owner, old, new in facts.told}
+    return {about: new for about, new in last.items() if new is not None and about in kept}
+
+
+def test_each_version_gives_way_to_the_next_and_not_to_the_last() -> None:
+    """Who may not see the last is still told which came before which; a restart changes nothing."""
+    facts = Facts()
+    facts.state(A, B, C)
+
+    assert {("ana", "m1"): "m2", ("ana", "m2"): "m3"} == successors(facts)
+    assert successors(facts) == successors(Facts(facts.store))
+
+
+def test_what_gave_way_to_what_is_forgotten_gives_way_to_what_came_after() -> None:
+    """A gap in between does not put the oldest in force again."""
+    facts = Facts()
+    facts.state(A, B, C)
+    (gone,) = [e for e in facts.layer.history("ana", subject_of(A)) if e.text == B]
+    facts.vault.erase([gone.id])
+    facts.layer.forgotten([gone])
+
+    assert {("ana", "m1"): "m3"} == successors(facts)
+    assert successors(facts) == successors(Facts(facts.store))
+
+
+BUS, TRAM = "My bus is the 12.", "My bus is the 15."
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.sampled_from((A, B, C, BUS, TRAM)), min_size=1, max_size=3, unique=True),
+            st.integers(0, 2),
+            st.sampled_from((False, False, False, True)),
+        ),
+        min_size=2,
+        max_size=9,
+    )
+)
+def test_a_restart_changes_nothing_of_what_gave_way_to_what(
+    steps: list[tuple[list[str], int, bool]],
+) -> None:
+    """However often things were stated again, at the same time, together, or were forgotten."""
+    facts = Facts()
+    for number, (texts, hours, forgets) in enumerate(steps):
+        facts.now += timedelta(hours=hours)
+        if forgets:
+            gone = [e for text in texts for e in facts.layer.history("ana", subject_of(text))][:1]
+            facts.vault.erase([e.id for e in gone])
+            facts.layer.forgotten(gone)
+        else:
+            stated = [Stated(text=text, sources=(f"m{number}",)) for text in texts]
+            facts.layer.record("ana", "s1", stated, facts.now)
+
+    assert successors(Facts(facts.store)) == successors(facts)
