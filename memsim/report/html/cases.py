@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.report.answers import Answer, answer_of
 from memsim.report.html.markup import Markup, element
-from memsim.report.html.packing import block, dumped
+from memsim.report.html.packing import block, dumped, room_of
 from memsim.report.html.subject import Subject, section
 from memsim.report.story import story_of
 
@@ -83,7 +83,7 @@ class Cases:
         text = dumped({"texts": list(self._chunk.texts), "probes": self._chunk.probes})
         made = block(f"cases-{len(self.blocks)}", text)
         self.blocks.append(made)
-        self._room -= len(made)
+        self._room -= room_of(text)
         self._chunk = _Chunk()
 
     def data(self) -> Markup:

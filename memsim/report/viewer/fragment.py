@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -13,6 +12,7 @@ from urllib.parse import quote
 
 from memsim.report.fragment import Fragment
 from memsim.report.html.markup import Markup, element
+from memsim.report.html.packing import room_of
 from memsim.report.viewer.reels import Script, reel_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class _Room:
         blocks = {f"reel-{len(self.cases)}": reel}
         if known is None:
             blocks[name] = _dumped(script.data())
-        size = sum(map(_packed, blocks.values()))
+        size = sum(map(room_of, blocks.values()))
         if size > self.left:
             self.unfit = run.size(case.key)
             return
@@ -164,7 +164,3 @@ def _asset(name: str) -> str:
 
 def _dumped(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-
-
-def _packed(text: str) -> int:
-    return len(zlib.compress(text.encode(), 9)) * 4 // 3

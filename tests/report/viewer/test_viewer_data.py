@@ -124,7 +124,7 @@ def test_what_an_agent_did_is_there_with_its_turn_and_its_question(small: Run) -
 def test_where_there_is_no_room_the_failed_cases_are_kept(small: Run) -> None:
     """What is not in the page is named in it, and how many of that failed."""
     failed = {case.key for case in small.cases if case.counts["failed"] and not case.control}
-    found = made(small, room=2_600)
+    found = made(small, room=5_000)
 
     kept = {entry["key"] for entry in index(found)}
     assert 0 < len(failed) <= len(kept) < len(small.cases) - 1
