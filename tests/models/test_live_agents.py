@@ -209,7 +209,8 @@ def test_a_dry_runs_price_bounds_every_agent(tmp_path: Path, agent: Any) -> None
         rounds = [p["agent"][-1] for p in read(live.probe_lines)]
         assert {ROUNDS} == {each["round"] for each in rounds}
         assert all("stopped" in each["note"] for each in rounds)
-        assert all(p["context"]["total"] <= spec.budget for p in read(live.probe_lines))
+        for context in (p["context"] for p in read(live.probe_lines)):
+            assert 300 < context["tokens"]["tools"] <= context["total"] <= spec.budget
 
 
 def test_an_order_in_the_memory_is_words_and_no_call(tmp_path: Path) -> None:
