@@ -7,9 +7,8 @@ and only the ratios mean anything on another machine.
 
 Each tool runs as its users run it, and all three are then one process on one processor: memsim
 starts no others below 5,000 turns, since that takes longer than it saves; pytest never does by
-itself; inspect_ai's concurrency is of waiting for models, and its mock model lets nobody wait. Ten,
-fifty and a hundred samples at once took it as long as one. Told to log no samples it takes half the
-time, and then has no records, which the two others have been asked for.
+itself; inspect_ai's concurrency is of waiting for models, and its mock model lets nobody wait: a
+hundred samples at once took it as long as ten. It logs samples, as the two others keep records.
 
 memsim is measured twice: as 2,000 scenario files, each read and planned, and as one scenario with
 2,000 repeats, which is the nearer likeness of one file with 2,000 tests or one data set of 2,000
