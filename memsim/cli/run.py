@@ -195,7 +195,8 @@ class _Performance:
     def _play(self, writer: RunWriter) -> tuple[CaseResult, ...]:
         from memsim.executors import choose_executor
         from memsim.gate import fails, lacks
-        from memsim.runs import perform, with_judge_tried
+        from memsim.runs import perform
+        from memsim.runs.trying import with_judge_tried
 
         flags = self._flags
         plan, self._spent = with_judge_tried(self._plan, writer)

@@ -86,6 +86,8 @@ def opening(header: Header, terminal: Terminal, *, planned: str) -> Iterator[Tex
         f"tokenizer {header.tokenizer}",
         f"seed {header.seed}",
     ]
+    if header.judge:
+        parts.insert(2, f"judge {header.judge}")
     if header.repeat > 1:
         parts.append(plural(header.repeat, "repeat"))
     yield from (TextLine(text=line, tone="dim") for line in _joined(parts, terminal))

@@ -132,4 +132,5 @@ def _sentence(results: Sequence[CaseResult], *, passed: int, failed: int, unmeas
         for count, word in ((failed, "failed"), (unmeasured, "unmeasured"), (passed, "passed"))
         if count
     ]
-    return ", ".join(parts) or "only controls were run"
+    said = ", ".join(parts) or "only controls were run"
+    return f"{said}; the judge is not believed" if any(r.unjudged for r in results) else said

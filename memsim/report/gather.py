@@ -100,6 +100,7 @@ def header_of(settings: Settings) -> Header:
         run="",
         place="",
         command="",
+        judge=settings.judge,
     )
 
 
@@ -122,6 +123,7 @@ def _header(run: Run, settings: Mapping[str, Any]) -> Header:
         run=run.id,
         place=str(run.folder),
         command=shlex.join(map(str, command)) if isinstance(command, Sequence) else "",
+        judge=str(settings.get("judge", "")),
     )
 
 

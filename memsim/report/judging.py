@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.report import numbers
 from memsim.report.rows import Judging
-from memsim.scoring.judging import agreement, flipped, majority, votes_in
+from memsim.scoring.votes import agreement, flipped, majority, votes_in
 
 if TYPE_CHECKING:
     from memsim.report.answers import Answer

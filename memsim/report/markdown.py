@@ -34,9 +34,11 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield ""
     yield f"**{escape(summary.verdict.sentence)}**"
     yield ""
+    judge = f" judge {code(header.judge)}," if header.judge else ""
     yield (
-        f"memsim {header.version}, model {code(header.model)}, embedder {code(header.embedder)},"
-        f" tokenizer {code(header.tokenizer)}, seed {header.seed}, repeat {header.repeat}"
+        f"memsim {header.version}, model {code(header.model)},{judge} embedder"
+        f" {code(header.embedder)}, tokenizer {code(header.tokenizer)}, seed {header.seed},"
+        f" repeat {header.repeat}"
     )
     for board in summary.boards:
         yield from _board(board)

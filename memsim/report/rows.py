@@ -233,6 +233,7 @@ class Header:
         run: the run's id.
         place: what a reader may open: the report, or the run's folder.
         command: what was typed.
+        judge: who was to judge answers besides the rules; empty for nobody.
     """
 
     version: str
@@ -244,6 +245,7 @@ class Header:
     run: str
     place: str
     command: str
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,15 +25,6 @@ from memsim.runs.folder import list_runs
 from memsim.runs.opening import open_run
 from memsim.runs.performing import perform
 from memsim.runs.reading import Run, load_run
-from memsim.runs.trying import with_judge_tried
 from memsim.runs.writing import RunWriter
 
-__all__ = [
-    "Run",
-    "RunWriter",
-    "list_runs",
-    "load_run",
-    "open_run",
-    "perform",
-    "with_judge_tried",
-]
+__all__ = ["Run", "RunWriter", "list_runs", "load_run", "open_run", "perform"]

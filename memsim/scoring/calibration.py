@@ -11,8 +11,8 @@ from typing import Literal, get_args
 from memsim.models.lexicon import STOP
 from memsim.scenario.script import Probe
 from memsim.scoring.answers import judge_answer
-from memsim.scoring.judging import flipped, majority
 from memsim.scoring.summary import AUDITED_WRONG
+from memsim.scoring.votes import flipped, majority
 
 Kind = Literal["right", "specific", "vague"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

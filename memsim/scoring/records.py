@@ -39,16 +39,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memsim.clock import stamp
-from memsim.scoring.judging import words_of
 from memsim.scoring.transcripts import agent_record
+from memsim.scoring.votes import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from memsim.context import Context
     from memsim.scoring.evidence import Ranks
-    from memsim.scoring.judging import Ballot
     from memsim.scoring.probes import ProbeScore
+    from memsim.scoring.votes import Ballot
     from memsim.strategy import Event
     from memsim.trace import CallRecord, EvidenceTrace, ProbeTrace, TurnRecord
 

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from memsim.scoring.evidence import CUTOFFS
-from memsim.scoring.judging import flipped, votes_in
 from memsim.scoring.metrics import (
     ANSWERS,
     EVIDENCE,
@@ -17,6 +16,7 @@ from memsim.scoring.metrics import (
 )
 from memsim.scoring.outcomes import UNMEASURED
 from memsim.scoring.usage import usage
+from memsim.scoring.votes import flipped, votes_in
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence

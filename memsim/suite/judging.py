@@ -22,7 +22,8 @@ from memsim.scoring.calibration import (
     scenarios_tried,
     tried,
 )
-from memsim.scoring.judging import Ballot, question_of, to_be_judged, vote_of, words_of
+from memsim.scoring.judging import question_of, to_be_judged, vote_of
+from memsim.scoring.votes import Ballot, words_of
 from memsim.suite.cases import CaseSpec
 from memsim.suite.scenarios import LEAKAGE
 from memsim.tokens import TokenCounter

@@ -178,6 +178,7 @@ def test_a_judge_below_the_floor_makes_its_scores_unmeasured(
     assert (7, 54) == (result.exit_code, len(bench.asked))
     assert "unmeasured: the judge is not believed: it " in result.stdout
     assert said in result.stdout
+    assert "1 unmeasured; the judge is not believed in " in result.stdout
     assert "UNJUDGED scenarios/first.yaml::first[sliding_window" in result.stdout
     assert (None, None) == (case.metrics["judged"], case.metrics["judge_agreement"])
     assert case.metrics["recall"] is not None
@@ -210,9 +211,13 @@ def test_an_answer_without_a_verdict_is_counted_and_not_measured(
 
 
 def test_an_interrupted_run_pays_for_no_opinion_twice(
-    run: Run, bench: Bench, saved: Callable[[], Saved], project: Path
+    run: Run,
+    bench: Bench,
+    saved: Callable[[], Saved],
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Continued, it keeps the same bytes as one that nothing interrupted."""
+    """Continued, it believes what it found when it began, and ends in the bytes of a calm one."""
     flags = ("-s", "sliding_window", "--judge", LIVE, "--no-report", "--record", "new", "-j", "1")
     calm = run(*flags, "--cassettes", "calm")
     whole, asked = saved(), len(bench.asked)
@@ -226,6 +231,7 @@ def test_an_interrupted_run_pays_for_no_opinion_twice(
     bench.judging = interrupt
     stopped = run(*flags, "--cassettes", "stormy")
     bench.judging = Bench().judging
+    monkeypatch.setattr("memsim.runs.trying.calibrate", None)
     continued = run(*flags, "--cassettes", "stormy")
 
     assert (0, 2, 0) == (calm.exit_code, stopped.exit_code, continued.exit_code)

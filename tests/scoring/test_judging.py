@@ -8,17 +8,8 @@ from hypothesis import strategies as st
 
 from memsim.models.judge import write_verdict
 from memsim.scenario.script import Probe
-from memsim.scoring.judging import (
-    Ballot,
-    agreement,
-    flipped,
-    majority,
-    question_of,
-    to_be_judged,
-    vote_of,
-    votes_in,
-    words_of,
-)
+from memsim.scoring.judging import question_of, to_be_judged, vote_of
+from memsim.scoring.votes import Ballot, agreement, flipped, majority, votes_in, words_of
 
 VOTES = st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=9)
 
