@@ -88,6 +88,7 @@ LATE = frozenset(
         "memsim.memory.systems.aegis.postgres_episodes",
         "memsim.report.frames",
         "memsim.report.plots",
+        "memsim.report.plots.against",
         "memsim.report.plots.breakdown",
         "memsim.report.plots.cost",
         "memsim.report.plots.forgetting",
