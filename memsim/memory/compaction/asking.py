@@ -129,12 +129,16 @@ def faulty(reply: Reply, tokens: int, limit: int, replaced: int) -> str:
         return "the model called a tool instead"
     if len(reply.text) <= REFUSAL_LENGTH and _REFUSAL.match(reply.text):
         return "the model refused"
+    if reply.cut or (tokens == limit and _breaks_off(reply)):
+        return f"the summary was cut off at {tokens} tokens"
     if tokens > limit:
         return f"the summary has {tokens} tokens, and may have {limit}"
-    # A model that knows where each line is from wrote whole lines.
-    if tokens == limit and reply.line_sources is None and not reply.text.rstrip().endswith(_ENDS):
-        return f"the summary was cut off at {limit} tokens"
     return ""
+
+
+def _breaks_off(reply: Reply) -> bool:
+    # A model that knows where each line is from wrote whole lines.
+    return reply.line_sources is None and not reply.text.rstrip().endswith(_ENDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
