@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
+LIVE := .venv-live
 
 # Published datasets live outside the repository; set MEMSIM_DATA to the folder that holds them.
 MEMSIM_DATA ?= $(wildcard ../shared/data)
@@ -23,6 +24,11 @@ LOCK := UV_CUSTOM_COMPILE_COMMAND="make lock" $(UV) pip compile --quiet --univer
 # Pins stay as they are unless told to move: make lock LOCK_FLAGS=--upgrade.
 LOCK_FLAGS ?=
 
+# What compiles llama.cpp, out of its lock; and commit to what the model says this time:
+# make test-live LIVE_FLAGS=--save-recordings.
+BUILDING := cmake|ninja|packaging|pathspec|scikit-build-core
+LIVE_FLAGS ?=
+
 # What `make demo` leaves out: scripts made for one published design each; `memsim run` plays all.
 SPECIAL := architecture_plan or chinese_cues or debugging_session or large_results or shared_lab \
 	or skill_injection
@@ -37,7 +43,7 @@ HELD := sliding_window rolling_summary bm25
 GATE = $(BIN)/memsim run $(GATED) $(addprefix -s ,$(HELD)) \
 	-k '$(firstword $(HELD))$(foreach s,$(wordlist 2,9,$(HELD)), or $(s))' --progress none
 
-.PHONY: demo test browser lint gate baseline comparison bench peers lock clean help
+.PHONY: demo test test-live browser lint gate baseline comparison bench peers lock clean help
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -53,6 +59,11 @@ demo: $(VENV)/.run  ## replay the built-in scenarios (and LoCoMo where it is fou
 
 test: $(VENV)/.dev browser  ## run the tests
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(PYTEST_FLAGS)
+
+# Needs a C++ compiler besides; some minutes the first time, and about one from then on.
+test-live: $(LIVE)/.ready  ## let a small real model on this machine do every task, and replay it
+	$(LIVE)/bin/python -m pytest -p no:cacheprovider tests/live/live_model.py \
+		tests/live/test_recorded.py $(LIVE_FLAGS)
 
 # The HTML report is tested in a real browser.
 browser:
@@ -88,13 +99,15 @@ lock:  ## write requirements/*.lock anew from pyproject.toml; needs uv
 	$(LOCK) $(LOCK_FLAGS) pyproject.toml --extra postgres --extra redis --extra service \
 		--group editable --group dev --constraint requirements/run.lock -o requirements/dev.lock
 	$(LOCK) $(LOCK_FLAGS) pyproject.toml --group editable --extra peers -o requirements/peers.lock
+	$(LOCK) $(LOCK_FLAGS) pyproject.toml --group editable --extra check --group live \
+		--constraint requirements/run.lock -o requirements/live.lock
 
 clean:  ## remove the environments, build products and caches; runs and reports stay
-	rm -rf $(VENV) $(PEERS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(LIVE) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
+	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
 		while IFS='|' read -r name what; do printf '%-16s %s\n' "$$name" "$$what"; done
 
 # Stamps: what is installed is out of date when the file it was installed from is newer.
@@ -125,5 +138,16 @@ $(VENV)/.dev: requirements/dev.lock $(VENV)/.run
 $(PEERS)/.ready: requirements/peers.lock pyproject.toml
 	$(new_environment)
 	$(INSTALL) --require-hashes -r $<
+	$(INSTALL) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(LIVE)/.ready: requirements/live.lock pyproject.toml
+	@command -v c++ >/dev/null || \
+		{ echo "make test-live needs a C++ compiler (Debian: apt-get install g++)" >&2; exit 1; }
+	$(new_environment)
+	@sed -nE '/^($(BUILDING))==/,/[^\]$$/p' $< >$(@D)/building.lock
+	$(INSTALL) --require-hashes -r $(@D)/building.lock
+	@echo "Compiling llama.cpp: some minutes, once"
+	$(INSTALL) --require-hashes --no-build-isolation -r $<
 	$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@

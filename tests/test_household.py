@@ -62,8 +62,10 @@ def test_litellm_excludes_the_compromised_releases() -> None:
 
 
 def test_there_are_locks_to_install_from() -> None:
-    """One lock to run, one to develop, one to measure peers."""
-    assert [lock.name for lock in LOCKS] == ["dev.lock", "peers.lock", "run.lock"]
+    """One lock to run, one to develop, one to measure peers, one for a small real model."""
+    names = ["dev.lock", "live.lock", "peers.lock", "run.lock"]
+
+    assert [lock.name for lock in LOCKS] == names
 
 
 @each_lock
@@ -131,7 +133,9 @@ def test_the_development_lock_contains_every_tool() -> None:
     assert wanted - locked_names(ROOT / "requirements" / "dev.lock") == set()
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "lint", "bench", "lock", "clean", "help"])
+@pytest.mark.parametrize(
+    "target", ["demo", "test", "test-live", "lint", "bench", "lock", "clean", "help"]
+)
 def test_the_makefile_has_and_explains_the_target(target: str) -> None:
     """`make help` prints each target's `##` comment."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
