@@ -2,14 +2,16 @@
 
 It is shown the context and the user's message or question, calls tools round by round, and gets
 their results. Whose tools it calls is the session's to say, never an argument's. Nothing that a
-model can write ends a case: each call has one of these outcomes, which the record keeps.
+model writes badly ends a case: each call has one of these outcomes, which the record keeps. A tool
+that fails on what its own schema allows is the strategy's error, as any other of its methods' is.
 
 =========  =======================================================================================
 outcome    what happened
 =========  =======================================================================================
 `done`     the tool answered
 `refused`  the memory answered with an error, such as an argument that it does not take
-`failed`   the tool raised, or gave what is no text: the agent is told so in one line
+`failed`   the tool raised, or gave no text, on arguments that its schema does not allow: the
+           agent is told so in one line
 `unknown`  no tool of that name is offered here: nothing was called
 `skipped`  one call too many of its round: nothing was called, and the agent is told nothing
 =========  =======================================================================================
@@ -24,13 +26,14 @@ from typing import TYPE_CHECKING
 from memsim.errors import MemsimError, ModelError, StrategyError
 from memsim.message import Block, Message, Text, ToolResult, ToolUse, paired, said
 from memsim.models import Request
+from memsim.models.arguments import allowed
 from memsim.models.limits import CALLS, ROUNDS
 from memsim.replay.watching import watch_sent
 from memsim.strategy import Event
 from memsim.trace import AgentRound, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
     from datetime import datetime
 
@@ -140,7 +143,7 @@ class Agent:
             principal: on whose behalf.
         """
         with self._hold:
-            own = {t.name for t in self._strategy.tools(principal)}
+            own = {t.name: t for t in self._strategy.tools(principal)}
         blocks: list[Block] = []
         kept: list[ToolCall] = []
         for block in message.blocks:
@@ -177,7 +180,7 @@ class Agent:
         return reply.text, reply.tool_calls
 
     def _carried_out(self, call: ToolUse, task: Task) -> tuple[ToolCall, ToolResult]:
-        offered = {t.name for t in task.tools}
+        offered = {t.name: t for t in task.tools}
         outcome, text = self._called(call, offered, task.principal)
         shown = shortened(text, task.room, self._counter)
         task.room -= self._counter.text(shown)
@@ -187,7 +190,7 @@ class Agent:
         return told, _result(call, outcome, shown)
 
     def _called(
-        self, call: ToolUse, offered: Iterable[str], principal: str
+        self, call: ToolUse, offered: Mapping[str, ToolSpec], principal: str
     ) -> tuple[ToolOutcome, str]:
         if call.name not in offered:
             return "unknown", f"Error: there is no tool {call.name[:_NAMED]!r}"
@@ -200,6 +203,8 @@ class Agent:
         except ModelError:
             raise
         except MemsimError as error:
+            if allowed(call.arguments, offered[call.name].parameters):
+                raise
             return "failed", f"Error: {error}"
         return ("refused" if text.casefold().startswith("error") else "done"), text
 

@@ -75,6 +75,7 @@ class Stage:
         self._compactions = 0
         self._before: tuple[Message, ...] = ()
         self._turn = 0
+        self._playing: Turn | None = None
         self._first: tuple[Query, Context] | None = None
         self._strategy: Strategy | None = None
         self._env = Environment(
@@ -208,7 +209,7 @@ class Stage:
     # -- turns
 
     def _play_turn(self, turn: Turn) -> None:
-        self._turn = turn.number
+        self._turn, self._playing = turn.number, turn
         self._env.clock.set(turn.time)
         self._watch.whose = turn.principal
         planted = {f.source for f in turn.facts}
@@ -230,6 +231,7 @@ class Stage:
             self.strategy.end_turn()
         self._grant_again(turn)
         self._record(turn, account)
+        self._playing = None
         if self.recorder is not None:
             self.recorder.turn(turn.number, account.last, turn.facts)
 
@@ -477,8 +479,11 @@ class Stage:
     def abandon(self, probes: Iterable[Probe]) -> None:
         """The case could not be played to its end.
 
-        What was not asked is an error, never left out.
+        What was not asked is an error, never left out; nor is what an agent did until then.
         """
+        if self._playing is not None and self._rounds:
+            self._events.clear()
+            self._record(self._playing, Account())
         for probe in probes:
             self.trace.probes.append(
                 ProbeTrace(

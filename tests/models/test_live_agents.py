@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from memsim.discovery import resolve
+from memsim.errors import ModelError
 from memsim.executors import ProcessPool
 from memsim.message import ToolUse
 from memsim.models.cassette import Mode
 from memsim.models.limits import ROUNDS
 from memsim.models.live import Answer, Call
-from memsim.models.live.failing import Refused
+from memsim.models.live.failing import Filtered, Refused
 from memsim.models.live.pricing import price_of
 from memsim.models.live.spending import Ledger
 from memsim.suite.cases import CaseOutcome, CaseSpec
@@ -185,6 +186,21 @@ def test_the_cap_holds_between_rounds(tmp_path: Path) -> None:
     resumed = play_stubbed(acting(tmp_path / "capped", "new"), second)
     assert len(usual.asked) == len(first.asked) + len(second.asked)
     assert records(whole) == records(resumed)
+
+
+def test_what_an_agent_did_before_its_provider_failed_is_on_record(tmp_path: Path) -> None:
+    """The case counts as not measured; the turn that broke off is there, and says where."""
+
+    def filtered(call: Call, number: int) -> Answer | ModelError:
+        return Filtered("kept to itself") if number == 4 else clerk(call, number)
+
+    outcome = play_stubbed(acting(tmp_path, "new"), Stub(filtered))
+
+    assert "error" == outcome.result.state
+    *_, last = read(outcome.turn_lines)
+    assert [2, 2] == [last["turn"], len(last["agent"])]
+    assert "the model failed: kept to itself" == last["agent"][-1]["note"]
+    assert 1 == len(last["calls"])
 
 
 def greedy(call: Call, number: int) -> Answer:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from memsim.context import Context
-from memsim.errors import ModelError, StoreError
+from memsim.errors import ModelError, StoreError, StrategyError
 from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, said
 from memsim.models import Reply, Request, ToolSpec
 from memsim.models.limits import CALLS, ROUNDS
@@ -260,23 +260,44 @@ class Breaking(Strategy):
         raise {"raises": KeyError("k"), "stores": StoreError("full")}[name]
 
 
-def test_a_tool_that_breaks_is_told_of_and_ends_nothing() -> None:
-    """What the memory's own model or embedder fails at is no finding of the memory's."""
-    memory = Breaking(strategy(REF).env)
-    tools = tuple(
-        ToolSpec(name=n, description="", parameters="{}")
-        for n in ("raises", "stores", "gives", "asks")
-    )
+BREAKING = tuple(
+    ToolSpec(name=name, description="", parameters='{"required": ["key"]}')
+    for name in ("raises", "stores", "gives", "asks")
+)
 
-    work = working(memory, (use("raises"), use("stores", 2), use("gives", 3)), tools=tools)
+
+def test_a_tool_that_breaks_on_bad_arguments_is_told_of_and_ends_nothing() -> None:
+    """It is the model that did not keep to the schema."""
+    calls = (use("raises"), use("stores", 2), use("gives", 3))
+
+    work = working(Breaking(strategy(REF).env), calls, tools=BREAKING)
 
     assert ["failed"] * 3 == work.outcomes
     raised, stored, gave = (call.result for call in work.kept[0].calls)
     assert re.fullmatch(r"Error: test_agent.py:\d+: KeyError: 'k'", raised)
     assert "Error: full" == stored
     assert "Error: gives gave a dict, not a text" == gave
-    with pytest.raises(ModelError, match="the embedder is out"):
-        working(memory, (use("asks"),), tools=tools)
+
+
+@pytest.mark.parametrize(
+    ("tool", "error", "said"),
+    [
+        ("raises", StrategyError, r"test_agent.py:\d+: KeyError: 'k'"),
+        ("stores", StoreError, "full"),
+        ("gives", StrategyError, "gives gave a dict, not a text"),
+        ("asks", ModelError, "the embedder is out"),
+    ],
+)
+def test_a_tool_that_breaks_on_good_arguments_is_the_strategys_error(
+    tool: str, error: type[Exception], said: str
+) -> None:
+    """As any other of its methods that raises; an outage is one whatever was asked."""
+    memory = Breaking(strategy(REF).env)
+
+    with pytest.raises(error, match=said):
+        working(memory, (use(tool, key="k"),), tools=BREAKING)
+    with pytest.raises(ModelError):
+        working(memory, (use("asks"),), tools=BREAKING)
 
 
 def test_where_the_model_fails_the_record_says_in_which_round() -> None:
