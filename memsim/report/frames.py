@@ -56,8 +56,8 @@ class Frames:
     def facts(self) -> pd.DataFrame:
         """One row a planted fact, case and compaction that the case had gone through.
 
-        Columns: those of the case, fact, compactions, and there (whether the fact still stood in
-        what was sent, verbatim or in other words).
+        Columns: those of the case, fact, turn (of the compaction), compactions, and there (whether
+        the fact still stood in what was sent, verbatim or in other words).
         """
         rows: list[dict[str, object]] = []
         for case in self.run.cases:
@@ -105,7 +105,7 @@ _TURN_COLUMNS = [
     "cached",
     *(TOKENS + name for name in SECTIONS),
 ]
-_FACT_COLUMNS = [*_CASE_COLUMNS, "fact", "compactions", "there"]
+_FACT_COLUMNS = [*_CASE_COLUMNS, "fact", "turn", "compactions", "there"]
 
 
 def _of_case(case: CaseResult) -> dict[str, object]:
@@ -168,11 +168,12 @@ def _survival(case: CaseResult, lines: Iterator[Mapping[str, Any]]) -> list[dict
             there[fact] = place != "absent"
             if fact not in passed:
                 passed[fact] = 0
-                rows.append({**_of_case(case), "fact": fact, "compactions": 0, "there": True})
+                row = {"fact": fact, "turn": line["turn"], "compactions": 0, "there": True}
+                rows.append({**_of_case(case), **row})
         count = sum(1 for event in line.get("events", ()) if event["kind"] == "compaction")
         if count:
             passed = {fact: before + count for fact, before in passed.items()}
             for fact, so_many in passed.items():
                 row = {"fact": fact, "compactions": so_many, "there": there[fact]}
-                rows.append({**_of_case(case), **row})
+                rows.append({**_of_case(case), "turn": line["turn"], **row})
     return rows

@@ -218,8 +218,29 @@ def _channels(board: LeakBoard, strategy: str) -> Iterator[str]:
         yield element("span", joined(text), class_="bad" if leaking else None)
         if len(names) == 1:
             yield from _worst(leaking)
+            yield from _others(board, name)
 
 
 def _worst(leaking: Sequence[tuple[LeakRow, LeakCell]]) -> Iterator[str]:
     for row, cell in sorted(leaking, key=lambda pair: -(pair[1].plr or 0))[:2]:
         yield f"{row.channel} {row.name}: {cell.leaks} of {cell.eligible}"
+
+
+def _others(board: LeakBoard, name: str) -> Iterator[str]:
+    """How many channels leak under the other strategies, those with most first."""
+    counts = {
+        other: sum(1 for row in board.rows if (cell := row.cells[place]) and cell.breaches)
+        for place, other in enumerate(board.strategies)
+        if other != name
+    }
+    if counts:
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        said = ", ".join(f"{other} {count}" for other, count in ordered[:LADDER])
+        yield joined(
+            [
+                "Channels of the others: ",
+                said,
+                ". ",
+                element("a", "Who leaked what", href="#leakage"),
+            ]
+        )

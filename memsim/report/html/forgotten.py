@@ -11,6 +11,7 @@ from memsim.report.html.brief import REASONS
 from memsim.report.html.markup import Markup, element, folded, joined
 from memsim.report.html.subject import Subject, address, named, section, variant
 from memsim.report.html.tables import table
+from memsim.report.html.worn import worn
 from memsim.report.layout import Column
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def forgotten(subject: Subject) -> Markup:
     if board is None:
         inside.append(element("p", "No scenario was played.", class_="unmeasured"))
     else:
-        inside += _whys(subject, board)
+        inside += [*worn(subject), *_whys(subject, board)]
         inside += [heat_table(subject, board, m) for m in board.matrices if m.by not in SCENARIO]
     title, question = "What was forgotten, and where", "Which facts are gone, and at which step?"
     return section("forgotten", title, question, *inside)

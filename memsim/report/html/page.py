@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memsim.report.fragment import Fragment
+    from memsim.report.frames import Frames
     from memsim.report.rows import Summary
     from memsim.runs import Run
 
@@ -78,8 +79,11 @@ def page(run: Run, summary: Summary, viewer: Fragment | None = None) -> str:
     Raises:
         RunFolderError: the run's records are damaged.
     """
-    plots = _drawn(run, summary)
-    subject = Subject(run=run, summary=summary, plots=plots, viewer=viewer)
+    from memsim.report.frames import Frames
+
+    frames = Frames(run)
+    plots = _drawn(run, summary, frames)
+    subject = Subject(run=run, summary=summary, plots=plots, viewer=viewer, frames=frames)
     found = cases_of(subject)
     sections = [
         verdict(subject),
@@ -113,13 +117,13 @@ def viewer_page(run: Run, summary: Summary, viewer: Fragment) -> str:
     return _document(subject, body, blocks(viewer.data), viewer)
 
 
-def _drawn(run: Run, summary: Summary) -> dict[str, Markup]:
+def _drawn(run: Run, summary: Summary, frames: Frames) -> dict[str, Markup]:
     from memsim.report.plots import pictures
 
     with warnings.catch_warnings():
         # Of signs that its own font lacks; here they are drawn in the reader's.
         warnings.filterwarnings("ignore", category=UserWarning)
-        return {picture.name: figure(picture) for picture in pictures(run, summary)}
+        return {picture.name: figure(picture) for picture in pictures(run, summary, frames)}
 
 
 def _viewer(viewer: Fragment | None) -> list[Markup]:

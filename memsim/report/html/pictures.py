@@ -28,6 +28,7 @@ _NEUTRAL = {
     "#222222": "var(--ink)",
     "#767676": "var(--soft)",
     "#e4e4e4": "var(--line)",
+    "#c9c9c9": "light-dark(#c9c9c9,#4d5563)",
     PALE: "var(--panel)",
 }
 _ON_COLOUR = frozenset({"heat-map", "needle-grid", "leakage"})

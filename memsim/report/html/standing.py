@@ -93,7 +93,7 @@ def _why_failed(subject: Subject) -> Iterator[Markup]:
     ]
     unscored = [joined([code(c.case), f" {c.error or c.state}"]) for c in subject.summary.unscored]
     yield from _listed("Bounds that were not kept", broken, "bad")
-    yield from _listed("Not scored", unscored, "warn")
+    yield from _listed("Not scored, or only in part", unscored, "warn")
 
 
 def _listed(head: str, texts: list[Markup], css: str) -> Iterator[Markup]:

@@ -12,6 +12,7 @@ from memsim.report.html.markup import Markup, breakable, element, joined
 
 if TYPE_CHECKING:
     from memsim.report.fragment import Fragment
+    from memsim.report.frames import Frames
     from memsim.report.rows import Board, Row, Summary
     from memsim.runs import Run
     from memsim.suite import CaseResult
@@ -26,12 +27,14 @@ class Subject:
         summary: its numbers, as tables show them.
         plots: ready to be put into the page, by name.
         viewer: the replay viewer; None where there is none.
+        frames: the records behind the numbers; None where only numbers are shown.
     """
 
     run: Run
     summary: Summary
     plots: Mapping[str, Markup] = field(default_factory=dict)
     viewer: Fragment | None = None
+    frames: Frames | None = None
 
     @property
     def board(self) -> Board | None:

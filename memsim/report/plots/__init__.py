@@ -42,17 +42,18 @@ FORMATS = ("svg", "png")
 DPI = 150
 
 
-def pictures(run: Run, summary: Summary) -> Iterator[Picture]:
+def pictures(run: Run, summary: Summary, frames: Frames | None = None) -> Iterator[Picture]:
     """Every plot for which the run has numbers, in order.
 
     Args:
         run: as saved.
         summary: its numbers, as tables show them.
+        frames: its records, where they were read already.
 
     Raises:
         RunFolderError: its records are damaged.
     """
-    material = Material(summary=summary, frames=Frames(run))
+    material = Material(summary=summary, frames=frames or Frames(run))
     with styled():
         for draw in PLOTS:
             picture = draw(material)

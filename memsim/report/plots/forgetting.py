@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from memsim.report.plots.style import (
+    BEHIND,
     FAINT,
     HALF_PAGE,
     PLACE_COLOURS,
@@ -130,7 +131,7 @@ def _panels(curves: Sequence[Curve]) -> Figure:
     grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
     for axes, curve in zip(grid.flat, curves, strict=False):
         for other in curves:
-            axes.plot(other.ages, other.recall, color="#d0d0d0", linewidth=0.7, zorder=1)
+            axes.plot(other.ages, other.recall, color=BEHIND, linewidth=0.7, zorder=1)
         ink = colour(curve.name)
         axes.fill_between(curve.ages, curve.low, curve.high, color=ink, alpha=0.2, linewidth=0)
         axes.plot(curve.ages, curve.recall, color=ink, marker="o", markersize=3, zorder=3)

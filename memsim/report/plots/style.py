@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, FAINT, GRID = "#222222", "#767676", "#e4e4e4"
+BEHIND = "#c9c9c9"
+"""Lines that stand behind what a plot is about."""
 CONTROL = "#8a8a8a"
 READABLE = 0.183
 """Luminance from which on letters on white have less than 4.5 to 1."""

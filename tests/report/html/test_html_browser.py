@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from memsim.report import plots
 from memsim.report.gather import summarise
+from memsim.report.html import worn
 from memsim.report.html.page import page
+from memsim.report.viewer import fragment
 from memsim.runs import Run
 from tests.report.html.listening import troubles
 
@@ -157,6 +160,40 @@ def test_a_cell_links_to_its_cases_and_a_probe_to_its_story(bare: Path, opened: 
     expect(first.locator(".timeline li").last).to_contain_text("asked")
     expect(first.locator("dl")).to_contain_text("expected")
     expect(first.locator("code").last).to_contain_text("memsim explain")
+
+
+def test_which_facts_a_second_compaction_took_is_told_by_name(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Open
+) -> None:
+    """With the share that is left, and the way to the turn of that compaction."""
+    monkeypatch.setattr(plots, "pictures", lambda *_: [])
+    # In this run nothing is lost so early.
+    monkeypatch.setattr(worn, "SECOND", 12)
+    monkeypatch.setattr(worn, "AFTER", (1, 12))
+    path = tmp_path / "report.html"
+    path.write_text(page(run, summarise(run), fragment(run)), encoding="utf-8")
+    tab = opened(path)
+    fold = tab.locator("#forgotten .worn")
+    facts = {
+        fact
+        for case in run.cases
+        if case.strategy == "rolling_summary"
+        for line in run.turns(case.key)
+        for fact in line.get("moved", {})  # type: ignore[attr-defined]
+    }
+
+    told = fold.locator("summary").inner_text()
+    gone, of = (int(word) for word in re.findall(r"\d+", told))
+    expect(tab.locator("#forgotten table", has_text="after 12")).to_contain_text(
+        f"{of - gone} of {of}"
+    )
+    fold.locator("summary").click()
+    links = fold.locator("a")
+    assert gone == links.count() > 0
+    assert set(links.all_inner_texts()) <= facts
+    links.first.click()
+    expect(tab.locator("#viewer")).to_be_in_viewport()
+    expect(tab.locator("#viewer-first")).to_have_value(re.compile("rolling_summary"))
 
 
 def test_deep_links_open_a_probe_and_the_viewer(full: Path, opened: Open) -> None:
