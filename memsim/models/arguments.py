@@ -77,6 +77,8 @@ def _object_fits(value: Mapping[str, object], schema: Mapping[str, Any]) -> bool
 def _within(value: object, schema: Mapping[str, Any]) -> bool:
     size, least, most = value, "minimum", "maximum"
     if isinstance(value, str):
+        if any("\ud800" <= c <= "\udfff" for c in value):
+            return False  # half an emoji is no text
         size, least, most = len(value), "minLength", "maxLength"
     if not isinstance(size, int | float):
         return True

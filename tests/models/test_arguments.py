@@ -36,6 +36,7 @@ SCHEMA = {
         ('{"words": []}', False),
         ('{"key": ""}', False),
         ('{"key": 5}', False),
+        ('{"key": "\\ud83d"}', False),
         ('{"key": "k", "words": "a"}', False),
         ('{"key": "k", "words": [1]}', False),
         ('{"key": "k", "count": true}', False),
