@@ -175,7 +175,8 @@ def test_of_many_scenarios_the_same_few_try_a_judge() -> None:
 
 def test_known_answers_of_the_built_in_scenarios_are_what_they_are_said_to_be() -> None:
     """By the rules that score: a right one passes, a wrong one does not, and none abstains."""
-    for ref in find_scenarios([], find_project()):
+    names = ["support_desk", "chinese_cues", "changing_preferences"]
+    for ref in find_scenarios(names, find_project()):
         scenario = ref.load()
         wanted = to_be_judged(scenario.probes)
         drawn = known_answers(scenario.name, [p for p in scenario.probes if p.id in wanted], 7)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.models.judge import write_verdict
+from memsim.scenario import Scenario, ScenarioBuilder
 from memsim.scenario.script import Probe
 from memsim.scoring.judging import question_of, to_be_judged, vote_of
 from memsim.scoring.votes import Ballot, agreement, flipped, majority, votes_in, words_of
@@ -102,6 +103,22 @@ def test_all_that_have_an_answer_are_judged_unless_the_script_chooses() -> None:
     assert {"plain", "other"} == to_be_judged([plain, other, no, none])
     assert {"yes"} == to_be_judged([plain, other, no, yes, none])
     assert set() == to_be_judged([none, no])
+
+
+def test_a_script_says_which_answers_are_judged() -> None:
+    """Like any other key of a probe; saying nothing leaves the script's fingerprint as it is."""
+
+    def script(**said: bool) -> Scenario:
+        builder = ScenarioBuilder("desk").user("My order is A-17.", facts={"order": "A-17"})
+        builder.probe("order", ask="What is my order?", expect="A-17", **said)
+        return builder.probe("again", ask="My order?", expect="A-17").build()
+
+    marked, plain = script(judge=True), script()
+
+    assert {"order"} == to_be_judged(marked.probes)
+    assert {"again"} == to_be_judged(script(judge=False).probes)
+    assert {"order", "again"} == to_be_judged(plain.probes)
+    assert marked.fingerprint != plain.fingerprint
 
 
 def test_a_judge_is_asked_with_what_is_expected_and_what_is_old() -> None:
