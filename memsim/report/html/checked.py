@@ -21,6 +21,9 @@ SIGNS = {"violated": "✗ broken", "declared": "declared", "nothing": "–", "no
 UNMEASURED = frozenset({"nothing", "not applicable"})
 LONGEST = 20_000
 """Characters of a counterexample that are shown."""
+_OURS = ("\nWhat should hold: ", "\nfrom memsim.testing import ")
+"""What every program of a counterexample has. `checks.json` may be a stranger's: no other file of
+this machine that it names gets into a page that is handed on."""
 
 Record = Mapping[str, Any]
 
@@ -105,6 +108,8 @@ def _counterexample(subject: str, result: Record) -> Markup:
 
 
 def _source(path: Path) -> Iterator[Markup]:
-    if path.suffix == ".py" and path.is_file():
-        text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix != ".py" or not path.is_file():
+        return
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if all(sign in text for sign in _OURS):
         yield element("pre", code(text[:LONGEST]), tabindex=0)

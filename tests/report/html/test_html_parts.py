@@ -164,3 +164,38 @@ def test_a_check_that_is_none_is_refused(run: Run, checks: Path, text: str) -> N
 
     with pytest.raises(RunFolderError, match="is not what memsim check --format json prints"):
         invariants(Subject(run=run, summary=summarise(run)))
+
+
+def test_only_a_counterexample_is_shown_of_what_a_check_names(
+    run: Run, checks: Path, tmp_path: Path
+) -> None:
+    """A check that is a stranger's does not bring other files of this machine into the page."""
+    ours, other = tmp_path / "ours.py", tmp_path / "other.py"
+    ours.write_text(
+        '"""It breaks I1.\n\nWhat should hold: all is well\n"""\n\n'
+        "from memsim.testing import verify\n\nCASE = 1\n",
+        encoding="utf-8",
+    )
+    other.write_text('KEY = "What should hold: my secret"\n', encoding="utf-8")
+    result = {
+        "number": 1,
+        "name": "x",
+        "family": "y",
+        "verdict": "violated",
+        "statement": "",
+        "why": "",
+        "examples": 1,
+    }
+    found = [{**result, "counterexample": str(path)} for path in (ours, other)]
+    told = {
+        "subjects": [{"subject": "s", "results": found}],
+        "examples": 1,
+        "profile": "commit",
+        "seed": 7,
+    }
+    checks.write_text(json.dumps(told), encoding="utf-8")
+
+    shown = invariants(Subject(run=run, summary=summarise(run)))
+
+    assert "CASE = 1" in shown
+    assert "my secret" not in shown
