@@ -117,11 +117,15 @@ def _arguments(tool: ToolSpec, text: str, usual: Sequence[str]) -> dict[str, obj
 def _schema(tool: ToolSpec) -> tuple[dict[str, object], list[str]]:
     try:
         schema = json.loads(tool.parameters or "{}")
-    except ValueError:
-        return {}, []
+    except (ValueError, RecursionError):
+        schema = None
     if not isinstance(schema, dict):
         return {}, []
-    return dict(schema.get("properties", {})), [str(r) for r in schema.get("required", [])]
+    properties, required = schema.get("properties"), schema.get("required")
+    return (
+        dict(properties) if isinstance(properties, dict) else {},
+        [str(name) for name in required] if isinstance(required, list) else [],
+    )
 
 
 def _typed(schema: object, text: str) -> object:

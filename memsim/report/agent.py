@@ -28,7 +28,7 @@ MANY_CALLS = 3
 _NAME = "  agent     "
 _LONG = 240
 _SHORT = 72
-_VALUE = 24
+_VALUES = 56
 
 
 def phrases(rounds: Iterable[Line], marks: Marks) -> list[str]:
@@ -100,7 +100,8 @@ def _given(arguments: str, marks: Marks) -> str:
         return arguments
     if not isinstance(given, dict):
         return arguments
-    return ", ".join(f"{k}={_short(_flat(str(v)), marks, _VALUE)}" for k, v in given.items())
+    room = _VALUES // max(1, len(given))
+    return ", ".join(f"{k}={_short(_flat(str(v)), marks, room)}" for k, v in given.items())
 
 
 def _flat(text: str) -> str:

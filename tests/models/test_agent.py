@@ -86,7 +86,10 @@ def test_without_memory_tools_it_answers_or_notes(tools: tuple[ToolSpec, ...]) -
     assert act(tools=tools).text == "Noted."
 
 
-@pytest.mark.parametrize("parameters", ["", "[]", "{", '{"properties":{"what":{}}}'])
+ODD = '{"properties": [1], "required": 5}'
+
+
+@pytest.mark.parametrize("parameters", ["", "[]", "{", '{"properties":{"what":{}}}', ODD])
 def test_any_schema_gets_an_argument(parameters: str) -> None:
     """A schema that says nothing, or cannot be read, still gets the text."""
     tool = ToolSpec(name="remember", description="Remember a fact.", parameters=parameters)
