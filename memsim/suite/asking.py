@@ -59,9 +59,8 @@ def asking(
         play: plays it.
     """
     if not is_asked(spec.model, spec.embedder, spec.judge):
-        model = _offline(spec.model, counter, spec.seed)
         with judge_of(spec, counter) as judge:
-            return _tried(spec, partial(play, model, judge))
+            return _tried(spec, lambda: play(_offline(spec.model, counter, spec.seed), judge))
     from memsim.models.live.spending import OutOfMoney
 
     opened: Opened | None = None
