@@ -29,6 +29,8 @@ on them:
                     Page.hash()             Map of the address's hash: #case=...&turn=12.
                     Page.link(parts)        such a hash from an object, encoded.
                     Page.onhash(f)          f(map) now and whenever the hash changes.
+                    await Page.replay(key)  the page that replays a case, by the fragment's data
+                                            `reels`: "" for this one, null where there is none.
     links       #case=<case key>&turn=<n> opens the viewer at that turn of that case, the keys and
                 values encoded as encodeURIComponent does it; the viewer scrolls itself into view.
                 #probe=<case key>::<probe> opens a probe of the section of cases, for links back.

@@ -212,7 +212,7 @@ def _channels(board: LeakBoard, strategy: str) -> Iterator[str]:
         text = [
             element("strong", f"{name}: {len(leaking)} of {len(found)} channels leak"),
             f", {unclear} could not be measured" if unclear else "",
-            f"; at best {grade}" if grade else "",
+            f"; grade {grade} at best" if grade else "",
             ".",
         ]
         yield element("span", joined(text), class_="bad" if leaking else None)
@@ -238,7 +238,7 @@ def _others(board: LeakBoard, name: str) -> Iterator[str]:
         said = ", ".join(f"{other} {count}" for other, count in ordered[:LADDER])
         yield joined(
             [
-                "Channels of the others: ",
+                "Channels that leak under the others: ",
                 said,
                 ". ",
                 element("a", "Who leaked what", href="#leakage"),

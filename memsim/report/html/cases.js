@@ -106,11 +106,23 @@
     const name = `${row.key}::${row.probe}`;
     const command = E("p", { class: "command" }, E("code", {}, `memsim explain '${name.replaceAll("'", "'\\''")}'`));
     if (row.chunk < 0) {
-      fold.append(E("div", { class: "story" }, E("p", { class: "note" }, "Its story is not in this file:"), command));
+      fold.append(E("div", { class: "story" }, E("p", { class: "note" }, "Its story is not in this file."),
+        await replay(row), command));
       return;
     }
     const { texts, probes } = await Page.data(`cases-${row.chunk}`);
-    fold.append(E("div", { class: "story" }, ...story(probes[row.place], row, texts), command));
+    fold.append(E("div", { class: "story" }, ...story(probes[row.place], row, texts),
+      await replay(row), command));
+  }
+
+  // Where a probe can be replayed: in this page, in one beside it, or nowhere.
+  async function replay(row) {
+    if (!viewer) return null;
+    const page = await Page.replay(row.key);
+    if (page === null) return null;
+    const hash = Page.link({ case: row.key, turn: row.turn, probe: row.probe });
+    return E("p", { class: "screen" }, E("a", { href: `${page}${hash}` },
+      `Replay: the exact context at turn ${row.turn}${page ? ", in a page beside this one" : ""}`));
   }
 
   function story(probe, row, texts) {
@@ -126,8 +138,6 @@
       ...probe.pieces.map((piece) => timeline(piece, probe)),
       probe.more ? E("p", { class: "note" }, `and ${probe.more} more pieces of evidence`) : null,
       ...context(probe, texts),
-      viewer ? E("p", { class: "screen" }, E("a", { href: Page.link({ case: row.key, turn: probe.turn }) },
-        `Replay: the exact context at turn ${probe.turn}`)) : null,
     ];
   }
 

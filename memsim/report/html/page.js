@@ -56,7 +56,15 @@ const Page = (() => {
     follow(hash());
   }
 
-  return { element, data, hash, link, onhash };
+  // The page that replays a case: "" for this one, null where none does.
+  async function replay(key) {
+    const index = await data("reels").catch(() => null);
+    if (!index || index.cases.some((entry) => entry.key === key)) return "";
+    const scenario = key.slice(0, key.indexOf("["));
+    return Object.hasOwn(index.beside, scenario) ? index.beside[scenario] : null;
+  }
+
+  return { element, data, hash, link, onhash, replay };
 })();
 
 // Tables: a button in each head sorts by its column; numbers such as .87, 1.4k and $0.12 by size.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -27,7 +28,8 @@ BESIDE = "replays"
 
 _LEAKAGE = "leakage"
 _SCRIPTS = ("reading.js", "drawing.js", "agent.js", "showing.js", "viewer.js")
-_NAMED = 12
+_NAMED, _LISTED = 12, 120
+"""Cases without a page that are named; cases with one of which each has a link of its own."""
 
 
 @dataclass(slots=True)
@@ -87,12 +89,13 @@ def fragment(
     places = {key: place for place, key in enumerate(taken.cases)}
     index = [_entry(case, places[case.key], taken.cases[case.key]) for case in shown]
     left_out = [case for case in playable if case.key not in taken.cases]
-    told = _left_out(left_out, names_beside(left_out) if beside else {})
+    pages = names_beside(left_out) if beside else {}
+    told = _left_out(left_out, pages)
     return Fragment(
         html=_asset("viewer.html").replace("<!-- left out -->", "".join(told)),
         css=_asset("viewer.css"),
         script="\n".join(map(_asset, _SCRIPTS)),
-        data={"reels": _dumped({"cases": index}), **taken.data},
+        data={"reels": _dumped({"cases": index, "beside": pages}), **taken.data},
     )
 
 
@@ -142,13 +145,23 @@ def _left_out(cases: Sequence[CaseResult], beside: Mapping[str, str]) -> Iterato
     if beside:
         instead = f"they are in the folder {BESIDE} beside it."
     said = f"To keep the page small {len(cases):,} cases cannot be replayed here{some}: {instead}"
-    most = len(cases) if beside else _NAMED
-    items = [element("li", _named(case, beside)) for case in cases[:most]]
-    if len(cases) > most:
-        items.append(element("li", f"and {len(cases) - most:,} more"))
+    if len(cases) > _LISTED and beside:
+        items = list(_by_scenario(cases, beside))
+    else:
+        most = _LISTED if beside else _NAMED
+        items = [element("li", _named(case, beside)) for case in cases[:most]]
+        if len(cases) > most:
+            items.append(element("li", f"and {len(cases) - most:,} more"))
     yield element("p", said, class_="note")
     listed = element("ul", *items, class_="viewer-missing-cases")
     yield element("details", element("summary", "Which"), listed, class_="note")
+
+
+def _by_scenario(cases: Sequence[CaseResult], beside: Mapping[str, str]) -> Iterator[Markup]:
+    counts = Counter(map(scenario_of, cases))
+    for name, count in counts.items():
+        link = element("a", element("code", name), href=beside[name])
+        yield element("li", link, f": {count:,} case{'s' * (count > 1)}")
 
 
 def _named(case: CaseResult, beside: Mapping[str, str]) -> Markup:

@@ -129,16 +129,24 @@ async function open(key, second, turn, probe) {
   draw();
 }
 
-function trouble(text) {
-  by("trouble").textContent = text;
+function trouble(text, ...more) {
+  by("trouble").replaceChildren(text, ...more);
   by("trouble").hidden = !text;
+}
+
+// What this page had no room for may be in one beside it.
+async function elsewhere(key) {
+  const page = await Page.replay(key);
+  const link = page ? [" ", Page.element("a", { href: `${page}${location.hash}` }, "It is in a page beside this one.")] : [];
+  trouble(`There was no room in this page to replay ${key}.`, ...link);
 }
 
 function follow(hash) {
   const key = hash.get("case");
   if (!key) return;
   const found = cases.some((entry) => entry.key === key);
-  trouble(found ? "" : `There was no room in this page to replay ${key}.`);
+  if (found) trouble("");
+  else elsewhere(key);
   const scroll = () => document.getElementById("viewer").scrollIntoView();
   if (!found) return void scroll();
   const turn = Number.parseInt(hash.get("turn"), 10);

@@ -162,6 +162,14 @@ def test_what_has_no_room_is_replayed_from_a_page_beside(
     link = tab.locator(".viewer-missing-cases a", has_text="bm25").get_attribute("href")
     assert link is not None
     assert link.startswith("replays/1.html#case=")
+    key = _key(copied, "bm25:k=4")
+    tab = opened(copied.folder / "report.html", f"#case={quote(key, safe='')}&turn=9")
+    expect(tab.locator("#viewer-trouble a")).to_have_attribute(
+        "href", re.compile(r"^replays/1\.html#case=.*&turn=9$")
+    )
+    assert ["replays/1.html", None] == [
+        tab.evaluate("(key) => Page.replay(key)", name) for name in (key, "__proto__[x]")
+    ]
     tab = opened(beside, "#" + link.partition("#")[2])
     expect(tab.locator("#viewer-panels article h3")).to_contain_text("bm25")
     assert () == save_beside(copied, summary, fragment(copied))
