@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from memsim.errors import RunFolderError
 from memsim.report import numbers
 from memsim.report.rows import Judging
+from memsim.runs.folder import INFO
 from memsim.scoring.votes import agreement, flipped, majority, votes_in
 
 if TYPE_CHECKING:
@@ -26,11 +28,21 @@ def judging_of(run: Run, answers: Iterable[Answer]) -> Judging | None:
     Args:
         run: as saved.
         answers: all its probes.
+
+    Raises:
+        RunFolderError: what it says of the judge is damaged.
     """
     told = run.info.get("judge")
-    if not isinstance(told, Mapping):
+    if told is None:
         return None
-    record: Mapping[str, Any] = told
+    try:
+        return _read(told, answers)  # type: ignore[arg-type]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        said = "is damaged: what it says of the judge cannot be read"
+        raise RunFolderError(said, path=run.folder / INFO) from error
+
+
+def _read(record: Mapping[str, Any], answers: Iterable[Answer]) -> Judging:
     ballots = [(a, votes_in(a.votes)) for a in answers if a.votes]
     verdicts = [(a.score("recall"), majority(votes)) for a, votes in ballots]
     pairs = [(verdict, bool(rule)) for rule, verdict in verdicts if None not in (rule, verdict)]

@@ -38,8 +38,8 @@ def with_judge_tried(plan: Plan, writer: RunWriter) -> tuple[Plan, Spent]:
     if writer.finished or not any(case.judge for case in plan.cases):
         return plan, NOTHING
     kept = writer.noted(KEY)
-    if isinstance(kept, Mapping) and kept.get("asked"):
-        return replace(plan, cases=believed(plan.cases, str(kept["unfit"]))), NOTHING
+    if isinstance(kept, Mapping) and kept.get("asked") and isinstance(kept.get("unfit"), str):
+        return replace(plan, cases=believed(plan.cases, kept["unfit"])), NOTHING
     counter = TokenCounter(load_tokenizer(plan.settings.tokenizer))
     found = calibrate(plan.cases, counter)
     if found is None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from memsim.errors import RunFolderError
 from memsim.models.live.prompts import JUDGE, JUDGE_VERSION
 from memsim.report.gather import summarise
 from memsim.report.html.method import method
@@ -120,6 +121,22 @@ def test_the_variable_and_the_key_name_one_too(
 
     assert (1, 5) == (by_key, by_variable)
     assert "judge" not in saved().info
+
+
+@pytest.mark.parametrize(
+    "told", [[], "offline", {}, {"judge": "offline", "draws": "many"}, {"known": {"right": 3}}]
+)
+def test_what_is_no_trial_of_a_judge_is_refused_in_one_line(
+    run: Run, saved: Callable[[], Saved], told: object
+) -> None:
+    """A run that somebody changed by hand is shown by nobody."""
+    run(*ONE, "--judge", "offline:draws=1")
+    path = saved().folder / "run.json"
+    info = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(info | {"judge": told}), encoding="utf-8")
+
+    with pytest.raises(RunFolderError, match="what it says of the judge cannot be read"):
+        summarise(saved())
 
 
 # -- by a model
