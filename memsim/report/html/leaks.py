@@ -38,7 +38,7 @@ def _board(board: LeakBoard, subject: Subject) -> Iterator[Markup]:
     yield items(found.notes, class_="note")
     yield folded(
         "Every number: upper bounds, coverage, authorised recall",
-        table(found.table, "Leaks by channel and strategy, in full", heading=0),
+        table(found.table, f"Leaks by channel and strategy, in full, {_over(board)}", heading=0),
     )
     for head, texts in found.blocks:
         if texts:
@@ -60,7 +60,12 @@ def _matrix(board: LeakBoard) -> Markup:
         found = rows[at].cells[column - 2]
         return "" if found is None else _shown(found, text)
 
-    return table(made, "Leaks of eligible attempts, by channel and strategy", cell=cell, heading=0)
+    caption = f"Leaks of eligible attempts, by channel and strategy, {_over(board)}"
+    return table(made, caption, cell=cell, heading=0)
+
+
+def _over(board: LeakBoard) -> str:
+    return f"budget {numbers.budget(board.budget)}"
 
 
 def _counted(cell: LeakCell | None) -> str:

@@ -6,6 +6,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,12 +18,13 @@ from memsim.errors import RunFolderError
 from memsim.report.gather import summarise
 from memsim.report.html import cases as told
 from memsim.report.html.checked import CHECKS, invariants
+from memsim.report.html.leaks import leakage
 from memsim.report.html.markup import Markup, breakable, element, legible
 from memsim.report.html.packing import PACKED, block, dumped, room_of, unpacked
 from memsim.report.html.pictures import brightened, shortened
 from memsim.report.html.subject import Subject, address
 from memsim.runs import Run
-from tests.report.html.made import ATTACKS
+from tests.report.html.made import ATTACKS, leak_board
 
 
 class Reader(HTMLParser):
@@ -199,3 +201,15 @@ def test_only_a_counterexample_is_shown_of_what_a_check_names(
 
     assert "CASE = 1" in shown
     assert "my secret" not in shown
+
+
+def test_regions_of_two_budgets_have_names_of_their_own(run: Run) -> None:
+    """Who jumps from one to the next by their names can tell them apart."""
+    board = leak_board(run)
+    boards = (board, replace(board, budget=4096))
+    reader = Reader()
+
+    reader.feed(leakage(Subject(run=run, summary=replace(summarise(run), leakage=boards))))
+
+    names = [attributes["aria-label"] for _, attributes in reader.tags if "role" in attributes]
+    assert 4 == len(names) == len(set(names))
