@@ -240,11 +240,22 @@ class Strategy(ABC):
         return {}
 
     def tools(self, principal: str) -> Sequence[ToolSpec]:
-        """What an agent may call on behalf of a principal."""
+        """What an agent may call on behalf of a principal.
+
+        With a question only those are offered that `reads` marks: they change nothing.
+        """
         return ()
 
     def call_tool(self, name: str, arguments: str, principal: str) -> str:
         """Run one of `tools` with JSON arguments and return its text.
+
+        On whose behalf is never an argument. An answer that begins with `Error` counts as a
+        refusal; so does whatever is raised on arguments that the tool's schema does not allow.
+
+        Args:
+            name: of the tool.
+            arguments: as a model wrote them: they need not be JSON, nor keep to the schema.
+            principal: on whose behalf.
 
         Raises:
             StrategyError: there is no such tool.

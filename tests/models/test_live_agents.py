@@ -121,6 +121,9 @@ def test_an_agent_finds_by_itself_what_it_is_asked(tmp_path: Path) -> None:
 
     assert ("scored", 2) == (outcome.result.state, outcome.result.counts["passed"])
     assert all(map(valid, stub.asked))
+    told_of = [c.tools for c in stub.asked if c.messages[-1].text.endswith("my kettle?")]
+    assert all(tool.reads for tools in told_of for tool in tools)
+    assert {"memory_search", "memory_get"} < {tool.name for tools in told_of for tool in tools}
     kettle, _ = read(outcome.probe_lines)
     assert [] == [i for i in kettle["context"]["verbatim"] if i == "m1"]
     rounds = kettle["agent"]
