@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from memsim.context import Context
 from memsim.errors import MemsimError, ModelError
+from memsim.memory.systems.agenticx.carrying import hard_constraints, session_memory
 from memsim.memory.systems.agenticx.compactor import ContextCompactor
 from memsim.memory.systems.agenticx.content import content_of
 from memsim.memory.systems.agenticx.hooks import MEMORY_HOOK
@@ -982,6 +983,23 @@ def test_it_tells_where_a_message_is() -> None:
     query = Query(text="?", principal="ana", session="s1", time=EPOCH, turn=1, budget=4096)
     places = [chat.memory.locate(source, query) for source in (late, kept, lost, "nobody")]
     assert ["window", "store", "log", None] == [p and p.tier for p in places]
+
+
+def test_demands_are_found_within_words_in_06() -> None:
+    """The source looks for its cue words wherever they stand."""
+    told = said("user", "evernever stop it. Always ask", id="m1")
+    assert ("never stop it", "Always ask") == hard_constraints([told])
+
+
+def test_a_path_of_any_kind_is_a_file_in_06() -> None:
+    """The source takes whatever is named as a path for a text."""
+    calls = (
+        ToolUse(id=f"c{n}", name="file_write", arguments=json.dumps({"path": path}))
+        for n, path in enumerate((" a.py ", 7, ["b"], None, "  ", 0))
+    )
+    writing = Message(id="m1", role="assistant", blocks=tuple(calls))
+    found = session_memory([writing], lambda _: "file_write")["files_modified"]
+    assert ["7", "['b']", "a.py"] == found
 
 
 @pytest.mark.parametrize("name", SHOWN["agenticx"])

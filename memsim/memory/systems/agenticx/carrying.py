@@ -23,7 +23,7 @@ MOST_CONSTRAINTS = 12
 _CONSTRAINTS = (
     *(re.compile(f"{word}[^。；\n]{{0,120}}") for word in ("必须", "不要", "始终")),
     *(
-        re.compile(rf"\b{word}\s+[^.;\n]{{0,120}}", re.IGNORECASE)
+        re.compile(rf"{word}\s+[^.;\n]{{0,120}}", re.IGNORECASE)
         for word in ("must", "never", "always")
     ),
 )
@@ -125,6 +125,7 @@ def _targets(message: Message) -> list[str]:
                 path = json.loads(use.arguments).get("path")
             except (ValueError, AttributeError):
                 continue
-            if isinstance(path, str) and path:
-                found.append(path)
+            # Whatever it is, it is taken for a text, as Python writes it.
+            if path and str(path).strip():
+                found.append(str(path).strip())
     return found
