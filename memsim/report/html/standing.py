@@ -62,12 +62,25 @@ def verdict(subject: Subject) -> Markup:
         "section",
         element("h2", "Verdict", id="verdict-title", class_="unseen"),
         element("p", element("span", word, class_=f"stamp {tone}"), " ", said, class_="verdict"),
+        _against(subject),
         answers(subject),
         *_why_failed(subject),
         _reproduce(summary.header.command),
         id="verdict",
         aria_labelledby="verdict-title",
     )
+
+
+def _against(subject: Subject) -> Markup:
+    """Whether it is worse than before, in a line."""
+    found = subject.summary.comparison
+    if found is None:
+        return element("p", "Not compared with a baseline.", class_="against")
+    worse = any(cell.word in {"worse", "unmeasured"} for cell in found.cells)
+    said = found.sentence[:1].upper() + found.sentence[1:]
+    link = element("a", "What changed", href="#baseline")
+    told = element("strong", said, class_="bad" if worse else None)
+    return element("p", told, ". ", link, class_="against")
 
 
 def _reproduce(command: str) -> Markup:

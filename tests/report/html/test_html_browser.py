@@ -44,6 +44,7 @@ def test_the_first_screen_answers_the_five_questions(bare: Path, opened: Open) -
     assert ["What does it cost?", "What does it leak?"] == asked.all_inner_texts()[3:]
     expect(page.locator(".stamp").first).to_have_text("failed")
     expect(page.locator(".pick")).to_have_text("bm25:k=4")
+    expect(page.locator("#verdict .against")).to_have_text("Not compared with a baseline.")
     expect(page.locator(".answers")).to_be_in_viewport(ratio=0.9)
 
 
@@ -75,6 +76,7 @@ def test_what_was_measured_is_shown(full: Path, opened: Open) -> None:
     page = opened(full)
 
     expect(page.locator("#baseline")).to_contain_text("1 worse, 2 same, 1 stale scenario")
+    expect(page.locator("#verdict .against")).to_contain_text("Against main: 1 worse, 2 same")
     expect(page.locator("#leakage .leaked.leak")).to_contain_text("12 of 60")
     expect(page.locator("#leakage .leaked.unclear")).to_contain_text("invalid: 0 of 9")
     assert 0 == page.locator("#leakage .leaked.safe").count()
