@@ -218,7 +218,7 @@ class _Performance:
                 self._spent = added(self._spent, executor.spent)
 
     def _interrupted(self, writer: RunWriter, why: str) -> int:
-        kept, total = len(writer.results), len(self._plan.cases)
+        kept, total = writer.kept, len(self._plan.cases)
         complain(f"{why}: {kept} of {total} cases are kept in {self._place(writer.folder)}")
         self._tell_spent()
         complain(f"to go on: {shlex.join(self._typed)}")

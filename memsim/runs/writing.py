@@ -55,6 +55,7 @@ class RunWriter:
         self.finished = bool(info.get("finished"))
         self.resumed: tuple[CaseResult, ...] = ()
         self._kept: list[CaseResult] = []
+        self._ahead: set[int] = set()
         try:
             self._recover()
         except BaseException:
@@ -80,6 +81,11 @@ class RunWriter:
         return tuple(place for place in places if place not in self._waiting)
 
     @property
+    def kept(self) -> int:
+        """How many cases would not be played again: those in the log, and those written ahead."""
+        return len(self._kept) + len(self._ahead & self._waiting.keys())
+
+    @property
     def results(self) -> tuple[CaseResult, ...]:
         """The cases kept so far, in the plan's order."""
         return tuple(self._kept)
@@ -103,6 +109,7 @@ class RunWriter:
                 for place, outcome in read_ahead(self.folder)
                 if self._lacks(place, outcome)
             }
+            self._ahead = set(self._waiting)
             self._drain()
 
     def _lacks(self, place: int, outcome: CaseOutcome) -> bool:
@@ -141,6 +148,7 @@ class RunWriter:
     def _put_ahead(self, place: int, outcome: CaseOutcome) -> None:
         with (self.folder / AHEAD).open("ab") as file:
             file.write(encode_ahead(place, outcome))
+        self._ahead.add(place)
 
     def _drain(self) -> None:
         while (ready := self._waiting.pop(len(self._kept), None)) is not None:
