@@ -285,7 +285,7 @@ class Agentscope(Strategy):
         elif draft is not None:
             self._adopt(agent, draft)
         found = (m for s in context.sections if s.layer == "recalled" for m in s.messages)
-        self._remembering.put_back(agent, found)
+        self._remembering.put_back(agent, self._at[0], found)
         self._revision += 1
 
     def end_turn(self) -> None:

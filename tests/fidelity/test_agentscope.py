@@ -898,6 +898,17 @@ def test_memories_are_recorded_again() -> None:
     assert not any(m.composed for m in fixed.agent().memory.get_messages())
 
 
+def test_injections_are_counted_by_user() -> None:
+    """What one is shown is called by one's own number of such messages, and not by everybody's."""
+    alone, beside = (Played("longterm=store,version=1.0.12") for _ in range(2))
+    for _ in range(3):
+        beside.turn("My parrot is called Kiwi.", who="ben")
+    for played in (alone, beside):
+        played.turn("My parrot is called Coco.")
+        played.turn("What is my parrot called?")
+    assert alone.context("parrot").messages()[-1].id == beside.context("parrot").messages()[-1].id
+
+
 def test_a_call_and_its_results_are_one() -> None:
     """Three recent messages may be four."""
     messages = [*talk(4), *looking(1, "x")]

@@ -233,12 +233,12 @@ def injected(memories: Sequence[Memory], *, fixed: bool) -> str:
     return f"{PREFACE}\n<{NAME}>\n{escaped(text) if fixed else text}\n</{NAME}>"
 
 
-def injection(memories: Sequence[Memory], number: int, now: datetime, *, fixed: bool) -> Message:
+def injection(memories: Sequence[Memory], number: str, now: datetime, *, fixed: bool) -> Message:
     """The message that memories are put into the prompt with.
 
     Args:
         memories: best first.
-        number: of such messages that there are already.
+        number: what it is called by: whose it is, and how many such messages there are already.
         now: the present.
         fixed: as `injected` has it.
     """

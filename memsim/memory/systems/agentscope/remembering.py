@@ -43,7 +43,8 @@ class Remembering:
         self._agent = kind != "none" and mode != "static"
         self._packaged = packaged
         self._fixed = fixed
-        self._injections = 0
+        # Counted by user: a number that runs on across them tells of what others do.
+        self._injections: dict[str, int] = {}
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
@@ -55,14 +56,15 @@ class Remembering:
         found = self.memory.retrieve(text, user) if self._framework else ()
         if not found:
             return ()
-        return (injection(found, self._injections, now, fixed=self._fixed),)
+        number = f"{user}:{self._injections.get(user, 0)}"
+        return (injection(found, number, now, fixed=self._fixed),)
 
-    def put_back(self, agent: Agent, messages: Iterable[Message]) -> None:
-        """What was retrieved was sent: in the packages it stays in the history."""
+    def put_back(self, agent: Agent, user: str, messages: Iterable[Message]) -> None:
+        """What was retrieved for a user was sent: in the packages it stays in the history."""
         if self._fixed or not self._packaged:
             return
         for message in messages:
-            self._injections += 1
+            self._injections[user] = self._injections.get(user, 0) + 1
             agent.memory.add_message(message)
             agent.fresh.append(message)
 
@@ -81,7 +83,7 @@ class Remembering:
 
     def save(self) -> dict[str, JSON]:
         """The memories, and how often any were put into a prompt."""
-        return {"long_term": self.memory.save(), "injections": self._injections}
+        return {"long_term": self.memory.save(), "injections": dict(self._injections)}
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
         """Take over what `save` gave.
@@ -90,6 +92,6 @@ class Remembering:
             StateError: it gave no such thing.
         """
         with reading("it is not AgentScope's memory"):
-            injections = 0 + saved["injections"]
+            injections = {"" + user: 0 + count for user, count in saved["injections"].items()}
         self.memory.load(saved.get("long_term"))
         self._injections = injections
