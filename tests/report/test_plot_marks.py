@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from memsim.gate.findings import Comparison, Found, Word
+from memsim.report.marks import UNICODE
 from memsim.report.plots.against import WORDS, forest
 from memsim.report.plots.breakdown import heat_map
 from memsim.report.plots.style import Picture, colour, lettering, styled
@@ -49,7 +50,8 @@ def test_an_interval_that_goes_on_ends_in_an_arrow() -> None:
     arrows = [line for line in axes.lines if line.get_marker() in {"<", ">"}]
     assert [">"] == [line.get_marker() for line in arrows]
     assert axes.get_xlim()[1] < 0.3
-    assert {"-0.10  worse", "+230%  worse"} == {text.get_text() for text in axes.texts}
+    told = {text.get_text() for text in axes.texts}
+    assert {f"{UNICODE.minus}0.10  worse", "+230%  worse"} == told
     assert "an arrow: it goes on" in axes.get_xlabel()
     (whole,) = drawn(cell("recall", "same", 0, -0.01, 0.01)).figure.axes
     assert "an arrow" not in whole.get_xlabel()

@@ -77,10 +77,13 @@ def _against(subject: Subject) -> Markup:
     if found is None:
         return element("p", "Not compared with a baseline.", class_="against")
     worse = any(cell.word in {"worse", "unmeasured"} for cell in found.cells)
-    said = found.sentence[:1].upper() + found.sentence[1:]
     link = element("a", "What changed", href="#baseline")
-    told = element("strong", said, class_="bad" if worse else None)
+    told = element("strong", _capital(found.sentence), class_="bad" if worse else None)
     return element("p", told, ". ", link, class_="against")
+
+
+def _capital(said: str) -> str:
+    return said[:1].upper() + said[1:]
 
 
 def _reproduce(command: str) -> Markup:
@@ -195,7 +198,7 @@ def baseline(subject: Subject) -> Markup:
 
 
 def _compared(found: Comparison, subject: Subject) -> Iterator[Markup]:
-    yield element("p", element("strong", found.sentence))
+    yield element("p", element("strong", _capital(found.sentence)))
     yield subject.plot("forest")
     made = told.comparison_table(found, UNICODE)
     if made[0][1]:

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from memsim.gate.sheet import is_share
+from memsim.report.marks import UNICODE
 from memsim.report.plots.style import FAINT, HALF_PAGE, INK, Picture
 
 if TYPE_CHECKING:
@@ -88,9 +89,8 @@ def _whisker(axes: Axes, place: int, cell: Found, limit: float) -> None:
     ):
         if beyond:
             axes.plot([end], [place], arrow, color=ink, markersize=7, clip_on=False, zorder=4)
-    shown = f"{change:+.2f}" if is_share(cell.metric) else f"{change:+.0%}"
     axes.annotate(
-        f"{shown}  {cell.word}",
+        f"{_signed(cell)}  {cell.word}",
         (1, place),
         xycoords=("axes fraction", "data"),
         xytext=(9, 0),
@@ -122,6 +122,11 @@ def _caption(comparison: Comparison, cells: Sequence[Found]) -> str:
         return f"Nothing is shown to be worse than {comparison.base}.{more}"
     first = min(worse, key=lambda c: c.change or 0.0)
     lost = f", {first.lost} probes lost" if first.lost else ""
-    shown = f"{first.change or 0.0:+.2f}"
-    shown = shown if is_share(first.metric) else f"{first.change or 0.0:+.0%}"
-    return f"{first.variant} is worse than {comparison.base}: {first.metric} {shown}{lost}.{more}"
+    what = f"{first.metric} {_signed(first)}{lost}"
+    return f"{first.variant} is worse than {comparison.base}: {what}.{more}"
+
+
+def _signed(cell: Found) -> str:
+    change = cell.change or 0.0
+    shown = f"{change:+.2f}" if is_share(cell.metric) else f"{change:+.0%}"
+    return shown.replace("-", UNICODE.minus)
