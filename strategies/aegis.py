@@ -142,12 +142,16 @@ class Aegis(Strategy):
     * breaks I9 provider_validity, repaired by `fixed`: a late result comes first in its
       conversation (`m3`, once its call's id is used again there)
       -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I15 within_budget, repaired by `fixed`: it knows no budget, and system messages stand
+      in every prompt (44 tokens of them at a budget of 40)
+      -> test_what_it_breaks_holds_once_it_is_repaired
     """
 
     departs: ClassVar[Mapping[str, str]] = {
         "pair_closure": "a late result stands in the conversation in which it comes",
         "authority_non_elevation": "what it remembers is a system message, as documented",
         "provider_validity": "a late result may come first in its conversation",
+        "within_budget": "it knows no budget, and system messages stand in every prompt",
     }
 
     def __init__(

@@ -173,14 +173,17 @@ class Cogtrix(Strategy):
     * breaks I7 current_input, repaired by `fixed`: a message too long for the window is cut
       with a marker, the current one too (`m1`, at a budget of 48)
       -> test_what_it_breaks_holds_once_it_is_repaired
-    * breaks I9 provider_validity in the source, repaired by `fixed`: the same (result `m9`, of
-      which the call was dropped, at a budget of 119)
+    * breaks I9 provider_validity, repaired by `fixed`: a history begins with what a user said, and
+      a call before that is left out without its result (`m5`)
       -> test_what_it_breaks_holds_once_it_is_repaired
     * breaks I15 within_budget, repaired by `fixed`: its own estimate leaves out what every
       message costs by itself (95 tokens at a budget of 90)
       -> test_what_it_breaks_holds_once_it_is_repaired
     * breaks I16 progress, repaired by `fixed`: any reply that is not blank is taken (3,413
       tokens in the place of 292, where a model goes on and on)
+      -> test_what_it_breaks_holds_once_it_is_repaired
+    * breaks I29 well_formed, repaired by `fixed`: a message that is cut is cut between any two
+      code points (`m1`, in the middle of a family, at a budget of 48)
       -> test_what_it_breaks_holds_once_it_is_repaired
 
     Args:
@@ -210,10 +213,9 @@ class Cogtrix(Strategy):
         "pair_closure": "the oldest messages are dropped one by one",
         "current_input": "a message too long for the window is cut, the current one too",
         "progress": "whatever the model says is taken, unless it is blank",
+        "provider_validity": "a call before the first thing a user said goes without its result",
+        "well_formed": "a message is cut between any two code points",
         "within_budget": "its own estimate leaves out what every message costs by itself",
-    }
-    departs_with: ClassVar[Mapping[str, Mapping[str, str]]] = {
-        "origin=source": {"provider_validity": "the oldest messages are dropped one by one"},
     }
 
     def __init__(

@@ -16,7 +16,7 @@ from types import MappingProxyType
 import pytest
 
 from memsim.discovery.loading import load_strategy
-from memsim.testing import Case, Violation, verify
+from memsim.testing import Case, Turn, Violation, verify
 from memsim.testing.generators.talking import Kind, Said, written
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +50,14 @@ def told(*turns: Said, budget: int = 1024, behaviour: str = "good") -> Case:
     return Case(events=written(turns), budget=budget, behaviour=behaviour)  # type: ignore[arg-type]
 
 
+def unasked(case: Case) -> Case:
+    """The case, but that its first turn begins with what the model says."""
+    first, *others = case.events
+    assert isinstance(first, Turn)
+    return replace(case, events=(replace(first, heard=()), *others))
+
+
+FAMILY = "Ærlig\u200f北京👨\u200d👩\u200d👧\u200d👦"
 TOOLS = replace(said("Look it up.", "tools", calls=3), long=60)
 LATE = (said(kind="late"), elsewhere(said()))
 
@@ -61,6 +69,7 @@ AEGIS: Cases = MappingProxyType(
         "pair_closure": ("aegis", told(*LATE)),
         "authority_non_elevation": ("aegis", told(said(FACT), said(FACT))),
         "provider_validity": ("aegis", told(*LATE, said(), said(kind="dangling"))),
+        "within_budget": ("aegis", told(*[replace(said(), rule=True)] * 3, budget=40)),
     }
 )
 AGENTICX: Cases = MappingProxyType(
@@ -95,11 +104,10 @@ COGTRIX: Cases = MappingProxyType(
         "within_budget": ("cogtrix", told(said(LATER, "tools", calls=3), budget=90)),
         "progress": ("cogtrix", told(*[said()] * 18, behaviour="longer")),
         "provider_validity": (
-            "cogtrix:origin=source",
-            told(
-                said(kind="late"), by_ben(said()), said(), by_ben(said(kind="dangling")), budget=119
-            ),
+            "cogtrix",
+            unasked(told(said(kind="late"), by_ben(said()), said(), by_ben(said(kind="dangling")))),
         ),
+        "well_formed": ("cogtrix", told(said(f"{FAMILY} {{code}} {FAMILY}"), budget=48)),
     }
 )
 RELEASED = "prx:version=0.3.0,acl=on"

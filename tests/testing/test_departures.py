@@ -11,9 +11,10 @@ SYSTEMS = ("aegis", "agenticx", "agentscope", "cogtrix", "prx")
 DEPARTING = [s for s in SYSTEMS if subject_of(s).claims.departs]
 
 RARE = {
+    "aegis": {"within_budget"},
     "agenticx": {"pair_closure", "progress", "provider_validity"},
     "agentscope": {"failure_keeps_state", "progress", "within_budget"},
-    "cogtrix": {"progress"},
+    "cogtrix": {"progress", "provider_validity", "well_formed"},
     "prx": {"grant_and_revoke", "non_interference"},
 }
 """What so few cases do not come upon: `tests/fidelity/breaking.py` plays each in a conversation."""
