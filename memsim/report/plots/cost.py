@@ -42,7 +42,8 @@ def context_over_time(material: Material) -> Picture | None:
         return None
     scenario = _telling(turns)
     turns = turns[turns["scenario"] == scenario]
-    names = [n for n in material.strategies if (turns["strategy"] == n).any()][:MOST_PANELS]
+    played = [n for n in material.strategies if (turns["strategy"] == n).any()]
+    names = played[:MOST_PANELS]
     rows = -(-len(names) // COLUMNS)
     figure = Figure(figsize=(HALF_PAGE[0] * 1.15, 1.45 * rows + 0.8))
     grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
@@ -85,6 +86,8 @@ def context_over_time(material: Material) -> Picture | None:
     )
     if counts[most]:
         caption += f" {most} compacted {counts[most]:,} times (ticks)."
+    if len(played) > len(names):
+        caption += f" Shown are the best {len(names)} of {len(played)} strategies."
     return Picture(
         name="context-over-time", title="The context over time", caption=caption, figure=figure
     )
@@ -108,8 +111,9 @@ def spend(material: Material) -> Picture | None:
             continue
         axes.barh(means.index, means[phase], left=left, color=ink, height=0.7, label=label)
         left = left + means[phase]
+    # Next to nothing would look like a flaw of the bar.
     axes.plot(
-        means["cached"],
+        means["cached"].where(means["cached"] > 0.01 * left.max()),
         range(len(means)),
         "|",
         color="white",
