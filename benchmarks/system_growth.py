@@ -37,7 +37,8 @@ BY_DESIGN = {
     "agentscope": "InMemoryMemory grows without limit",
     LOOKING: "a threshold that nothing brings it below is passed in every turn, and six families"
     " of strategies look through the whole history each time: 2,000 turns are what is played",
-    "prx:backend=memory": "every message is an entry, and a search scores all that share words",
+    "prx:backend=memory": "every message is an entry for three days, and a search scores all that"
+    " share words",
     "prx:backend=memory,acl=on": "as without access control",
     "cogtrix": "every exchange that left the window is compared with the question",
     "cogtrix:mode=code": "every exchange that left the window is compared with the question",

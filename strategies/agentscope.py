@@ -55,6 +55,8 @@ class Agentscope(Strategy):
       -> test_sessions_are_named_by_the_user
     * addMessage, getMessages, deleteMessage and clear -> test_the_interface_of_memory
     * InMemoryMemory keeps everything, in order -> test_in_memory_keeps_everything_in_order
+    * what getMessages gives is what the model is sent, in its order
+      -> test_the_model_is_sent_the_messages_in_order
     * what getMessages gives cannot change the memory
       -> test_messages_that_are_given_out_change_nothing
     * saveState and loadState of messages -> test_state_goes_out_and_in

@@ -247,6 +247,16 @@ def test_in_memory_keeps_everything_in_order() -> None:
     assert "m1" not in shown.verbatim
 
 
+def test_the_model_is_sent_the_messages_in_order() -> None:
+    """Users, assistants, calls and results as they came; the formatter adds nothing of its own."""
+    played = Played()
+    played.turn("What is the weather?", results=("sunny",))
+    played.turn("And tomorrow?")
+    held = played.agent().memory.get_messages()
+    assert [(m.id, m.role) for m in held] == [(m.id, m.role) for m in played.context().messages()]
+    assert ["user", "assistant", "tool", "assistant"] == [m.role for m in held[:4]]
+
+
 def test_messages_that_are_given_out_change_nothing() -> None:
     """They are a tuple of frozen messages."""
     memory = holding(ShortTermMemory(counter), talk(2))
