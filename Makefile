@@ -69,8 +69,9 @@ test-live: $(LIVE)/.ready  ## let a small real model on this machine do every ta
 browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
 		command -v google-chrome >/dev/null || { echo "Setting up Chromium, once" && \
-		$(AS_ROOT) apt-get update -qq && $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive \
-			apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1; } || \
+		{ $(AS_ROOT) apt-get update -qq || true; } && $(AS_ROOT) env \
+			DEBIAN_FRONTEND=noninteractive \
+			apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 		{ echo "the tests need Chromium (Debian: apt-get install chromium)" >&2; exit 1; }
 
 lint: $(VENV)/.dev  ## ruff check, ruff format --check, mypy --strict
