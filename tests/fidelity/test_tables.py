@@ -86,6 +86,14 @@ def test_every_reproduced_system_has_a_table(system: str) -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
+def test_the_number_of_rows_is_told_as_it_is(system: str) -> None:
+    """The page about the systems says how many statements are held of each."""
+    count = len(rows((STRATEGIES / f"{system}.py").read_text(encoding="utf-8")))
+    page = (ROOT / "docs" / "systems.md").read_text(encoding="utf-8")
+    assert f"\n| `{system}` | {count} | " in page
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_what_a_design_breaks_is_declared_shown_and_told(system: str) -> None:
     """Its class declares it, a conversation shows it, and the table has a row for it."""
     assert set(breaking.SHOWN[system]) == breaking.declared(system) == breaking.in_table(system)
