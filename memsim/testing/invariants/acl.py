@@ -262,8 +262,10 @@ def grant_and_revoke(trial: Trial) -> int:
         return 0
     owner = trial.case.principals[1]
     world = trial.played()
-    theirs = [m.id for m in trial.case.messages if m.principal == owner and m.role == "user"]
-    meant = tuple(i for i in theirs if i in world.held(owner))
+    # What is blank says nothing that could be shared.
+    theirs = [m for m in trial.case.messages if m.principal == owner and m.role == "user"]
+    held = world.held(owner)
+    meant = tuple(m.id for m in theirs if m.id in held and m.text.strip())
     if not meant:
         return 0
     before = world.held(who)
