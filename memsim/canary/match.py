@@ -113,8 +113,8 @@ class Matcher:
                 owners = self._parts.get(plain[at : at + GRAM], ())
                 for number, offset in owners:
                     symbols = self._canaries[number].symbols
-                    if offset <= at and plain.startswith(symbols, at - offset):
-                        yield _Place(number, at - offset, at - offset + LENGTH)
+                    if not offset and plain.startswith(symbols, at):
+                        yield _Place(number, at, at + LENGTH)
                     elif len(owners) == 1:
                         yield _Place(
                             number, at, at + _alike(symbols[offset:], plain[at : run.end()])
@@ -124,8 +124,7 @@ class Matcher:
         canary = self._canaries[place.canary]
         start, end = read.origin(place.start), read.origin(place.end - 1) + 1
         tier: Tier = "T1" if place.whole else "T3"
-        exact = read.text.find(canary.token) if place.whole else -1
-        if exact >= 0:
+        if place.whole and (exact := read.text.find(canary.token)) >= 0:
             tier, start, end = "T0", exact, exact + len(canary.token)
         number, at = read.locate(start)
         around = excerpt(read.text, start, end, self._secrets)
@@ -134,7 +133,7 @@ class Matcher:
     def _encoded(self, texts: Sequence[str], found: AbstractSet[int]) -> dict[int, Hit]:
         """The canaries not yet found that stand in a decoded view."""
         hits = self._decoded("\n".join(texts), found)
-        if len(texts) < 2 or not hits:
+        if not hits:
             return hits
         known: dict[int, Hit] = {}
         for number, text in enumerate(texts):

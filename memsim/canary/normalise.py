@@ -18,7 +18,7 @@ _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _TAGS = range(0xE0020, 0xE007F)
 """Unicode's invisible copy of ASCII."""
 _BLOCK = 4096
-_UPPER = bytes(ord(chr(code).upper()) if code < 0x80 else code for code in range(256))
+_UPPER = bytes(range(256)).upper()
 _DROPPED = bytes(code for code in range(256) if chr(_UPPER[code]) not in _KEPT)
 
 
@@ -69,16 +69,12 @@ class Normalised:
         if block == len(self._ends):
             return len(self.text)
         place -= self._ends[block - 1] if block else 0
-        low = block * _BLOCK
-        high = min(low + _BLOCK, len(self.text)) - 1
-        while low < high:
-            middle = (low + high) // 2
-            read = len(normalise(self.text[low : middle + 1]))
-            if read > place:
-                high = middle
-            else:
-                low, place = middle + 1, place - read
-        return low
+        start = block * _BLOCK
+        within = self.text[start : start + _BLOCK]
+        # The first character up to which more is read than stands before the place.
+        return start + bisect_right(
+            range(len(within)), place, key=lambda at: len(normalise(within[: at + 1]))
+        )
 
 
 _READING = _Reading()

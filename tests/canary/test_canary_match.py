@@ -183,6 +183,16 @@ def test_a_part_is_masked_as_far_as_it_goes() -> None:
             assert hit.at == 4
 
 
+def test_another_secret_in_an_excerpt_is_masked_to_its_end_and_no_further() -> None:
+    """In a disguise that only the matcher knows: full-width letters, one by one."""
+    other = like("BCDFGHJKMNPQ")
+    wide = " ".join(chr(ord(symbol.lower()) + 0xFEE0) for symbol in other.symbols)
+
+    (hit, _) = Matcher([MINE, other]).find(f"{MINE.token} {wide}, ok yes")
+
+    assert hit.excerpt == f"{MARK} *, ok yes"
+
+
 def like(symbols: str) -> Canary:
     """A canary with these twelve symbols."""
     return replace(MINE, id=symbols, token="-".join(re.findall("....", symbols)))
