@@ -142,7 +142,7 @@ def servers(wanted: list[str]) -> Iterator[dict[str, str]]:
             server.stop()
 
 
-HEADS = ("turns", "add", "cpu", "last", "search", "p95", "cpu", "found", "RSS", "kept", "erase")
+HEADS = ("turns", "add", "cpu", "late", "search", "p95", "cpu", "found", "RSS", "kept", "erase")
 UNITS = ("", "ms", "ms", "ms", "p50 ms", "ms", "ms", "%", "MB", "MB", "1 / 100, ms")
 
 

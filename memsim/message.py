@@ -88,6 +88,11 @@ class Message:
             object.__setattr__(self, "text", "\n".join(map(block_text, blocks)))
 
     @property
+    def spoken(self) -> str:
+        """Its text blocks, parted by newlines: without what tools are asked and answer."""
+        return "\n".join(b.text for b in self.blocks if isinstance(b, Text))
+
+    @property
     def verbatim(self) -> tuple[str, ...]:
         """Ids of the original messages whose own words stand in this one."""
         return self.quotes if self.composed else (self.id,)

@@ -27,6 +27,7 @@ from memsim.memory.audit import AuditTrail
 from memsim.memory.derived import original_of
 from memsim.memory.happening import Happening
 from memsim.memory.hygiene import Policy
+from memsim.memory.layers.episodic import all_words
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
@@ -167,7 +168,7 @@ class Layered(Strategy):
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
         for entry in self._memory.entries(viewer):
-            yield Surface(tier=entry.layer, sources=entry.sources, text=entry.text)
+            yield Surface(tier=entry.layer, sources=entry.sources, text=all_words(entry))
         if viewer is None:
             for record in self._memory.audit.records():
                 yield Surface(tier="audit", text=str(record))

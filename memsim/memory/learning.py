@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memsim.memory.happening import Happening
+from memsim.memory.layers import decisions, entities
 from memsim.memory.layers.episodic import Episode, tools_called
 from memsim.memory.layers.semantic import Stated
 from memsim.models import Request, provenance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from memsim.memory.entry import Entry
@@ -92,10 +93,14 @@ class Learner:
         )
         if not reply.text.strip():
             return None
+        began = carried or Episode(summary="")
+        settled = (decision for decision, _ in decisions.decisions_in(own))
         episode = Episode(
             summary=reply.text,
-            tools_called=tools_called(own),
-            sources=tuple(dict.fromkeys((*(carried.sources if carried else ()), *ids))),
+            key_decisions=_latest((*began.key_decisions, *settled), decisions.MOST),
+            entities=_latest((*began.entities, *_mentioned(own)), entities.MOST),
+            tools_called=tuple(dict.fromkeys((*began.tools_called, *tools_called(own)))),
+            sources=tuple(dict.fromkeys((*began.sources, *ids))),
         )
         return self._episodic.conclude(owner, session, episode, now, ended=own[-1].time)
 
@@ -115,3 +120,14 @@ class Learner:
             sources = tuple(dict.fromkeys(i for e in old for i in e.sources))
             self._tell(Happening(kind="superseded", sources=sources))
         return new
+
+
+def _mentioned(messages: Iterable[Message]) -> Iterator[str]:
+    for message in messages:
+        if message.role != "tool":
+            yield from (str(e["name"]) for e in entities.entities_in(message.spoken))
+
+
+def _latest(said: Iterable[str], most: int) -> tuple[str, ...]:
+    """Each once, where it was said last; so many at most, the latest."""
+    return tuple(dict.fromkeys(reversed([*said])))[:most][::-1]

@@ -139,6 +139,26 @@ def test_a_conversation_that_is_taken_up_again_is_concluded_with_what_was_before
     assert "Alpha" not in it.texts()
 
 
+def test_an_episode_keeps_what_was_settled_and_spoken_of_though_it_has_left_the_window() -> None:
+    """What is said twice is kept where it was said last; what a tool says settles nothing."""
+    it = Remembering(options=MemoryOptions(vectors=False, window=1))
+    it.say("So we decided to fly to Oslo on LH-17.", "Shall we go with Bergen?", session="one")
+    it.say("Hm.", session="two")
+    it.say("For Åse we agreed on 9 May. We decided to meet in Oslo.", "Fine.", session="one")
+    it.say("Hm.", session="two")
+
+    (episode,) = [e for e in it.memory.episodic.episodes("ana") if "ana-1" in e.sources]
+
+    assert episode.key_decisions == (
+        "So we decided to fly to Oslo on LH-17.",
+        "For Åse we agreed on 9 May.",
+        "We decided to meet in Oslo.",
+    )
+    assert episode.entities == ("LH-17", "Bergen", "Åse", "May", "Oslo")
+    it.memory.forget("ana", ["ana-1"])
+    assert [] == [e for e in it.memory.episodic.episodes("ana") if "LH-17" in e.entities]
+
+
 def test_an_episode_is_dated_as_what_was_said_and_not_as_when_it_was_concluded() -> None:
     """A conversation is over when the next one begins, which may be weeks later."""
     it = Remembering()

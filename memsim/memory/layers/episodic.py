@@ -195,6 +195,13 @@ def read_episode(entry: Entry) -> Episode:
     )
 
 
+def all_words(entry: Entry) -> str:
+    """Everything that an entry says: of an episode, what it settled and spoke of as well."""
+    episode = read_episode(entry)
+    noted = (*episode.key_decisions, *episode.entities, *episode.tools_called)
+    return "\n".join((entry.text, *noted))
+
+
 def _spoken(principal: str, text: str) -> str:
     return f"{principal}: {text}"
 

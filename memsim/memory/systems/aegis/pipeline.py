@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 from memsim.errors import ModelError
 from memsim.memory.compaction.summary import Summary, merge
+from memsim.memory.layers.decisions import decisions_in
+from memsim.memory.layers.entities import entities_in
 from memsim.memory.layers.episodic import tools_called
-from memsim.memory.systems.aegis.decisions import decisions_in
-from memsim.memory.systems.aegis.entities import entities_in
 from memsim.memory.systems.aegis.episodes import TOP, Episode, shown
-from memsim.memory.systems.aegis.talk import spoken
 from memsim.memory.systems.aegis.working import INJECTED, TooLargeError, skill_item
 from memsim.memory.working import ENTITIES, SCRATCHPAD
 from memsim.models import Request
@@ -312,7 +311,7 @@ class Pipeline:
         for message in said:
             if message.role == "tool":
                 continue
-            for entity in entities_in(spoken(message)):
+            for entity in entities_in(message.spoken):
                 name = str(entity["id"])
                 talk.entities.pop(name, None)
                 talk.entities[name] = (message.id, entity)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.memory.state import JSON, pack, reading, unpack
 from memsim.memory.window import Window
-from memsim.message import Message, Text, ToolUse, composed
+from memsim.message import Message, ToolUse, composed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -172,8 +172,3 @@ class Talk:
         self.window.add(replace(made, session=message.session, turn=message.turn))
         self.places[skill] = made.id
         return [skill]
-
-
-def spoken(message: Message) -> str:
-    """What a message says, without its calls and results."""
-    return "\n".join(b.text for b in message.blocks if isinstance(b, Text))

@@ -36,11 +36,6 @@ def first_units(text: str, length: int) -> str:
     return encoded.decode("utf-16-le", "surrogatepass")
 
 
-def spoken(message: Message) -> str:
-    """The text blocks of a message, without what tools were asked and answered."""
-    return "\n".join(b.text for b in message.blocks if isinstance(b, Text))
-
-
 def told_input(arguments: str) -> Any:  # noqa: ANN401 - any JSON value
     """The arguments of a call as a value; an empty map where they are no JSON."""
     try:
@@ -88,7 +83,7 @@ class DocumentCounter(_Estimate):
 
     def message(self, message: Message) -> int:
         """Tokens of a message."""
-        text = message.text if self._results else spoken(message)
+        text = message.text if self._results else message.spoken
         return len(text) // CHARACTERS_PER_TOKEN
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memsim.memory.compaction import Asking, Condense, Offload
-from memsim.memory.systems.agentscope.estimate import first_units, spoken, units
+from memsim.memory.systems.agentscope.estimate import first_units, units
 from memsim.memory.systems.agentscope.offloads import tag
 from memsim.message import Text, ToolUse, composed
 
@@ -277,7 +277,7 @@ def large_of_current(
 def _size(message: Message, counter: PackageCounter) -> int:
     if message.composed:
         return 0
-    return units(spoken(message)) or counter.characters(message)
+    return units(message.spoken) or counter.characters(message)
 
 
 def whole_current(history: History, _planned: Plan) -> list[Region]:

@@ -15,7 +15,7 @@ from memsim.errors import ModelError
 from memsim.memory.compaction import escaped
 from memsim.memory.compaction.summary import originals
 from memsim.memory.state import JSON, reading
-from memsim.message import Text, composed
+from memsim.message import composed
 from memsim.models import Request, provenance
 
 if TYPE_CHECKING:
@@ -103,14 +103,14 @@ class LongTermMemory:
 
         A model that fails records nothing, and nobody is told, as in the original.
         """
-        taken = tuple(m for m in messages if m.role in {"user", "assistant"} and _words(m))
+        taken = tuple(m for m in messages if m.role in {"user", "assistant"} and m.spoken.strip())
         if not taken or self._kind == "none":
             return 0
         before = len(self._memories)
         if self._kind == "store":
             for message in taken:
                 made = originals(message) if message.composed else ()
-                words = _words(message)[:LONGEST]
+                words = message.spoken.strip()[:LONGEST]
                 # What was cut, or said in other words, is no quotation.
                 quotes = message.verbatim if message.text in words else ()
                 self.keep(words, user, quotes=quotes, sources=made or message.verbatim)
@@ -250,10 +250,6 @@ def injection(memories: Sequence[Memory], number: str, now: datetime, *, fixed: 
         derived_from=tuple(dict.fromkeys(i for m in memories for i in m.sources)),
         time=now,
     )
-
-
-def _words(message: Message) -> str:
-    return "\n".join(b.text for b in message.blocks if isinstance(b, Text)).strip()
 
 
 def _listed(row: dict[str, Any]) -> dict[str, JSON]:

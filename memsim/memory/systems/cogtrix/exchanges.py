@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.memory.systems.cogtrix.stamps import spoken
 from memsim.message import Text
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def _said(
 ) -> Iterator[tuple[Message, str, bool]]:
     over, first, last = limits
     for message in messages:
-        text = spoken(message).strip()
+        text = message.spoken.strip()
         if message.role == "tool" or not text:
             continue
         if len(text) > over:

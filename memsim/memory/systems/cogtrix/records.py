@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from memsim.memory.state import pack, reading, unpack
-from memsim.memory.systems.cogtrix.stamps import read, spoken, stored
+from memsim.memory.systems.cogtrix.stamps import read, stored
 from memsim.memory.systems.cogtrix.trimming import content
 from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse
 
@@ -38,7 +38,7 @@ def record(message: Message, *, known: bool) -> JSON:
         message: an original.
         known: whether its time is known.
     """
-    held = spoken(message) if message.calls else content(message)
+    held = message.spoken if message.calls else content(message)
     saved: dict[str, JSON] = {"type": TYPES[message.role], "content": held}
     if known:
         saved["timestamp"] = stored(message.time)

@@ -40,7 +40,7 @@ def shown(message: Message, *, users_only: bool = False, known: bool = True) -> 
         users_only: stamp what users say, and nothing else.
         known: whether its time is known.
     """
-    text = spoken(message)
+    text = message.spoken
     told = message.role == "user" or (
         message.role == "assistant" and bool(text.strip()) and not message.calls and not users_only
     )
@@ -50,8 +50,3 @@ def shown(message: Message, *, users_only: bool = False, known: bool = True) -> 
         blocks = (Text(stamp + text), *(b for b in blocks if not isinstance(b, Text)))
     # Marked as composed, no date of the context's own is written before it.
     return replace(message, blocks=blocks, quotes=(message.id,), composed=True)
-
-
-def spoken(message: Message) -> str:
-    """What a message says in words, its tool calls and results left out."""
-    return "\n".join(b.text for b in message.blocks if isinstance(b, Text))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from memsim.memory.systems.cogtrix.code import CodeState
 from memsim.memory.systems.cogtrix.cues import track_code, track_reasoning
 from memsim.memory.systems.cogtrix.reasoning import ReasoningState
-from memsim.memory.systems.cogtrix.stamps import spoken
 from memsim.memory.systems.cogtrix.talking import TalkState
 from memsim.memory.systems.cogtrix.trimming import content
 
@@ -37,7 +36,7 @@ class Tracked:
     def hear(self, turn: Sequence[Message], mode: Mode) -> None:
         """Take in a turn: what users said in it, and the final answer."""
         users = [m for m in turn if m.role == "user"]
-        answers = [m for m in turn if m.role == "assistant" and spoken(m).strip()][-1:]
+        answers = [m for m in turn if m.role == "assistant" and m.spoken.strip()][-1:]
         if mode == "code":
             self._hear_code(users, answers)
             if self._settings.fixed:
@@ -52,12 +51,12 @@ class Tracked:
 
     def _hear_code(self, users: list[Message], answers: list[Message]) -> None:
         for message in users + answers:
-            self.code.find_files(spoken(message), message.time, (message.id,))
+            self.code.find_files(message.spoken, message.time, (message.id,))
         for message in users:
-            self.code.find_errors(spoken(message), (message.id,))
+            self.code.find_errors(message.spoken, (message.id,))
 
     def _hear_cues(self, message: Message, mode: Mode) -> None:
-        text, sources, user = spoken(message), (message.id,), message.role == "user"
+        text, sources, user = message.spoken, (message.id,), message.role == "user"
         if mode == "code":
             track_code(self.code, text, sources, message.time, user=user)
         elif mode == "reasoning":

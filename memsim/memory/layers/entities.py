@@ -10,8 +10,14 @@ if TYPE_CHECKING:
 
     from memsim.memory.state import JSON
 
+MOST = 20
+"""Entities that an episode keeps, those mentioned last."""
+
+_CAPITAL = "".join(chr(code) for code in range(0x530) if chr(code).isupper())
+"""Of Latin, Greek, Cyrillic and Armenian."""
 _NAME = re.compile(
-    r"(?<=[\w,;:)'\u2019] )[A-Z][\w\u2019'-]+(?: (?:(?:[A-Z]|\d+[A-Z])[\w\u2019'-]*))*"
+    rf"(?<=[\w,;:)'\u2019] )[{_CAPITAL}][\w\u2019'-]+"
+    rf"(?: (?:(?:[{_CAPITAL}]|\d+[{_CAPITAL}])[\w\u2019'-]*))*"
 )
 _ID = re.compile(r"\b(?=[\w./-]*\d)(?=[\w./-]*[A-Za-z])[A-Za-z0-9](?:[\w./-]{0,38}\w)\b")
 _UNITS = re.compile(r"\d+(?:[.,]\d+)*[a-z]{1,3}")

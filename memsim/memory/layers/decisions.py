@@ -1,6 +1,6 @@
 """What a conversation settled: the sentences that say so, read by rule from what was said.
 
-AEGIS's document has a column for them and does not say how they are found.
+AEGIS's document keeps them with each episode, and does not say how they are found.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memsim.memory.systems.aegis.talk import spoken
 from memsim.models.text import sentences
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def decisions_in(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
     for message in messages:
         if message.role not in {"user", "assistant"}:
             continue
-        for line in spoken(message).splitlines():
+        for line in message.spoken.splitlines():
             for said in sentences(line):
                 if _SETTLED.search(said) and not said.rstrip().endswith(("?", "\uff1f")):
                     found.setdefault(said.strip()[:LONGEST], message.id)
