@@ -162,7 +162,8 @@ class Layered(Strategy):
 
     def forget(self, request: Forget) -> ForgetOutcome:
         meant = request.sources or self._memory.meant(request.principal, request.text)
-        erased = self._memory.forget(request.principal, meant)
+        asking = self._memory.requests(request.principal, meant)
+        erased = self._memory.forget(request.principal, (*meant, *asking))
         removed = (source for e in erased.entries if (source := original_of(e)) is not None)
         return ForgetOutcome(supported=True, removed=tuple(dict.fromkeys(removed)))
 

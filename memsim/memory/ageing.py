@@ -57,6 +57,10 @@ class Ageing:
         self._drop(erased)
         return erased
 
+    def requests(self, principal: str, sources: Collection[str]) -> tuple[str, ...]:
+        """The latest messages in which a principal asks for these to be forgotten, naming them."""
+        return self._tiers.requests(principal, sources)
+
     def clean(self, owner: str, policy: Policy, now: datetime) -> None:
         """Do hygiene on what is an owner's.
 

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from memsim.message import Message
 
 UNREAD = 64
-"""Messages of which facts are still to be extracted; of older ones they are given up, since a model
-that keeps failing must not make each request longer than the last."""
+"""Latest messages of a conversation that are read for facts again where the model failed; of older
+ones they are given up, since a model that keeps failing must not make each request longer than the
+last."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,7 +48,7 @@ class Backlog:
         done = {id(m) for m in messages}
         self.said = [m for m in self.said if id(m) not in done]
         if read:
-            self.unread = [*self.unread, *messages][-UNREAD:]
+            self.unread = [*self.unread, *messages]
 
     def unread_of(self, principal: str | None) -> dict[tuple[str, str], list[Message]]:
         """What facts are to be extracted from, by principal and conversation, each apart."""
@@ -61,6 +62,11 @@ class Backlog:
         """Facts were extracted from messages."""
         done = {id(m) for m in messages}
         self.unread = [m for m in self.unread if id(m) not in done]
+
+    def unreadable(self, messages: Collection[Message]) -> None:
+        """The model failed at messages of one conversation: only the latest are tried again."""
+        given_up = {id(m) for m in [*messages][:-UNREAD]}
+        self.unread = [m for m in self.unread if id(m) not in given_up]
 
     def remove(self, sources: Collection[str], principal: str) -> int:
         """Take a principal's messages out, whatever was to be done with them; how many."""

@@ -28,7 +28,10 @@ def telling_words(text: str) -> frozenset[str]:
 
 
 def echoes(telling: Collection[str], latest: Iterable[Message], principal: str) -> tuple[str, ...]:
-    """Ids of a principal's latest messages that name what is to be forgotten.
+    """Ids of the request, and of what answers it, where they name what is to be forgotten.
+
+    The request is the last of a principal's latest messages that does; what was said before it is
+    not meant, whatever it names.
 
     Args:
         telling: the names and exact values of what goes.
@@ -36,7 +39,9 @@ def echoes(telling: Collection[str], latest: Iterable[Message], principal: str) 
         principal: who asks; messages of others stay.
     """
     own = [m for m in latest if m.principal == principal][-LATEST:]
-    return tuple(m.id for m in own if names_any(m.text, telling))
+    found = [m for m in own if names_any(m.text, telling)]
+    asked = [n for n, m in enumerate(found) if m.role == "user"]
+    return tuple(m.id for m in found[asked[-1] if asked else 0 :])
 
 
 def names_any(text: str, telling: Collection[str]) -> bool:

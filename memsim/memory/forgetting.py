@@ -35,17 +35,15 @@ class Tiers:
     workspace: WorkspaceLayer | None
 
     def forget(self, principal: str, sources: Collection[str], now: datetime) -> Erased:
-        """Erase messages of a principal's own in every tier.
+        """Erase messages of a principal's own in every tier."""
+        tiers = self.of(principal, self._telling(principal, sources), now)
+        return erase_sources(self.vault.store, set(sources), owners=[principal], tiers=tiers)
 
-        The latest messages of the conversation go as well where they name what is to be forgotten,
-        since that is how it is asked for.
-        """
-        telling = self._telling(principal, sources)
+    def requests(self, principal: str, sources: Collection[str]) -> tuple[str, ...]:
+        """The latest messages in which a principal asks for these to be forgotten, naming them."""
         session = self.conversations.get(self.conversations.latest(principal))
         latest = () if session is None else tuple(session.window)
-        wanted = {*sources, *echoes(telling, latest, principal)}
-        tiers = self.of(principal, telling, now)
-        return erase_sources(self.vault.store, wanted, owners=[principal], tiers=tiers)
+        return echoes(self._telling(principal, sources), latest, principal)
 
     def of(self, principal: str, telling: Collection[str], now: datetime) -> list[Tier]:
         """What a principal's messages are erased from, beside the store."""

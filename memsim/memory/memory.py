@@ -302,7 +302,7 @@ class Memory:
     def forget(self, principal: str, sources: Iterable[str]) -> Erased:
         """Erase messages of a principal's own, and all that was made from them, everywhere.
 
-        The latest messages of the conversation go as well where they name what is to be forgotten.
+        What was said of the same thing elsewhere stays: see `requests` for how it was asked for.
         Working memory does not say where it has its notes from, so the principal's goes as a whole.
 
         Raises:
@@ -310,6 +310,17 @@ class Memory:
         """
         self._turns.record(somebody(principal))
         return self._ageing.forget(principal, frozenset(sources), self.now())
+
+    def requests(self, principal: str, sources: Iterable[str]) -> tuple[str, ...]:
+        """Ids of a principal's latest messages that ask for these to be forgotten, and name them.
+
+        Whoever does not want such a request to keep what it was to erase forgets it as well.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        self._turns.record(somebody(principal))
+        return self._ageing.requests(principal, frozenset(sources))
 
     def elapse(self, now: datetime) -> None:
         """Time has passed: what nobody used for too long expires, and hygiene is done.

@@ -107,7 +107,12 @@ class Turns:
             del self.backlog.joined[session]
 
     def _learn(self, who: str, session: str, messages: list[Message], now: datetime) -> None:
-        for entry in self.learner.facts(who, session, messages, now):
+        try:
+            new = self.learner.facts(who, session, messages, now)
+        except (ModelError, StoreError):
+            self.backlog.unreadable(messages)
+            raise
+        for entry in new:
             self.timeline.made(entry)
         self.backlog.read(messages)
 

@@ -22,6 +22,16 @@ def test_names_and_exact_values_tell(text: str, expected: set[str]) -> None:
     assert expected == telling_words(text)
 
 
+def test_what_was_said_before_the_request_is_no_echo() -> None:
+    """Though it names the same; what answers the request is one."""
+    telling = telling_words("The office is in Berlin.")
+    texts = ("My sister lives in Berlin.", "Forget the office in Berlin.", "Berlin is forgotten.")
+    roles = ("user", "user", "assistant")
+    latest = [said(r, t, id=t, principal="ana") for r, t in zip(roles, texts, strict=True)]
+
+    assert texts[1:] == echoes(telling, latest, "ana")
+
+
 def test_an_echo_is_ones_own_and_recent() -> None:
     """In any case, as a word of its own."""
     telling = telling_words("The order is A-17.")

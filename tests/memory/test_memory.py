@@ -11,6 +11,7 @@ import pytest
 
 from memsim.errors import AccessError, BudgetUnsatisfiable, ModelError, StateError, StoreError
 from memsim.memory.acl import Grant
+from memsim.memory.backlog import UNREAD
 from memsim.memory.conversation import Conversation
 from memsim.memory.options import MemoryOptions
 from tests.memory.remembering import Remembering
@@ -176,6 +177,33 @@ def test_an_episode_is_dated_as_what_was_said_and_not_as_when_it_was_concluded()
     assert said == dated
 
 
+def test_facts_are_read_from_all_that_is_brought_in_at_once() -> None:
+    """However much of it there is, and however much others say."""
+    it = Remembering()
+    for n in range(UNREAD + 8):
+        it.memory.observe(it.message(f"My desk is number {n}."))
+        it.memory.observe(it.message(f"hello {n}", who="ben"))
+    it.memory.end_turn()
+
+    facts = {e.text for e in it.memory.entries("ana") if e.layer == "semantic"}
+    assert {f"My desk is number {n}." for n in range(UNREAD + 8)} == facts
+
+
+def test_a_model_that_keeps_failing_is_not_asked_for_ever_more() -> None:
+    """Of what it failed at, the latest is tried again; the rest is given up."""
+    it = Remembering()
+    it.model.failing = {"extract"}
+    for n in range(UNREAD + 8):
+        it.memory.observe(it.message(f"My desk is number {n}."))
+    for _ in range(2):
+        with pytest.raises(ModelError):
+            it.memory.end_turn()
+
+    *_, last = [r for r in it.model.asked if r.task == "extract"]
+    assert UNREAD == len(last.messages)
+    assert last.messages[-1].text == f"My desk is number {UNREAD + 7}."
+
+
 def test_one_principals_messages_do_not_keep_another_from_having_facts() -> None:
     """A model that fails at the one is asked about the other."""
     it = Remembering()
@@ -311,7 +339,8 @@ def test_forgetting_reaches_every_tier() -> None:
     it.memory.observe(it.message("Please forget the 7741-B.", session="later"))
     it.say(CODE, who="ben")
 
-    it.memory.forget("ana", [secret, message.id])
+    gone = [secret, message.id]
+    it.memory.forget("ana", [*gone, *it.memory.requests("ana", gone)])
 
     state = json.loads(it.saved())
     left = {(e.owner, e.text) for e in it.memory.entries(None) if "7741" in e.text}
