@@ -46,13 +46,16 @@ class Layered(Strategy):
     speaks to the question, found by words and by meaning among what the asker may see.
 
     Args:
-        window: latest messages of the conversation that are always there.
+        window: latest messages of the conversation that are shown, as far as they fit; the very
+            last always, by its beginning and end where it is very long.
         k: earlier messages that are recalled at most, as far as they fit.
         floor: share of the best message's relevance below which none is quoted.
         summary: whether what leaves the window is summarised.
         facts: whether facts are extracted, and later ones supersede earlier ones.
         episodes: whether each conversation that is over is concluded in a summary of its own.
         recall: whether earlier messages are found for each question.
+        once: whether each is brought up once in a conversation, as for a host that leaves what was
+            recalled in its history.
         vectors: whether they are found by meaning as well.
         acl: whether everybody sees only what is theirs, shared with them, or said in their
             conversations.
@@ -77,6 +80,7 @@ class Layered(Strategy):
         facts: Switch = "on",
         episodes: Switch = "on",
         recall: Switch = "on",
+        once: Switch = "off",
         vectors: Switch = "on",
         acl: Switch = "on",
         mode: Literal["framework", "agent", "both"] = "framework",
@@ -90,6 +94,7 @@ class Layered(Strategy):
             facts=_on("facts", facts),
             episodes=_on("episodes", episodes),
             recall=_on("recall", recall),
+            once=_on("once", once),
             vectors=_on("vectors", vectors),
             acl=_on("acl", acl),
             mode=mode,
@@ -111,17 +116,17 @@ class Layered(Strategy):
             else env.folder() / "workspace",
             tell=self._told,
         )
-        self._speaker = ""
+        self._asked: Query | None = None
         self._terms: Terms = {}
 
     def observe(self, message: Message) -> None:
-        self._speaker = message.principal
         if message.role == "system" and message.text.strip():
             self._pin(message)
         else:
             self._memory.observe(message)
 
     def context(self, query: Query) -> Context:
+        self._asked = query  # whose it is, should it be delivered
         return self._memory.context(
             query.text,
             principal=query.principal,
@@ -131,8 +136,9 @@ class Layered(Strategy):
         )
 
     def delivered(self, context: Context) -> None:
-        if self._speaker:
-            self._memory.delivered(context, principal=self._speaker)
+        if self._asked is not None:
+            whose, where = self._asked.principal, self._asked.session
+            self._memory.delivered(context, principal=whose, session=where)
 
     def tools(self, principal: str) -> Sequence[ToolSpec]:
         return self._memory.tools(principal).specs()

@@ -121,6 +121,7 @@ class Parts:
             conversations=self.conversations,
             working=self.working,
             recaller=self.recaller,
+            ledger=self.ledger,
             permissions=self._applied,
             options=options,
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memsim.context import Context, ContextBuilder, Section
 from memsim.errors import BudgetUnsatisfiable
+from memsim.memory.clipping import clipped
 from memsim.memory.conversation import Conversation
 from memsim.message import composed
 
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     from memsim.memory.acl import Permissions, Where
     from memsim.memory.conversations import Conversations
     from memsim.memory.layers.core import Core
+    from memsim.memory.ledger import InjectionLedger
     from memsim.memory.options import MemoryOptions
     from memsim.memory.recalling import Recaller
     from memsim.memory.working import WorkingMemory
 
 NOTES = "Notes for this conversation:"
 NOTES_SHARE = 0.125
-"""Share of a budget that working memory's notes may take; longer ones are left to the tools."""
+"""Share of a budget that working memory's notes may take; of longer ones, beginning and end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,7 @@ class Composer:
         conversations: the latest messages.
         working: notes.
         recaller: finds what is earlier.
+        ledger: what a conversation was given already.
         permissions: who takes part in which conversation; None where everybody sees everything.
         options: which parts there are, and how large.
     """
@@ -67,10 +70,12 @@ class Composer:
         conversations: Conversations,
         working: WorkingMemory,
         recaller: Recaller,
+        ledger: InjectionLedger,
         permissions: Permissions | None,
         options: MemoryOptions,
     ) -> None:
         self._build = build
+        self._ledger = ledger
         self._core = core
         self._conversations = conversations
         self._working = working
@@ -103,7 +108,7 @@ class Composer:
         recalled = self._recaller.recall(
             question.text,
             where,
-            visible=[i for s in history for i in s.verbatim],
+            visible=[*(i for s in history for i in s.verbatim), *self._given(question)],
             budget=min(room, int(question.budget * self._options.recall_share)),
             now=question.now,
             turn=question.turn,
@@ -124,13 +129,20 @@ class Composer:
             return ()
         return current.sections(budget)
 
+    def _given(self, question: Question) -> list[str]:
+        if not self._options.once:
+            return []
+        of = Conversation(question.principal, question.session)
+        return self._ledger.injected(of, question.now)
+
     def _notes(self, question: Question, budget: int) -> Section:
         of = Conversation(question.principal, question.session)
         fields = self._working.peek(of, question.now)
-        nothing = self._build.section("working", ())
         if not fields:
-            return nothing
+            return self._build.section("working", ())
         text = "\n".join((NOTES, *(f"{name}: {value}" for name, value in fields.items())))
         message = composed("user", text, id=f"working:{question.session}", time=question.now)
         section = self._build.section("working", (message,))
-        return section if section.tokens <= budget else nothing
+        if section.tokens <= budget:
+            return section
+        return clipped([message], self._build.counter, budget, "working")

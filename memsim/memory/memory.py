@@ -173,13 +173,39 @@ class Memory:
     def delivered(self, context: Context, *, principal: str, session: str | None = None) -> None:
         """That context was really sent: what was looked at lasts longer.
 
+        What was brought up stands on the ledger from now on, where it is to be brought up once.
+
         Args:
             context: what `context` gave.
             principal: on whose behalf.
             session: in which conversation; the principal's latest where none is named.
         """
-        if any(s.layer == "working" for s in context.sections):
-            self.working.get(Conversation(principal, self._current(principal, session)), self.now())
+        layers = {section.layer: section for section in context.sections}
+        if not layers.keys() & {"working", "recalled"}:
+            return
+        of, now = Conversation(principal, self._current(principal, session)), self.now()
+        if "working" in layers:
+            self.working.get(of, now)
+        if self.options.once and "recalled" in layers:
+            for source in dict.fromkeys(layers["recalled"].sources):
+                claim = self.ledger.claim(of, source, now)
+                if claim is not None:
+                    self.ledger.mark(claim, now)
+
+    def dropped(self, sources: Iterable[str], *, principal: str, session: str) -> None:
+        """What was brought up stands no longer in the host's history: it may be brought up again.
+
+        Args:
+            sources: ids of messages; those that were never brought up change nothing.
+            principal: on whose behalf they were.
+            session: in which conversation.
+
+        Raises:
+            StoreError: the ledger's store failed.
+        """
+        of = Conversation(principal, session)
+        for source in sources:
+            self.ledger.evict(of, source, self.now())
 
     # -- asked directly
 

@@ -20,14 +20,18 @@ class MemoryOptions:
     """The parts of a memory and their sizes; shares are of the budget of a context.
 
     Attributes:
-        window: latest messages of the conversation that are always shown.
-        window_share: share of the budget that these may take.
+        window: latest messages of the conversation that are shown, as far as they fit.
+        window_share: share of the budget that these may take; the very last is always shown, by its
+            beginning and end where it alone is longer.
         summary: whether what leaves the window is summarised.
         summary_share: share of the budget that the summary may take.
         facts: whether facts are extracted, and later ones supersede earlier ones.
         episodes: whether a conversation that is over is concluded in an episode of its own.
         recall: whether earlier messages and entries are found for each question.
         recall_share: share of the budget that what is recalled may take.
+        once: whether a message that was brought up once is not brought up again in the same
+            conversation, for a host that leaves it in its own history; `Memory.dropped` is told
+            when it no longer stands there.
         policy: what recall goes by.
         vectors: whether entries are found by meaning as well as by words.
         acl: whether permissions are enforced; otherwise everybody sees everything.
@@ -48,6 +52,7 @@ class MemoryOptions:
     episodes: bool = True
     recall: bool = True
     recall_share: float = 0.5
+    once: bool = False
     policy: RecallPolicy = field(default_factory=RecallPolicy)
     vectors: bool = True
     acl: bool = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memsim.memory.clipping import clipped
 from memsim.memory.compaction.buffer import SummaryBuffer
 from memsim.memory.happening import Happening
 from memsim.memory.state import JSON, reading
@@ -33,6 +34,7 @@ class Session:
     def __init__(
         self, counter: TokenCounter, *, messages: int, keep: int | None, limit: int
     ) -> None:
+        self._counter = counter
         self._messages = messages
         self._buffer = (
             SummaryBuffer(counter, keep=keep, limit=limit, voice="user") if keep else None
@@ -65,11 +67,22 @@ class Session:
         )
 
     def sections(self, budget: int) -> tuple[Section, ...]:
-        """The summary and the latest messages, as far as they fit into a budget."""
-        if self._buffer is None:
-            section = self.window.section(budget, last=self._messages)
-            return (section,) if section.messages else ()
-        return self._buffer.sections(budget)
+        """The summary and the latest messages, as far as they fit into a budget.
+
+        Where the very last is too long for that, its beginning and end are shown.
+        """
+        sections = self._fitting(budget)
+        if not len(self.window) or any(s.layer == "window" for s in sections):
+            return sections
+        last = self.window.section(self.window.tokens, last=1).messages
+        shown = clipped(last, self._counter, budget - sum(s.tokens for s in sections))
+        return (*sections, shown) if shown.messages else sections
+
+    def _fitting(self, budget: int) -> tuple[Section, ...]:
+        if self._buffer is not None:
+            return self._buffer.sections(budget)
+        section = self.window.section(budget, last=self._messages)
+        return (section,) if section.messages else ()
 
     def summary_lines(self) -> tuple[Line, ...]:
         """What the summary says, line by line."""

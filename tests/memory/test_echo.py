@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memsim.memory.echo import LATEST, echoes, names_any, telling_words
-from memsim.message import said
+from memsim.message import Role, said
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_what_was_said_before_the_request_is_no_echo() -> None:
     """Though it names the same; what answers the request is one."""
     telling = telling_words("The office is in Berlin.")
     texts = ("My sister lives in Berlin.", "Forget the office in Berlin.", "Berlin is forgotten.")
-    roles = ("user", "user", "assistant")
+    roles: tuple[Role, ...] = ("user", "user", "assistant")
     latest = [said(r, t, id=t, principal="ana") for r, t in zip(roles, texts, strict=True)]
 
     assert texts[1:] == echoes(telling, latest, "ana")

@@ -14,6 +14,7 @@ from memsim.memory.acl import Grant
 from memsim.memory.backlog import UNREAD
 from memsim.memory.conversation import Conversation
 from memsim.memory.options import MemoryOptions
+from memsim.message import Message, ToolResult, ToolUse
 from tests.memory.remembering import Remembering
 
 CODE = "The code of my locker is 7741-B."
@@ -175,6 +176,62 @@ def test_an_episode_is_dated_as_what_was_said_and_not_as_when_it_was_concluded()
     ]
 
     assert said == dated
+
+
+@pytest.mark.parametrize("budget", [400, 1000, 4096])
+def test_what_was_said_last_is_shown_by_its_beginning_and_end_where_it_is_long(budget: int) -> None:
+    """A call keeps its result then; the share of the window is kept to."""
+    it = Remembering(options=MemoryOptions(vectors=False, recall=False))
+    text = f"It begins here. {'And so on. ' * 3000}The word is Heliotrope."
+    call = Message(
+        id="c",
+        role="assistant",
+        principal="ana",
+        session="ana's",
+        blocks=(ToolUse(id="u", name="read", arguments="{}"),),
+    )
+    result = replace(call, id="r", role="tool", blocks=(ToolResult(id="u", text=text),))
+    it.say("Please go on.")
+    it.memory.observe(call)
+    it.memory.observe(result)
+
+    (window,) = it.asked("And now?", budget=budget).sections
+
+    assert [("u",), ()] == [m.calls for m in window.messages]
+    assert window.messages[1].text.startswith("It begins here.")
+    assert window.messages[1].text.endswith("The word is Heliotrope.")
+    assert (("r",), False) == (window.messages[1].excerpts, "r" in window.verbatim)
+    assert window.tokens <= budget * it.options.window_share
+
+
+def test_notes_that_are_too_long_are_shown_by_their_beginning_and_end() -> None:
+    """And so they are looked at, and last."""
+    it = Remembering(options=MemoryOptions(vectors=False, mode="both"))
+    it.say("Hello.")
+    it.call("scratchpad_write", text=f"It begins here. {'And so on. ' * 300}It ends here.")
+
+    (notes,) = [s for s in it.asked("And now?", budget=1000).sections if s.layer == "working"]
+
+    assert "It begins here." in notes.messages[0].text
+    assert notes.messages[0].text.endswith("It ends here.")
+    assert notes.tokens <= 125
+
+
+def test_what_is_brought_up_once_stands_on_the_ledger_until_it_is_dropped() -> None:
+    """Of each conversation; looking without delivering changes nothing."""
+    it = Remembering(options=MemoryOptions(vectors=False, window=1, once=True))
+    (source, *_) = it.say(CODE, "Hm.", "So.")
+
+    def told(session: str = "ana's", *, deliver: bool = True) -> bool:
+        context = it.asked("What is the code of my locker?", session=session)
+        if deliver:
+            it.memory.delivered(context, principal="ana", session=session)
+        return "7741-B" in context.text()
+
+    assert [True, True, False] == [told(deliver=False), told(), told()]
+    assert told("another")
+    it.memory.dropped([source, "nothing"], principal="ana", session="ana's")
+    assert [True, False] == [told(), told()]
 
 
 def test_facts_are_read_from_all_that_is_brought_in_at_once() -> None:
