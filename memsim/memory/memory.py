@@ -110,6 +110,9 @@ class Memory:
     def observe(self, message: Message) -> None:
         """A message was said; it is recorded when the turn ends. Once more, it changes nothing.
 
+        Its principal takes part in its conversation from now on, and may read all that was said
+        there: whom it names is the host's to answer for, never a user's or a model's.
+
         Raises:
             AccessError: the message has no principal, or no conversation.
             ValueError: it can be kept in no store, or another message of the conversation has its
