@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -178,9 +179,10 @@ def test_exactly_at_a_limit_is_within_it(
 
 
 def test_a_limit_below_nothing_is_refused() -> None:
-    """So is a share of more than all."""
-    with pytest.raises(ValueError, match="at least 0"):
-        Limits(tokens=-1)
+    """So is one that is no whole number, and a share of more than all."""
+    for wrong in (-1, 1.5, float("nan"), float("inf"), True, "9"):
+        with pytest.raises(ValueError, match=f"tokens is {wrong!r}: a whole number, at least 0"):
+            Limits(tokens=wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="between 0 and 1"):
         Limits.share(1.1, 5)
 
@@ -637,6 +639,30 @@ def test_the_summary_gives_way_last() -> None:
 
 
 @pytest.mark.parametrize(
+    ("to", "told"),
+    [
+        (Target(messages=1), "it still has 4 messages, and may have 1"),
+        (
+            Target(messages=3, characters=10),
+            "have 3; it still has [0-9]+ characters, and may have 10",
+        ),
+        (Target(messages=4), "^$"),
+    ],
+)
+def test_a_target_that_is_not_met_is_told(to: Target, told: str) -> None:
+    """With what is left, also where nothing could be dropped; one that is met needs no word."""
+    step = Trim(to=to, last=4)
+    done = step(talk(9), State(), means())
+    again = step(done.history, done.state, means())
+
+    assert "compaction" == done.outcome.kind
+    assert 4 == len(done.history)
+    assert re.search(told, done.outcome.detail)
+    assert "nothing" == again.outcome.kind
+    assert re.search(told.replace("^$", "within"), again.outcome.detail)
+
+
+@pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("I'm sorry, but I can't help with that.", "refused"),
@@ -648,14 +674,37 @@ def test_the_summary_gives_way_last() -> None:
         ("It rained. I can't help with that, Ana said, and the box stayed in Oslo.", ""),
         ("", "empty"),
         ("word " * 30, "may have"),
+        ("null", "says nothing"),
+        ("`None`.", "says nothing"),
+        ("N/A", "says nothing"),
+        ("None of the boxes is in Oslo.", ""),
+        ("Error: rate limited", "error"),
+        ("openai.RateLimitError: Error code: 429", "error"),
+        ('{"error": "overloaded"}', "error"),
+        ("[ERROR] upstream timed out", "error"),
+        ("429 Too Many Requests", "error"),
+        ("Internal Server Error", "error"),
+        ("Ana's build stops with Error: no disk.", ""),
+        ("Error handling was moved to Oslo.", ""),
+        ("Terror: a film that Ana saw.", ""),
+        ("500 boxes were moved.", ""),
+        ("Error: no disk, on Monday.\nAna freed some on Friday.", ""),
     ],
 )
 def test_what_is_no_summary_is_told_from_one(text: str, fault: str) -> None:
-    """A refusal is one where it begins so; a summary may speak of one."""
+    """A refusal or an error is one where it begins so; a summary may speak of one."""
     found = faulty(Reply(text=text), counter.text(text), 30, 1000)
 
     assert fault in found
     assert bool(fault) == bool(found)
+
+
+@pytest.mark.parametrize("text", ["None.", "Error: no disk."])
+def test_what_was_said_so_is_a_summary(text: str) -> None:
+    """A line that a model traces to its message may be as bare as that message is."""
+    reply = Reply(text=text, sources=("m0",), line_sources=(("m0",),))
+
+    assert "" == faulty(reply, counter.text(text), 30, 1000)
 
 
 @pytest.mark.parametrize(
