@@ -26,9 +26,9 @@ class RecallPolicy:
             reciprocal ranks.
         vector: what the meaning counts, 0 to 1; the words count the rest.
         depth: best of each ranking that are looked at, at least 1.
-        least: relevance, as `fusion` gives it, below which nothing is taken; None for no bound. Every
-            fusion measures by the rest of what was found, so that the best mostly passes, whatever
-            it is.
+        least: relevance, as `fusion` gives it, below which nothing is taken; None for no bound.
+            Every fusion measures by the rest of what was found, so that the best mostly passes,
+            whatever it is.
         least_cosine: cosine with the question below which the ranking by meaning has no say for
             a message, -1 to 1, whatever else was found; None for no bound.
         least_bm25: the same of the ranking by words, at least 0.
