@@ -50,6 +50,20 @@ class Layered(Strategy):
             last always, by its beginning and end where it is very long.
         k: earlier messages that are recalled at most, as far as they fit.
         floor: share of the best message's relevance below which none is quoted.
+        fusion: how the ranking by words and the one by meaning become one.
+        vector: what the meaning counts, 0 to 1; the words count the rest.
+        depth: best of each ranking that are looked at.
+        least: relevance, as `fusion` gives it, below which nothing is taken; none for no bound.
+        least_cosine: cosine below which the meaning has no say for a message.
+        least_bm25: score below which its words have none.
+        neighbours: share of its relevance that a message lends to those around it, 0 to 1.
+        lenders: most relevant messages that lend at all.
+        halving: tokens at which a message has to be twice as relevant as a short one; 0 for none.
+        named: what relevance is multiplied with where the question names who said it.
+        dated: what it is multiplied with where the question names the day.
+        half_life: days after which relevance is halved; none when age does not matter.
+        superseded: whether what was superseded is dropped, ranks below its successor, or is kept.
+        share: share of the room for what is recalled that is used at most.
         summary: whether what leaves the window is summarised.
         facts: whether facts are extracted, and later ones supersede earlier ones.
         episodes: whether each conversation that is over is concluded in a summary of its own.
@@ -76,6 +90,20 @@ class Layered(Strategy):
         window: int = 4,
         k: int | None = None,
         floor: float = 0.45,
+        fusion: Literal["soft", "zscore", "weights", "rrf"] = "soft",
+        vector: float = 0.3,
+        depth: int = 64,
+        least: float | None = None,
+        least_cosine: float | None = None,
+        least_bm25: float | None = None,
+        neighbours: float = 0.5,
+        lenders: int = 24,
+        halving: int = 150,
+        named: float = 1.3,
+        dated: float = 2.0,
+        half_life: float | None = None,
+        superseded: Literal["drop", "below", "keep"] = "drop",
+        share: float = 1.0,
         summary: Switch = "off",
         facts: Switch = "on",
         episodes: Switch = "on",
@@ -87,9 +115,27 @@ class Layered(Strategy):
         store: StoreKind = "memory",
     ) -> None:
         super().__init__(env)
+        policy = RecallPolicy(
+            fusion=fusion,
+            vector=vector,
+            depth=depth,
+            least=least,
+            least_cosine=least_cosine,
+            least_bm25=least_bm25,
+            neighbours=neighbours,
+            lenders=lenders,
+            halving=halving,
+            named=named,
+            dated=dated,
+            half_life=None if half_life is None else _days("half_life", half_life),
+            superseded=superseded,
+            floor=floor,
+            share=share,
+            limit=k,
+        )
         options = MemoryOptions(
             window=window,
-            policy=RecallPolicy(limit=k, floor=floor),
+            policy=policy,
             summary=_on("summary", summary),
             facts=_on("facts", facts),
             episodes=_on("episodes", episodes),
@@ -238,6 +284,13 @@ def _policy(terms: Terms) -> Policy:
         archive_after=None,
         purge_after=max(late).days if late else None,
     )
+
+
+def _days(name: str, days: float) -> timedelta:
+    try:
+        return timedelta(days=days)
+    except OverflowError:
+        raise ValueError(f"{name} is {days}: fewer days") from None
 
 
 def _on(name: str, word: str) -> bool:

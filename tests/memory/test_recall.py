@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -253,6 +254,51 @@ def test_least_is_exact_at_its_bound() -> None:
     assert ["a"] == ids(relevance(ranking, (), lambda _: 0, above))
 
 
+@pytest.mark.parametrize(
+    ("bound", "expected"),
+    [
+        ({}, {"best", "other", "beside", "aside", "last"}),
+        ({"least": 0.6}, {"best"}),
+        ({"least": 0.5}, {"best", "other"}),
+        ({"least_bm25": 2.0}, {"best", "other"}),
+        ({"least_bm25": 3.1}, set()),
+    ],
+)
+def test_what_is_below_the_least_is_not_lent_back(
+    bound: dict[str, float], expected: set[str]
+) -> None:
+    """Neither what a ranking found nor what stands beside the best: only the order may change."""
+    talk = Talk(fade=1e9)
+    for n, source in enumerate(("best", "beside", "last", "other", "aside")):
+        talk.add(source, "text", session="s", tokens=1, turn=n)
+    policy = RecallPolicy(fusion="weights", halving=0, lenders=1, **bound)  # type: ignore[arg-type]
+    found = recall(
+        "q",
+        lexical=hits(best=3, other=2, last=1),
+        about=told("best", "beside", "other", "aside", "last"),
+        beside=talk.beside,
+        policy=policy,
+    )
+
+    assert expected == set(ids(found))
+
+
+def test_raw_scores_have_bounds_of_their_own() -> None:
+    """However good the rest of a ranking is; what one of the rankings vouches for is taken."""
+
+    def found(**bounds: float) -> list[str]:
+        policy = replace(PLAIN, **bounds)  # type: ignore[arg-type]
+        lexical, nearest = hits(a=3, b=2), hits(b=0.3, c=0.2)
+        return ids(recall("q", lexical=lexical, nearest=nearest, about=told(*"abc"), policy=policy))
+
+    assert ["a", "b", "c"] == sorted(found())
+    assert ["a", "b"] == sorted(found(least_cosine=0.3))
+    assert ["a", "b"] == found(least_cosine=0.30001)
+    assert ["b", "c"] == found(least_bm25=3.1)
+    assert ["a"] == found(least_cosine=0.9, least_bm25=2.1)
+    assert [] == found(least_cosine=0.9, least_bm25=9.0)
+
+
 RANKING = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 100), max_size=8)
 
 
@@ -365,6 +411,8 @@ def test_a_share_and_a_limit_bound_what_is_quoted() -> None:
         ({"halving": -1}, "halving is -1: at least 0"),
         ({"limit": 0}, "limit is 0: at least 1"),
         ({"least": float("nan")}, "least is nan: a finite number"),
+        ({"least_cosine": 1.1}, "least_cosine is 1.1: -1 to 1"),
+        ({"least_bm25": float("inf")}, "least_bm25 is inf: at least 0"),
         ({"half_life": timedelta(0)}, "half_life is 0:00:00: more than no time"),
     ],
 )

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
 from memsim.errors import MemsimError
+from memsim.memory.retrieval.policy import RecallPolicy
 from memsim.message import said
 from memsim.models import Reply, Request
 from memsim.models.loading import load_model
 from memsim.strategy import Event, Forget, Grant
 from memsim.tokens import TokenCounter, load_tokenizer
-from tests.strategies.conversations import ask, held, play, probes, saved, strategy, talk
+from tests.strategies.conversations import (
+    Said,
+    ask,
+    held,
+    play,
+    probes,
+    saved,
+    scripted,
+    strategy,
+    talk,
+)
 
 REF = "layered:store=memory,window=3,k=4,vectors=off"
 
@@ -34,13 +45,66 @@ class Noting:
 
 @pytest.mark.parametrize(
     "wrong",
-    ["summary=maybe", "mode=nobody", "store=paper", "window=0", "acl=1", "floor=2", "k=0"],
+    [
+        "summary=maybe",
+        "mode=nobody",
+        "store=paper",
+        "window=0",
+        "acl=1",
+        "floor=2",
+        "k=0",
+        "half_life=1e99",
+    ],
 )
 def test_parameters_that_mean_nothing_are_refused(wrong: str) -> None:
     """Before anything is said."""
     ref = f"layered:{wrong}" if "store" in wrong else f"layered:store=memory,{wrong}"
     with pytest.raises(MemsimError):
         strategy(ref)
+
+
+DESK = scripted(
+    [
+        Said("ana", 60 * 24 * 3, "talk", "My desk is in room 1.", 1, 1),
+        Said("ben", 60 * 24 * 3, "talk", "Ben sits near my desk, by the window.", 1, 1),
+        Said("ana", 60 * 24 * 3, "talk", "The lamps in the hall are broken. " * 4, 1, 1),
+        Said("ana", 60 * 24 * 3, "talk", "My desk is in room 2.", 1, 1),
+        Said("ben", 60 * 24 * 3, "talk", "Lovely weather.", 1, 1),
+        Said("ana", 60 * 24 * 3, "talk", "Where is the key?", 1, 1),
+        Said("ana", 60 * 24 * 3, "talk", "Yes, the green one.", 1, 1),
+    ]
+)
+
+
+def _desk(params: str = "") -> tuple[tuple[str, ...] | None, str]:
+    """What is found, and what of it is quoted, for one question after one conversation."""
+    memory = strategy(f"layered:window=1,acl=off,episodes=off,floor=0{params}", budget=600)
+    play(memory, DESK)
+    question = "What did Ben say on 14 January 2026 of the desk in room 1?"
+    context = memory.context(replace(ask(memory, question, turn=7), session="s9")).ranked()
+    return context.ranking, context.text()
+
+
+@pytest.mark.parametrize(
+    "param",
+    [
+        *(f"fusion={fusion}" for fusion in ("rrf", "zscore", "weights")),
+        *("vector=1", "depth=2", "least=0.9", "least_cosine=0.4", "least_bm25=9"),
+        *("neighbours=0", "lenders=1", "halving=0", "named=3", "dated=9", "half_life=1"),
+        *("superseded=keep", "superseded=below", "share=0.4"),
+    ],
+)
+def test_each_parameter_of_recall_matters(param: str) -> None:
+    """Each alone changes what is found, or its order, or what is quoted of it."""
+    assert _desk() != _desk(f",{param}")
+
+
+def test_recall_goes_by_its_policy_where_nothing_else_is_said() -> None:
+    """The parameters have the defaults of the policy, whose names are theirs."""
+    policy = RecallPolicy()
+    names = [f.name for f in fields(policy) if f.name not in {"floor", "limit"}]
+
+    assert _desk() == _desk("".join(f",{name}={getattr(policy, name)}" for name in names))
 
 
 def test_each_sees_their_own_and_what_is_shared_with_them() -> None:

@@ -27,6 +27,20 @@ _REFUSAL = re.compile(
     r"|\bas an ai\b)",
     re.IGNORECASE | re.DOTALL,
 )
+ERROR_LENGTH = 200
+"""Characters beyond which a line that begins as an error is taken for a summary after all."""
+
+_NOTHING = re.compile(r"\W*(?:null|none|nil|nan|undefined|n/a)\W*", re.IGNORECASE)
+_STATUS = (
+    r"(?i:bad request|unauthorized|forbidden|too many requests|internal server error|bad gateway"
+    r"|service unavailable|gateway time-?out)"
+)
+_ERROR = re.compile(
+    r"\W*(?:(?:API|HTTP|Model|Request|Server|Unknown)\s+)?"
+    r"(?:(?:[\w.]*[a-z_.])?(?:Error|Exception)|ERROR|error|exception)"
+    r"(?:\s+\(?\d{3}\)?)?(?:[\"'*]*\s*:|\]|\W*$)"
+    rf"|(?:HTTP\s+)?[45]\d\d\s+{_STATUS}\b|{_STATUS}\W*$"
+)
 _ENDS = tuple(".!?\u2026:;)]}\"'\u201d\u2019`*>|\u3002\uff01\uff1f\uff1b\uff09\u300d\u300f")
 
 
@@ -127,12 +141,26 @@ def faulty(reply: Reply, tokens: int, limit: int, replaced: int) -> str:
         return fault
     if reply.tool_calls:
         return "the model called a tool instead"
-    if len(reply.text) <= REFUSAL_LENGTH and _REFUSAL.match(reply.text):
-        return "the model refused"
+    if fault := _no_answer(reply):
+        return fault
     if reply.cut or (tokens == limit and _breaks_off(reply)):
         return f"the summary was cut off at {tokens} tokens"
     if tokens > limit:
         return f"the summary has {tokens} tokens, and may have {limit}"
+    return ""
+
+
+def _no_answer(reply: Reply) -> str:
+    if len(reply.text) <= REFUSAL_LENGTH and _REFUSAL.match(reply.text):
+        return "the model refused"
+    if reply.line_sources is not None:
+        return ""  # what is traced to a message was said there, however bare it is
+    # In doubt it is none: that costs a compaction, and an error for a summary the conversation.
+    text = reply.text.strip()
+    if _NOTHING.fullmatch(text):
+        return "the summary says nothing"
+    if len(text) <= ERROR_LENGTH and "\n" not in text and _ERROR.match(text):
+        return "the model gave an error for a summary"
     return ""
 
 

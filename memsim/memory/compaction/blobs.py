@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from memsim.errors import StateError, StoreError
 from memsim.files import TEMPORARY, sync_folder, write_whole
 from memsim.memory.state import JSON, pack, reading, unpack
+from memsim.message import Text, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -209,8 +210,22 @@ def reload(ref: str, blobs: Blobs) -> tuple[Message, ...]:
 
 
 def referenced(messages: Iterable[Message]) -> tuple[str, ...]:
-    """Digests that composed messages refer to, sorted; a user's own words refer to nothing."""
-    return tuple(sorted({d for m in messages if m.composed for d in _REFERENCE.findall(m.text)}))
+    """Digests that composed messages refer to, sorted; words that somebody said refer to nothing.
+
+    Nor do the arguments of calls, which are an agent's own words in any message.
+    """
+    return tuple(sorted({d for m in messages if is_made(m) for d in _references(m)}))
+
+
+def is_made(message: Message) -> bool:
+    """Whether a message was made of others, and not only merged of their very words."""
+    return message.composed and not (message.quotes and not message.derived_from)
+
+
+def _references(message: Message) -> Iterator[str]:
+    for block in message.blocks:
+        if isinstance(block, Text | ToolResult):
+            yield from _REFERENCE.findall(block.text)
 
 
 def live(messages: Iterable[Message], blobs: Blobs) -> frozenset[str]:

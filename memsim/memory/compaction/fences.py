@@ -8,6 +8,13 @@ gives back the very words. Anything else, code and markup of other kinds, stays 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memsim.message import Text, ToolResult
+
+if TYPE_CHECKING:
+    from memsim.message import Block
 
 TAGS = (
     "summary",
@@ -46,6 +53,13 @@ def escaped(text: str) -> str:
 def unescaped(text: str) -> str:
     """The text that `escaped` was given."""
     return _DELIMITER.sub(lambda m: m[0].removesuffix("\\"), text)
+
+
+def defused(block: Block) -> Block:
+    """The block with its text escaped; a call, whose arguments nobody may change, as it is."""
+    if isinstance(block, Text | ToolResult):
+        return replace(block, text=escaped(block.text))
+    return block
 
 
 def fenced(tag: str, text: str) -> str:

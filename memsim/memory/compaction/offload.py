@@ -6,15 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memsim.errors import StateError, StoreError
 from memsim.memory.compaction.blobs import (
     Blobs,
     Referring,
+    is_made,
     reference_of,
     referenced,
     reload,
     stored,
 )
-from memsim.memory.compaction.fences import escaped
+from memsim.memory.compaction.fences import defused, escaped
 from memsim.memory.compaction.graphemes import head
 from memsim.memory.compaction.keeping import plan
 from memsim.memory.compaction.rolling import is_telling
@@ -49,7 +51,8 @@ class Offload:
             block is left; otherwise each counts for itself.
         composed: offload what was composed before as well.
         calling: offload the words of messages that call tools as well.
-        escape: take delimiters in the beginning apart.
+        escape: take delimiters apart, in the beginning and in all blocks that stay, but for those
+            of a message that was made before, which may hold references of its own.
         smaller: offload only what has fewer tokens then.
     """
 
@@ -116,9 +119,12 @@ class Offload:
 
     def _stub(self, message: Message) -> Message:
         data = stored((message,))
+        parts = self._parts(message)
+        if self.escape and not is_made(message):
+            parts = tuple(b if self._length(b) > self.over else defused(b) for b in parts)
         return replace(
             message,
-            blocks=tuple(self._short(block, data) for block in self._parts(message)),
+            blocks=tuple(self._short(block, data) for block in parts),
             derived_from=originals(message),
             composed=True,
         )
@@ -142,10 +148,19 @@ def restored(message: Message, blobs: Blobs) -> Message:
         StoreError: its blob is gone, or is another session's.
         StateError: its blob is damaged.
     """
+    fault: StoreError | StateError | None = None
     for digest in referenced((message,)):
-        for original in reload(digest, blobs):
+        try:
+            found = reload(digest, blobs)
+        except (StoreError, StateError) as error:
+            # It may be forged; which one is ours, only what is behind it tells.
+            fault = fault or error
+            continue
+        for original in found:
             if original.id == message.id:
                 return original
+    if fault is not None:
+        raise fault
     return message
 
 

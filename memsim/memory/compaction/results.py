@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.memory.compaction.fences import escaped
+from memsim.memory.compaction.fences import defused, escaped
 from memsim.memory.compaction.graphemes import head, tail
 from memsim.memory.compaction.keeping import plan
 from memsim.memory.compaction.shape import Compaction, Means, State, changed, unchanged
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortenResults:
     """Shortens every tool result that is too long; call and result stay a pair.
+
+    In what else such a message says, delimiters are taken apart.
 
     Attributes:
         over: characters beyond which a result is shortened.
@@ -53,15 +55,18 @@ class ShortenResults:
         return changed(self.name, (history, state), (left, state), means, sources)
 
     def _shortened(self, message: Message) -> Message:
-        blocks = tuple(map(self._block, message.blocks))
-        if blocks == message.blocks:
+        shorter = tuple(map(self._block, message.blocks))
+        if shorter == message.blocks:
             return message
+        both = zip(message.blocks, shorter, strict=True)
+        blocks = tuple(defused(old) if new is old else new for old, new in both)
         return replace(message, blocks=blocks, derived_from=originals(message), composed=True)
 
     def _block(self, block: Block) -> Block:
         if not isinstance(block, ToolResult) or len(block.text) <= self.over:
             return block
-        return replace(block, text=shortened(block.text, self.head, self.tail))
+        short = shortened(block.text, self.head, self.tail)
+        return block if short == block.text else replace(block, text=short)
 
 
 def shortened(text: str, first: int, last: int) -> str:

@@ -19,6 +19,9 @@ class Limits:
         messages: messages.
         characters: characters (code points).
         tokens: tokens.
+
+    Raises:
+        ValueError: a limit is below 0, or no whole number.
     """
 
     messages: int | None = None
@@ -28,8 +31,10 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             limit = getattr(self, field.name)
-            if limit is not None and limit < 0:
-                raise ValueError(f"{field.name} is {limit}: at least 0")
+            if limit is not None and (
+                isinstance(limit, bool) or not isinstance(limit, int) or limit < 0
+            ):
+                raise ValueError(f"{field.name} is {limit!r}: a whole number, at least 0")
 
     @classmethod
     def share(cls, ratio: float, budget: int) -> Limits:
@@ -50,6 +55,13 @@ class Limits:
             if limit is not None and getattr(size, field.name) > limit:
                 over.append(field.name)
         return tuple(over)
+
+    def missed(self, size: Size) -> str:
+        """By what a size is beyond its limits, in words; empty when it is within all."""
+        return "; ".join(
+            f"it still has {getattr(size, name)} {name}, and may have {getattr(self, name)}"
+            for name in self.beyond(size)
+        )
 
 
 Trigger = Limits

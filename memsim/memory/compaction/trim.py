@@ -28,12 +28,14 @@ PARTS = ("system", "input", "pins", "tail")
 class Trim:
     """Drops the oldest whole groups of messages until the history is within its limits.
 
-    Where that is not enough, the oldest lines of the summary go as well.
+    Where that is not enough, the oldest lines of the summary go as well; where even that is not,
+    the outcome's detail tells what is still beyond which limit.
 
     Attributes:
         to: the limits.
         last: so many of the latest messages stay; None for as many as the means say.
-        firm: raise where the limits cannot be met; otherwise do what can be done.
+        firm: raise where the limit in tokens cannot be met; otherwise do what can be done, as for
+            the other limits.
     """
 
     to: Target
@@ -56,13 +58,16 @@ class Trim:
         gone = dropped(history, planned, summary, self.to, means.counter)
         left = tuple(m for place, m in enumerate(history) if place not in gone)
         shorter = self._shorter(left, state, means)
-        over = self.to.beyond(Size.of(left, means.counter, shorter.summary))
-        if "tokens" in over and self.firm and self.to.tokens is not None:
+        rest = Size.of(left, means.counter, shorter.summary)
+        if "tokens" in self.to.beyond(rest) and self.firm and self.to.tokens is not None:
             raise unsatisfiable(history, planned, self.to.tokens, means.counter)
         sources = tuple(m.id for place, m in enumerate(history) if place in gone)
         if not sources and shorter is state:
-            return unchanged(self.name, history, state, means, "all of it must stay")
-        return changed(self.name, (history, state), (left, shorter), means, sources)
+            detail = f"all of it must stay: {self.to.missed(rest)}"
+            return unchanged(self.name, history, state, means, detail)
+        new = (left, shorter)
+        detail = self.to.missed(rest)
+        return changed(self.name, (history, state), new, means, sources, detail=detail)
 
     def _shorter(self, left: History, state: State, means: Means) -> State:
         kept: Summary = state.summary

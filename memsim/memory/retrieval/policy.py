@@ -27,6 +27,11 @@ class RecallPolicy:
         vector: what the meaning counts, 0 to 1; the words count the rest.
         depth: best of each ranking that are looked at, at least 1.
         least: relevance, as `fusion` gives it, below which nothing is taken; None for no bound.
+            Every fusion measures by the rest of what was found, so that the best mostly passes,
+            whatever it is.
+        least_cosine: cosine with the question below which the ranking by meaning has no say for
+            a message, -1 to 1, whatever else was found; None for no bound.
+        least_bm25: the same of the ranking by words, at least 0.
         neighbours: share of its relevance that a message lends to those around it, 0 to 1.
         lenders: most relevant messages that lend at all.
         halving: tokens at which a message has to be twice as relevant as a short one; 0 when
@@ -40,6 +45,10 @@ class RecallPolicy:
         share: share of the room that is used at most, above 0 to 1.
         limit: messages that are quoted at most; None for no bound.
 
+    With any of the three bounds only what passes it by itself is taken: what its neighbours lend
+    then orders what was found, and brings nothing else up. What took the place of a message that
+    passes has its relevance, and is taken for it.
+
     Raises:
         ValueError: a value is out of its range.
     """
@@ -48,6 +57,8 @@ class RecallPolicy:
     vector: float = 0.3
     depth: int = 64
     least: float | None = None
+    least_cosine: float | None = None
+    least_bm25: float | None = None
     neighbours: float = 0.5
     lenders: int = 24
     halving: int = 150
@@ -74,8 +85,17 @@ class RecallPolicy:
             _within("limit", self.limit, 1, math.inf)
         if self.least is not None:
             _within("least", self.least, -math.inf, math.inf)
+        if self.least_cosine is not None:
+            _within("least_cosine", self.least_cosine, -1, 1)
+        if self.least_bm25 is not None:
+            _within("least_bm25", self.least_bm25, 0, math.inf)
         if self.half_life is not None and self.half_life <= timedelta(0):
             raise ValueError(f"half_life is {self.half_life}: more than no time")
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a relevance below which nothing is taken."""
+        return any(b is not None for b in (self.least, self.least_cosine, self.least_bm25))
 
 
 def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -6,7 +6,7 @@ are pure functions of these, so that nothing else can have a say. A message scor
     (relevance + lent) / (1 + tokens / halving) * named * dated * 0.5 ** (age / half_life)
 
 where relevance is what the rankings say of it together, and what is lent comes from the messages
-that stand around it.
+that stand around it. Where a policy sets bounds, what is below them stays out, whatever it is lent.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def recall(
     if policy.half_life is not None and now is None:
         raise ValueError("half_life needs to know when it is")
     known: dict[str, About] = {}
-    found = [_permitted(hits, about, known) for hits in (lexical, nearest)]
+    raw = (_above(lexical, policy.least_bm25), _above(nearest, policy.least_cosine))
+    found = [_permitted(hits, about, known) for hits in raw]
     echoes = _echoes(question, known)
     told = [[hit for hit in hits if hit.id not in echoes] for hits in found]
     words, meaning = told if any(told) else found
@@ -99,7 +100,8 @@ def recall(
         best = max(scores.values(), default=0.0)
         lenders = scores | dict.fromkeys(echoes, ASKED * best)
         lending = lent(lenders, beside, lambda source: known[source].order, policy)
-        scores = {i: s for i, s in lending.items() if i not in echoes or i in scores}
+        near = not policy.bounded
+        scores = {i: s for i, s in lending.items() if i in scores or (near and i not in echoes)}
         scores = {i: s for i, s in scores.items() if i in known or _look(i, about, known)}
     weigh = _weighing(Cues(question, now), policy, now)
     weighed = {source: score * weigh(known[source]) for source, score in scores.items()}
@@ -158,7 +160,7 @@ def relevance(
     order: Callable[[str], int],
     policy: RecallPolicy = USUAL,
 ) -> list[Hit]:
-    """Two rankings as one, in no order that means anything; no score is below 0 without `least`.
+    """Two rankings as one, in no order that means anything; no score is below 0.
 
     A ranking that is empty has no say, whatever it would count.
 
@@ -229,6 +231,10 @@ def _echoes(question: str, known: Mapping[str, About]) -> frozenset[str]:
         return frozenset()
     terms = frozenset(stem(question))
     return frozenset(i for i, found in known.items() if repeats(found.asked, terms))
+
+
+def _above(hits: Sequence[Hit], least: float | None) -> Sequence[Hit]:
+    return hits if least is None else [hit for hit in hits if hit.score >= least]
 
 
 def _permitted(
