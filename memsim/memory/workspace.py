@@ -39,7 +39,7 @@ DAY_LIMIT = 10
 """Files of one day at most."""
 
 _HEADING = re.compile(r"^\ufeff?(##? .*?)[ \t]*\r?$", re.MULTILINE)
-_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})(?:_([2-9]|[1-9]\d+))?\.md")
+_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})(?:_([2-9]|[1-9]\d+))?\.md", re.ASCII)
 
 
 class WorkspaceFull(StoreError):  # noqa: N818 - a state of the workspace, named like its kin
@@ -48,15 +48,20 @@ class WorkspaceFull(StoreError):  # noqa: N818 - a state of the workspace, named
     Args:
         name: the file.
         limit: characters that it may have.
+        length: characters that it would have with nothing else in it, where those are too many.
     """
 
-    def __init__(self, name: str, limit: int) -> None:
+    def __init__(self, name: str, limit: int, length: int = 0) -> None:
         self.name = name
         self.limit = limit
-        super().__init__(name, limit)
+        self.length = length
+        super().__init__(name, limit, length)
 
     def __str__(self) -> str:
-        return f"{self.name} is full: it may have {self.limit:,} characters"
+        may = f"it may have {self.limit:,} characters"
+        if self.length > self.limit:
+            return f"{self.length:,} characters are too many for {self.name}: {may}"
+        return f"{self.name} is full: {may}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +175,7 @@ class Workspace:
         data = _encoded(text)
         path = self._path(name)
         if len(text) > self._file_limit:
-            raise WorkspaceFull(name, self._file_limit)
+            raise WorkspaceFull(name, self._file_limit, len(text))
         with self._changing():
             self._put(path, data)
 
@@ -186,7 +191,7 @@ class Workspace:
 
         Raises:
             ValueError: the note is blank or cannot be encoded, or the time has no zone.
-            WorkspaceFull: it fits into none of the day's files.
+            WorkspaceFull: it fits into none of the day's files, or into no file at all.
             StoreError: it cannot be written, or the file cannot be read.
         """
         day = _day(now)
@@ -194,14 +199,17 @@ class Workspace:
             for name in self._places(day):
                 if self._add(name, f"# {day}", text):
                     return name
-        raise WorkspaceFull(_daily(day, DAY_LIMIT), self._file_limit)
+        length = len(f"# {day}\n{_line(text)}")
+        last = 1 if length > self._file_limit else DAY_LIMIT
+        raise WorkspaceFull(_daily(day, last), self._file_limit, length)
 
     def remember(self, text: str, now: datetime) -> str:
         """Add a note to MEMORY.md, under the day as a heading; as `note` otherwise."""
         day = _day(now)
         with self._changing():
             if not self._add(MEMORY, f"## {day}", text):
-                raise WorkspaceFull(MEMORY, self._file_limit)
+                length = len(f"## {day}\n{_line(text)}")
+                raise WorkspaceFull(MEMORY, self._file_limit, length)
         return MEMORY
 
     def _places(self, day: date) -> list[str]:
@@ -220,7 +228,7 @@ class Workspace:
         added = "" if not text or text.endswith(("\n", "\r")) else end
         if not _stands_under(heading, text):
             added += f"{end if text else ''}{heading}{end}"
-        added += note if note.endswith(("\n", "\r")) else note + end
+        added += _line(note, end)
         if len(text) + len(added) > self._file_limit:
             return False
         self._put(self._path(name), before + _encoded(added))
@@ -288,7 +296,20 @@ def _daily(day: date, number: int) -> str:
 
 def _is_daily(name: str) -> bool:
     folder, _, rest = name.rpartition("/")
-    return folder == DAILY and _NAME.fullmatch(rest) is not None
+    match = _NAME.fullmatch(rest)
+    return folder == DAILY and match is not None and _is_date(match[1])
+
+
+def _is_date(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _line(note: str, end: str = "\n") -> str:
+    return note if note.endswith(("\n", "\r")) else note + end
 
 
 def _day_order(name: str) -> tuple[str, int]:
