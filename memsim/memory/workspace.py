@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from memsim.clock import utc
@@ -34,6 +34,9 @@ DAILY = "memory"
 
 FILE_LIMIT, TOTAL_LIMIT = 8_000, 24_000
 """Characters of a file, and of all that a context shows of the workspace (a file's: AgenticX)."""
+
+STANDING = ROOTS[:3]
+"""Those that say who the agent is and whom it serves."""
 
 DAY_LIMIT = 10
 """Files of one day at most."""
@@ -65,6 +68,21 @@ class WorkspaceFull(StoreError):  # noqa: N818 - a state of the workspace, named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """What a file is known by without being read; another after it was changed.
+
+    Attributes:
+        changed: when, in nanoseconds of the file system's own clock.
+        size: in bytes.
+        inode: another one for a file that was put in its place.
+    """
+
+    changed: int
+    size: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """What a context shows of a file.
 
@@ -91,6 +109,7 @@ class Workspace:
         file_limit: characters of a file that is added to, and of a file that a context shows.
         total_limit: characters of all files that a context shows.
         wait: seconds to wait for another writer.
+        written: takes the name of each file that was written, once it is.
 
     Raises:
         ValueError: a limit is not positive.
@@ -103,6 +122,7 @@ class Workspace:
         file_limit: int = FILE_LIMIT,
         total_limit: int = TOTAL_LIMIT,
         wait: float = WAIT,
+        written: Callable[[str], object] | None = None,
     ) -> None:
         if file_limit < 1 or total_limit < 1:
             raise ValueError("a workspace's limits are at least one character")
@@ -110,6 +130,7 @@ class Workspace:
         self._file_limit = file_limit
         self._total_limit = total_limit
         self._wait = wait
+        self._written = written
 
     def names(self) -> list[str]:
         """The files that there are: the roots in their order, then the days, latest first.
@@ -136,18 +157,42 @@ class Workspace:
         data = self._bytes(name)
         return None if data is None else self._decoded(name, data)
 
-    def pages(self) -> list[Page]:
+    def stamps(self) -> dict[str, Stamp]:
+        """What each file is known by, in the order of `names`; none is read.
+
+        Raises:
+            StoreError: a file cannot be looked at, or leads out of the folder.
+        """
+        found: dict[str, Stamp] = {}
+        for name in self.names():
+            try:
+                state = self._path(name).stat()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise self._unreadable(name, error) from error
+            found[name] = Stamp(changed=state.st_mtime_ns, size=state.st_size, inode=state.st_ino)
+        return found
+
+    def pages(self, names: Iterable[str] | None = None, limit: int | None = None) -> list[Page]:
         """What a context shows: of each file as much as allowed, until all of it is.
 
         Of the roots the beginning is shown, of a day's file the end; a day that is shown in part is
         the oldest shown.
 
+        Args:
+            names: of the files, in the order in which they are shown; all of them where None.
+            limit: characters of all files, where these are fewer than the workspace's own limit.
+
         Raises:
+            ValueError: a name is none of a workspace's files.
             StoreError: as `read`.
         """
-        left = self._total_limit
+        left = self._total_limit if limit is None else min(limit, self._total_limit)
         pages: list[Page] = []
-        for name in self.names():
+        for name in self.names() if names is None else names:
+            if left <= 0:
+                break
             text = (self.read(name) or "").removeprefix("\ufeff")
             shown = (tail if _is_daily(name) else head)(text, min(self._file_limit, left))
             if shown:
@@ -178,6 +223,7 @@ class Workspace:
             raise WorkspaceFull(name, self._file_limit, len(text))
         with self._changing():
             self._put(path, data)
+        self._tell(name)
 
     def note(self, text: str, now: datetime) -> str:
         """Add a note to the day's file, begun with the day as its heading.
@@ -196,9 +242,11 @@ class Workspace:
         """
         day = _day(now)
         with self._changing():
-            for name in self._places(day):
-                if self._add(name, f"# {day}", text):
-                    return name
+            places = self._places(day)
+            name = next((n for n in places if self._add(n, f"# {day}", text)), None)
+        if name is not None:
+            self._tell(name)
+            return name
         length = len(f"# {day}\n{_line(text)}")
         last = 1 if length > self._file_limit else DAY_LIMIT
         raise WorkspaceFull(_daily(day, last), self._file_limit, length)
@@ -210,7 +258,12 @@ class Workspace:
             if not self._add(MEMORY, f"## {day}", text):
                 length = len(f"## {day}\n{_line(text)}")
                 raise WorkspaceFull(MEMORY, self._file_limit, length)
+        self._tell(MEMORY)
         return MEMORY
+
+    def _tell(self, name: str) -> None:
+        if self._written is not None:
+            self._written(name)
 
     def _places(self, day: date) -> list[str]:
         # Earlier ones are full, and stay so: notes of a day keep their order.
@@ -276,6 +329,17 @@ class Workspace:
     def _unreadable(self, name: str, error: OSError) -> StoreError:
         reason = error.strerror or type(error).__name__
         return StoreError(f"{self.folder / name}: cannot be read: {reason}")
+
+
+def day_ends(name: str) -> datetime | None:
+    """When the day of a day's file is over everywhere; None for another file, or no such end."""
+    if not _is_daily(name):
+        return None
+    day, _ = _day_order(name)
+    try:
+        return datetime.fromisoformat(f"{day}T12:00:00+00:00") + timedelta(days=1)
+    except OverflowError:
+        return None
 
 
 def _stands_under(heading: str, text: str) -> bool:
