@@ -198,7 +198,8 @@ class Layered(Strategy):
             self._places.close()
 
     def _pin(self, message: Message) -> None:
-        # What whoever runs the agent says always holds, whatever is compacted around it.
+        # What whoever runs the agent says always holds, whatever is compacted around it: for the
+        # principal on whose behalf it is said, since nobody's rules are to bind somebody else.
         self._memory.core.pin(
             message.principal,
             message.id,
