@@ -18,7 +18,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from memsim.clock import utc
 from memsim.errors import StoreError
@@ -67,8 +69,7 @@ class WorkspaceFull(StoreError):  # noqa: N818 - a state of the workspace, named
         return f"{self.name} is full: {may}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What a file is known by without being read; another after it was changed.
 
     Attributes:
@@ -158,21 +159,22 @@ class Workspace:
         return None if data is None else self._decoded(name, data)
 
     def stamps(self) -> dict[str, Stamp]:
-        """What each file is known by, in the order of `names`; none is read.
+        """What each file is known by, in no order; none is read.
 
         Raises:
-            StoreError: a file cannot be looked at, or leads out of the folder.
+            StoreError: a folder or a file cannot be looked at.
         """
-        found: dict[str, Stamp] = {}
-        for name in self.names():
-            try:
-                state = self._path(name).stat()
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                raise self._unreadable(name, error) from error
-            found[name] = Stamp(changed=state.st_mtime_ns, size=state.st_size, inode=state.st_ino)
-        return found
+        found = [(name, _stamp(self.folder / name)) for name in ROOTS]
+        # There is a file for each day, and this is done in every turn.
+        try:
+            with os.scandir(self.folder / DAILY) as days:
+                named = ((f"{DAILY}/{entry.name}", entry) for entry in days)
+                found += [(name, _stamp(entry)) for name, entry in named if _is_daily(name)]
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            raise self._unreadable(DAILY, error) from error
+        return {name: stamp for name, stamp in found if stamp is not None}
 
     def pages(self, names: Iterable[str] | None = None, limit: int | None = None) -> list[Page]:
         """What a context shows: of each file as much as allowed, until all of it is.
@@ -358,6 +360,15 @@ def _daily(day: date, number: int) -> str:
     return f"{DAILY}/{day}.md" if number == 1 else f"{DAILY}/{day}_{number}.md"
 
 
+def _stamp(file: Path | os.DirEntry[str]) -> Stamp | None:
+    try:
+        state = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return Stamp(state.st_mtime_ns, state.st_size, state.st_ino)
+
+
+@lru_cache(maxsize=4096)
 def _is_daily(name: str) -> bool:
     folder, _, rest = name.rpartition("/")
     match = _NAME.fullmatch(rest)

@@ -124,7 +124,7 @@ class WorkspaceLayer:
         }
         old = frozenset[str]().union(*(held[name].keys for name in held.keys() - after.keys()))
         pieces: dict[str, Chunk] = {}
-        for name in (name for name in stamps if name not in after):
+        for name in sorted(stamps.keys() - after.keys()):
             found = {piece.id: piece for piece in chunk(name, files.read(name) or "")}
             after[name] = _Indexed(stamp=stamps[name], keys=frozenset(found))
             pieces |= found

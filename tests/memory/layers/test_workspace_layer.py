@@ -109,6 +109,8 @@ def test_pages_that_nobody_changed_are_not_read(
     for day in range(20):
         ours.workspace.note("ana", f"day {day}", EPOCH + timedelta(days=day))
     read: list[str] = []
+    (page,) = tmp_path.rglob("2026-01-05.md")
+    page.with_name("2025-01-01.md").symlink_to("nowhere")
     as_it_is = Workspace.read
 
     def noted(self: Workspace, name: str) -> str | None:
