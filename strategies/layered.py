@@ -75,6 +75,7 @@ class Layered(Strategy):
             conversations.
         mode: who stores and recalls: the framework, the agent by its tools, or both. By the agent
             alone, no fact is extracted, no conversation concluded and nothing recalled unasked.
+            An agent with tools has a workspace as well, whose pages are files.
         store: where entries are kept. Replays keep them in memory, which is fastest; what is found
             is the same in every store that compares exactly. `postgres` and `redis` need a server,
             whose address is in MEMSIM_POSTGRES_URL or MEMSIM_REDIS_URL.
@@ -157,9 +158,7 @@ class Layered(Strategy):
             ledger=InjectionLedger(self._places.ledger),
             budget=env.budget,
             audit=AuditTrail(salt=env.random.randbytes(16)),
-            workspace=None
-            if mode == "framework" or store == "memory"
-            else env.folder() / "workspace",
+            workspace=None if mode == "framework" else env.folder() / "workspace",
             tell=self._told,
         )
         self._asked: Query | None = None
@@ -252,7 +251,8 @@ class Layered(Strategy):
             self._places.close()
 
     def _pin(self, message: Message) -> None:
-        # What whoever runs the agent says always holds, whatever is compacted around it.
+        # What whoever runs the agent says always holds, whatever is compacted around it: for the
+        # principal on whose behalf it is said, since nobody's rules are to bind somebody else.
         self._memory.core.pin(
             message.principal,
             message.id,

@@ -27,6 +27,7 @@ from memsim.memory.working import WorkingMemory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
 
     from memsim.memory.entry import Entry, Layer
@@ -44,6 +45,7 @@ class Parts:
     """What a memory is made of; of one store, one timeline and one set of permissions.
 
     Args: as `Memory` is given them, but for
+        now: the present, in UTC.
         place: takes an entry that was recorded.
 
     Raises:
@@ -63,6 +65,7 @@ class Parts:
         ledger: InjectionLedger | None,
         workspace: Path | None,
         budget: int,
+        now: Callable[[], datetime],
         place: Callable[[Entry], None],
         tell: Tell,
     ) -> None:
@@ -82,7 +85,7 @@ class Parts:
         self.long_term = LongTerm(self.vault)
         self.working = working or WorkingMemory()
         self.ledger = ledger or InjectionLedger()
-        self.workspace = WorkspaceLayer(self.vault, workspace) if workspace else None
+        self.workspace = WorkspaceLayer(self.vault, workspace, now) if workspace else None
         self.conversations = Conversations(_sessions(counter, options, budget))
         self.keeping = self._keeping(counter)
         self.recaller = Recaller(
@@ -122,6 +125,7 @@ class Parts:
             working=self.working,
             recaller=self.recaller,
             ledger=self.ledger,
+            workspace=self.workspace,
             permissions=self._applied,
             options=options,
         )

@@ -1,4 +1,4 @@
-"""What a model is sent: the pinned, the summary, the recalled, the notes and the latest."""
+"""What a model is sent: the pinned, the pages, the summary, the recalled, notes, the latest."""
 
 from __future__ import annotations
 
@@ -12,19 +12,26 @@ from memsim.memory.conversation import Conversation
 from memsim.message import composed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from memsim.memory.acl import Permissions, Where
     from memsim.memory.conversations import Conversations
     from memsim.memory.layers.core import Core
+    from memsim.memory.layers.workspace import WorkspaceLayer
     from memsim.memory.ledger import InjectionLedger
     from memsim.memory.options import MemoryOptions
     from memsim.memory.recalling import Recaller
     from memsim.memory.working import WorkingMemory
+    from memsim.memory.workspace import Page
+    from memsim.message import Message
 
 NOTES = "Notes for this conversation:"
 NOTES_SHARE = 0.125
 """Share of a budget that working memory's notes may take; of longer ones, beginning and end."""
+
+PAGES_SHARE = 0.25
+"""Share of a budget that the pages on who the agent is and whom it serves may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +65,7 @@ class Composer:
         working: notes.
         recaller: finds what is earlier.
         ledger: what a conversation was given already.
+        workspace: the pages of each principal; None where there are none.
         permissions: who takes part in which conversation; None where everybody sees everything.
         options: which parts there are, and how large.
     """
@@ -71,6 +79,7 @@ class Composer:
         working: WorkingMemory,
         recaller: Recaller,
         ledger: InjectionLedger,
+        workspace: WorkspaceLayer | None,
         permissions: Permissions | None,
         options: MemoryOptions,
     ) -> None:
@@ -80,6 +89,7 @@ class Composer:
         self._conversations = conversations
         self._working = working
         self._recaller = recaller
+        self._workspace = workspace
         self._permissions = permissions
         self._options = options
 
@@ -92,11 +102,17 @@ class Composer:
 
         Raises:
             BudgetUnsatisfiable: what is pinned does not fit.
+            StoreError: a page of the workspace cannot be read.
         """
-        core = self._build.section("core", self._core.messages(question.principal))
+        pinned = self._core.messages(question.principal)
+        core = self._build.section("core", pinned)
         room = question.budget - core.tokens
         if room < 0:
             raise BudgetUnsatisfiable("pins", core.tokens, question.budget)
+        pages, pieces = self._pages(question, min(room, int(question.budget * PAGES_SHARE)))
+        if pages.messages:
+            core = self._build.section("core", (*pinned, *pages.messages))
+            room -= pages.tokens
         notes = self._notes(question, min(room, int(question.budget * NOTES_SHARE)))
         room -= notes.tokens
         history = self._history(question, int(room * self._options.window_share))
@@ -108,7 +124,11 @@ class Composer:
         recalled = self._recaller.recall(
             question.text,
             where,
-            visible=[*(i for s in history for i in s.verbatim), *self._given(question)],
+            visible=[
+                *(i for s in history for i in s.verbatim),
+                *self._given(question),
+                *pieces,
+            ],
             budget=min(room, int(question.budget * self._options.recall_share)),
             now=question.now,
             turn=question.turn,
@@ -135,6 +155,18 @@ class Composer:
         of = Conversation(question.principal, question.session)
         return self._ledger.injected(of, question.now)
 
+    def _pages(self, question: Question, budget: int) -> tuple[Section, Sequence[str]]:
+        """The asker's own pages as far as they fit, and ids of the entries that stand in them."""
+        nothing, limit = self._build.section("core", ()), None
+        if self._workspace is None:
+            return nothing, ()
+        while pages := self._workspace.standing(question.principal, limit):
+            section = self._build.section("core", [_shown(p, question.now) for p in pages])
+            if section.tokens <= budget:
+                return section, self._workspace.pieces(question.principal, pages)
+            limit = sum(len(p.text) for p in pages) * budget // section.tokens
+        return nothing, ()
+
     def _notes(self, question: Question, budget: int) -> Section:
         of = Conversation(question.principal, question.session)
         fields = self._working.peek(of, question.now)
@@ -146,3 +178,11 @@ class Composer:
         if section.tokens <= budget:
             return section
         return clipped([message], self._build.counter, budget, "working")
+
+
+def _shown(page: Page, now: datetime) -> Message:
+    # As whoever asks: a page is theirs, and speaks with no more authority than they have.
+    length = len(page.text)
+    cut = f", the first {length:,} of {length + page.omitted:,} characters" if page.omitted else ""
+    text = f"{page.name}{cut}:\n{page.text}"
+    return composed("user", text, id=f"workspace:{page.name}", time=now)

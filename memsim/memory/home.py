@@ -44,6 +44,7 @@ class Kept:
     vectors: bool = True
     summary: bool = True
     mode: str = "framework"
+    workspace: bool = False
 
     def options(self) -> MemoryOptions:
         """The parts that a memory has by it."""

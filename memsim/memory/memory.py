@@ -8,9 +8,11 @@ extracts facts, and summarises what has left the window. `context` changes nothi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memsim.errors import ModelError, StoreError
 from memsim.memory.acl import Grant, Where
 from memsim.memory.ageing import Ageing
 from memsim.memory.assembly import SEARCHED, Parts
@@ -54,7 +56,10 @@ class Memory:
         ledger: the injection ledger; in this process unless told otherwise.
         budget: tokens that a context usually has, from which the sizes of summaries follow.
         audit: what was done, in order; in this process unless told otherwise.
-        workspace: the folder of the workspace layer; None for none.
+        workspace: the folder of the workspace layer; None for none. What is written through
+            `workspace` and by `note` is found at once, what others write in its files from the next
+            message, search or end of a turn on. Of IDENTITY.md, SOUL.md and USER.md every context
+            of the principal whose they are shows what there is, as far as it fits.
         tell: takes what the memory does of its own accord.
 
     Raises:
@@ -89,6 +94,7 @@ class Memory:
             ledger=ledger,
             workspace=workspace,
             budget=budget,
+            now=now,
             place=self._place,
             tell=tell,
         )
@@ -131,18 +137,28 @@ class Memory:
             self._backlog.left[message.principal, left] = None
         self._backlog.said.append(message)
         self._turns.admit()
+        if message.role == "user":
+            with suppress(StoreError, ModelError):  # the end of the turn tells of it
+                self._follow([message.principal])
 
     def end_turn(self, principal: str | None = None) -> None:
         """Record what was said since the last time, extract facts from it, and compact.
+
+        The index of the workspace follows the pages of whoever spoke.
 
         Args:
             principal: whose turn is over; everybody's where none is named.
 
         Raises:
-            StoreError: the store failed; what could not be done is done at the next call.
+            StoreError: the store failed, or a page cannot be read; what could not be done is done
+                at the next call.
             ModelError: the model failed; so it is then, too.
         """
-        self._turns.end(principal, self.now())
+        spoke = {m.principal for m in self._backlog.said_by(principal)}
+        try:
+            self._turns.end(principal, self.now())
+        finally:
+            self._follow({principal} if principal else spoke)
 
     # -- what is sent
 
@@ -161,6 +177,7 @@ class Memory:
         Raises:
             AccessError: there is no principal.
             BudgetUnsatisfiable: what is pinned does not fit.
+            StoreError: the store failed, or a page of the workspace cannot be read.
         """
         where = self.vault.where(principal, layers=SEARCHED)
         question = Question(
@@ -215,7 +232,16 @@ class Memory:
     def search(
         self, text: str, *, principal: str, category: str | None = None, k: int = 20
     ) -> list[Found]:
-        """Entries that speak to a text, best first, as far as the principal may see them."""
+        """Entries that speak to a text, best first, as far as the principal may see them.
+
+        Pages of the principal's own are found as they stand.
+
+        Raises:
+            AccessError: there is no principal.
+            StoreError: the store failed, or a page cannot be read.
+            ModelError: the embedder failed.
+        """
+        self._follow([somebody(principal)])
         categories = () if category is None else (category,)
         where = self.vault.where(principal, layers=SEARCHED, categories=categories)
         hits = self._recaller.search(text, where, self.now())[:k]
@@ -355,14 +381,19 @@ class Memory:
         """Time has passed: what nobody used for too long expires, and hygiene is done.
 
         Raises:
-            StoreError: the store failed on the way; the next call goes on.
+            StoreError: the store failed on the way, or a page cannot be read; the next call goes
+                on.
         """
         self._turns.record()
         self.working.sweep(now)
         self.ledger.sweep(now)
-        if self.options.hygiene is not None:
-            for owner in self.permissions.known():
-                self._ageing.clean(owner, self.options.hygiene, now)
+        try:
+            if self.workspace is not None:
+                self._follow({*self.permissions.known(), *self.workspace.known()})
+        finally:
+            if self.options.hygiene is not None:
+                for owner in self.permissions.known():
+                    self._ageing.clean(owner, self.options.hygiene, now)
 
     # -- looked into
 
@@ -413,6 +444,24 @@ class Memory:
 
     def _place(self, entry: Entry) -> None:
         self._keeping.place(entry)
+
+    def _follow(self, principals: Iterable[str]) -> None:
+        """Have the index follow the pages that somebody changed; one's failure holds up no other.
+
+        Raises:
+            StoreError: a page cannot be read, or the store failed.
+            ModelError: the embedder failed.
+        """
+        if self.workspace is None:
+            return
+        failed: list[ModelError | StoreError] = []
+        for principal in sorted(principals):
+            try:
+                self.workspace.index(principal, self.now())
+            except (ModelError, StoreError) as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
 
     def _current(self, principal: str, session: str | None) -> str:
         return session or self.conversations.latest(principal)

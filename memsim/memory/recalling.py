@@ -81,7 +81,8 @@ class Recaller:
         Args:
             text: the question.
             where: what may be seen.
-            visible: ids of messages that stand in the context already.
+            visible: ids of messages, and of entries that were never said, that stand in the context
+                already.
             budget: tokens that the section may have.
             now: when it is asked.
             turn: the turn in which it is asked.
@@ -89,7 +90,7 @@ class Recaller:
         hits = self.search(text, where, now)
         sources = {hit.id: self._timeline.source(hit.id) for hit in hits}
         seen = set(visible)
-        shown = {entry for entry, source in sources.items() if source in seen}
+        shown = {entry for entry, source in sources.items() if entry in seen or source in seen}
         chosen = fitting(hits, tokens=self._tokens, room=budget, policy=self._policy, shown=shown)
         found = _joined(self._vault.fetch(chosen, where))
         order = {m.id: n for n, m in enumerate(sorted((m for m, _ in found.values()), key=_said))}

@@ -6,7 +6,7 @@
     state.json       conversations, summaries, permissions, working memory, ledger, and what goes on
     order.txt        ids of entries in the order in which their messages were said
     audit.jsonl      the audit trail
-    workspace/       its pages, where agents have tools
+    workspace/       its pages, where it has some: in a folder for each principal
     memory.lock      the process that has it open
 
 The state is written when a turn ends, before anything is made of what was said and once more when
@@ -229,7 +229,11 @@ class SavedMemory(Memory):
 
     def _resume(self, state: Any) -> None:  # noqa: ANN401 - what was read may be anything
         with reading("it is not the state of a memory"):
-            parts = [(part, state[name]) for name, part in self._keeping.parts.items()]
+            # The workspace is in its own files.
+            kept = {
+                n: part for n, part in self._keeping.parts.items() if part is not self.workspace
+            }
+            parts = [(part, state[name]) for name, part in kept.items()]
             backlog, forgetting = Backlog.load(state["backlog"]), state["forgetting"]
             if forgetting is not None:
                 principal, sources = forgetting
@@ -250,6 +254,10 @@ class SavedMemory(Memory):
         if forgetting is not None:
             self.forget(principal, sources)
 
+    def _follow(self, principals: Iterable[str]) -> None:
+        if not self._home.readonly:
+            super()._follow(principals)
+
     def _restore(self, order: Mapping[str, int]) -> None:
         super()._restore(order or self._order)
         self._placed.clear()
@@ -268,6 +276,7 @@ def open_memory(
     tokenizer: str | None = None,
     options: MemoryOptions | None = None,
     budget: int = 4096,
+    workspace: bool = False,
     tell: Tell = nobody,
     wait: float = WAIT,
     readonly: bool = False,
@@ -284,6 +293,8 @@ def open_memory(
         options: its parts and their sizes. Unless told otherwise the usual sizes, with the parts
             that it was saved with.
         budget: tokens that a context usually has.
+        workspace: whether it has pages, as `Memory` says, in its folder `workspace`. It has where
+            agents have tools, and once it had.
         tell: takes what the memory does of its own accord.
         wait: seconds to wait for another process that has it open.
         readonly: whether it is only looked into, which waits for nobody: what would change it is
@@ -310,6 +321,7 @@ def open_memory(
             vectors=chosen.vectors,
             summary=chosen.summary,
             mode=chosen.mode,
+            workspace=workspace or known.workspace or chosen.mode != "framework",
         )
         counter = TokenCounter(load_tokenizer(kept.tokenizer))
         memory = SavedMemory(
@@ -323,7 +335,7 @@ def open_memory(
             options=chosen,
             budget=budget,
             audit=home.audit(state),
-            workspace=home.folder / WORKSPACE if chosen.mode != "framework" else None,
+            workspace=home.folder / WORKSPACE if kept.workspace else None,
             tell=tell,
         )
     except BaseException:

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from memsim.clock import utc
 from memsim.errors import StoreError
@@ -35,11 +37,14 @@ DAILY = "memory"
 FILE_LIMIT, TOTAL_LIMIT = 8_000, 24_000
 """Characters of a file, and of all that a context shows of the workspace (a file's: AgenticX)."""
 
+STANDING = ROOTS[:3]
+"""Those that say who the agent is and whom it serves."""
+
 DAY_LIMIT = 10
 """Files of one day at most."""
 
 _HEADING = re.compile(r"^\ufeff?(##? .*?)[ \t]*\r?$", re.MULTILINE)
-_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})(?:_([2-9]|[1-9]\d+))?\.md")
+_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})(?:_([2-9]|[1-9]\d+))?\.md", re.ASCII)
 
 
 class WorkspaceFull(StoreError):  # noqa: N818 - a state of the workspace, named like its kin
@@ -48,15 +53,34 @@ class WorkspaceFull(StoreError):  # noqa: N818 - a state of the workspace, named
     Args:
         name: the file.
         limit: characters that it may have.
+        length: characters that it would have with nothing else in it, where those are too many.
     """
 
-    def __init__(self, name: str, limit: int) -> None:
+    def __init__(self, name: str, limit: int, length: int = 0) -> None:
         self.name = name
         self.limit = limit
-        super().__init__(name, limit)
+        self.length = length
+        super().__init__(name, limit, length)
 
     def __str__(self) -> str:
-        return f"{self.name} is full: it may have {self.limit:,} characters"
+        may = f"it may have {self.limit:,} characters"
+        if self.length > self.limit:
+            return f"{self.length:,} characters are too many for {self.name}: {may}"
+        return f"{self.name} is full: {may}"
+
+
+class Stamp(NamedTuple):
+    """What a file is known by without being read; another after it was changed.
+
+    Attributes:
+        changed: when, in nanoseconds of the file system's own clock.
+        size: in bytes.
+        inode: another one for a file that was put in its place.
+    """
+
+    changed: int
+    size: int
+    inode: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +110,7 @@ class Workspace:
         file_limit: characters of a file that is added to, and of a file that a context shows.
         total_limit: characters of all files that a context shows.
         wait: seconds to wait for another writer.
+        written: takes the name of each file that was written, once it is.
 
     Raises:
         ValueError: a limit is not positive.
@@ -98,6 +123,7 @@ class Workspace:
         file_limit: int = FILE_LIMIT,
         total_limit: int = TOTAL_LIMIT,
         wait: float = WAIT,
+        written: Callable[[str], object] | None = None,
     ) -> None:
         if file_limit < 1 or total_limit < 1:
             raise ValueError("a workspace's limits are at least one character")
@@ -105,6 +131,7 @@ class Workspace:
         self._file_limit = file_limit
         self._total_limit = total_limit
         self._wait = wait
+        self._written = written
 
     def names(self) -> list[str]:
         """The files that there are: the roots in their order, then the days, latest first.
@@ -131,18 +158,43 @@ class Workspace:
         data = self._bytes(name)
         return None if data is None else self._decoded(name, data)
 
-    def pages(self) -> list[Page]:
+    def stamps(self) -> dict[str, Stamp]:
+        """What each file is known by, in no order; none is read.
+
+        Raises:
+            StoreError: a folder or a file cannot be looked at.
+        """
+        found = [(name, _stamp(self.folder / name)) for name in ROOTS]
+        # There is a file for each day, and this is done in every turn.
+        try:
+            with os.scandir(self.folder / DAILY) as days:
+                named = ((f"{DAILY}/{entry.name}", entry) for entry in days)
+                found += [(name, _stamp(entry)) for name, entry in named if _is_daily(name)]
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            raise self._unreadable(DAILY, error) from error
+        return {name: stamp for name, stamp in found if stamp is not None}
+
+    def pages(self, names: Iterable[str] | None = None, limit: int | None = None) -> list[Page]:
         """What a context shows: of each file as much as allowed, until all of it is.
 
         Of the roots the beginning is shown, of a day's file the end; a day that is shown in part is
         the oldest shown.
 
+        Args:
+            names: of the files, in the order in which they are shown; all of them where None.
+            limit: characters of all files, where these are fewer than the workspace's own limit.
+
         Raises:
+            ValueError: a name is none of a workspace's files.
             StoreError: as `read`.
         """
-        left = self._total_limit
+        left = self._total_limit if limit is None else min(limit, self._total_limit)
         pages: list[Page] = []
-        for name in self.names():
+        for name in self.names() if names is None else names:
+            if left <= 0:
+                break
             text = (self.read(name) or "").removeprefix("\ufeff")
             shown = (tail if _is_daily(name) else head)(text, min(self._file_limit, left))
             if shown:
@@ -170,9 +222,10 @@ class Workspace:
         data = _encoded(text)
         path = self._path(name)
         if len(text) > self._file_limit:
-            raise WorkspaceFull(name, self._file_limit)
+            raise WorkspaceFull(name, self._file_limit, len(text))
         with self._changing():
             self._put(path, data)
+        self._tell(name)
 
     def note(self, text: str, now: datetime) -> str:
         """Add a note to the day's file, begun with the day as its heading.
@@ -186,23 +239,33 @@ class Workspace:
 
         Raises:
             ValueError: the note is blank or cannot be encoded, or the time has no zone.
-            WorkspaceFull: it fits into none of the day's files.
+            WorkspaceFull: it fits into none of the day's files, or into no file at all.
             StoreError: it cannot be written, or the file cannot be read.
         """
         day = _day(now)
         with self._changing():
-            for name in self._places(day):
-                if self._add(name, f"# {day}", text):
-                    return name
-        raise WorkspaceFull(_daily(day, DAY_LIMIT), self._file_limit)
+            places = self._places(day)
+            name = next((n for n in places if self._add(n, f"# {day}", text)), None)
+        if name is not None:
+            self._tell(name)
+            return name
+        length = len(f"# {day}\n{_line(text)}")
+        last = 1 if length > self._file_limit else DAY_LIMIT
+        raise WorkspaceFull(_daily(day, last), self._file_limit, length)
 
     def remember(self, text: str, now: datetime) -> str:
         """Add a note to MEMORY.md, under the day as a heading; as `note` otherwise."""
         day = _day(now)
         with self._changing():
             if not self._add(MEMORY, f"## {day}", text):
-                raise WorkspaceFull(MEMORY, self._file_limit)
+                length = len(f"## {day}\n{_line(text)}")
+                raise WorkspaceFull(MEMORY, self._file_limit, length)
+        self._tell(MEMORY)
         return MEMORY
+
+    def _tell(self, name: str) -> None:
+        if self._written is not None:
+            self._written(name)
 
     def _places(self, day: date) -> list[str]:
         # Earlier ones are full, and stay so: notes of a day keep their order.
@@ -220,7 +283,7 @@ class Workspace:
         added = "" if not text or text.endswith(("\n", "\r")) else end
         if not _stands_under(heading, text):
             added += f"{end if text else ''}{heading}{end}"
-        added += note if note.endswith(("\n", "\r")) else note + end
+        added += _line(note, end)
         if len(text) + len(added) > self._file_limit:
             return False
         self._put(self._path(name), before + _encoded(added))
@@ -270,6 +333,17 @@ class Workspace:
         return StoreError(f"{self.folder / name}: cannot be read: {reason}")
 
 
+def day_ends(name: str) -> datetime | None:
+    """When the day of a day's file is over everywhere; None for another file, or no such end."""
+    if not _is_daily(name):
+        return None
+    day, _ = _day_order(name)
+    try:
+        return datetime.fromisoformat(f"{day}T12:00:00+00:00") + timedelta(days=1)
+    except OverflowError:
+        return None
+
+
 def _stands_under(heading: str, text: str) -> bool:
     """Whether what is added at the end of a text would be under this heading."""
     if heading.startswith("# "):
@@ -286,9 +360,31 @@ def _daily(day: date, number: int) -> str:
     return f"{DAILY}/{day}.md" if number == 1 else f"{DAILY}/{day}_{number}.md"
 
 
+def _stamp(file: Path | os.DirEntry[str]) -> Stamp | None:
+    try:
+        state = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return Stamp(state.st_mtime_ns, state.st_size, state.st_ino)
+
+
+@lru_cache(maxsize=4096)
 def _is_daily(name: str) -> bool:
     folder, _, rest = name.rpartition("/")
-    return folder == DAILY and _NAME.fullmatch(rest) is not None
+    match = _NAME.fullmatch(rest)
+    return folder == DAILY and match is not None and _is_date(match[1])
+
+
+def _is_date(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _line(note: str, end: str = "\n") -> str:
+    return note if note.endswith(("\n", "\r")) else note + end
 
 
 def _day_order(name: str) -> tuple[str, int]:

@@ -360,6 +360,28 @@ def test_it_is_opened_as_it_was_saved(open_it: Open) -> None:
         open_it(options=MemoryOptions(summary=True))
 
 
+@pytest.mark.parametrize("given", [{"options": MemoryOptions(mode="both")}, {"workspace": True}])
+def test_pages_are_there_again(open_it: Open, folder: Path, given: dict[str, Any]) -> None:
+    """Once it had some, it has, whatever it is told; only looked into, it does not index them."""
+    memory = open_it(**given)
+    memory.note("ana", "The kettle is A-1.")
+    memory.close()
+    (page,) = folder.rglob("2026-01-05.md")
+    page.write_text("The kettle is A-7741.", encoding="utf-8")
+
+    looked = open_it(readonly=True)
+    assert looked.workspace is not None
+    assert "A-1" in looked.search("kettle", principal="ana")[0].entry.text
+    looked.close()
+    with open_it() as again:
+        (found,) = again.search("kettle", principal="ana")
+        assert "The kettle is A-7741." == found.entry.text
+        again.observe(message(1, "The kettle is A-7741."))
+        again.end_turn()
+        again.forget("ana", ["ana1"])
+    assert "" == page.read_text(encoding="utf-8")
+
+
 def test_another_embedder_embeds_anew(open_it: Open) -> None:
     """Vectors of two embedders are never compared."""
     memory = open_it()

@@ -8,6 +8,7 @@ import os
 import threading
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -282,11 +283,15 @@ def test_a_note_that_fits_nowhere_changes_nothing(tmp_path: Path) -> None:
     """Longer than a file may be, or for a MEMORY.md that is full."""
     workspace = Workspace(tmp_path, file_limit=20)
     workspace.write("MEMORY.md", "x" * 20)
-    with pytest.raises(WorkspaceFull):
+    with pytest.raises(
+        WorkspaceFull, match=r"^34 characters are too many for memory/2026-01-05.md"
+    ):
         workspace.note("x" * 20, NOW)
     with pytest.raises(WorkspaceFull, match=r"MEMORY.md is full"):
         workspace.remember("x", NOW)
-    with pytest.raises(WorkspaceFull):
+    with pytest.raises(
+        WorkspaceFull, match=r"^21 characters are too many for USER.md: it may have"
+    ):
         workspace.write("USER.md", "x" * 21)
 
     assert workspace.names() == ["MEMORY.md"]
@@ -337,6 +342,7 @@ def test_what_a_context_shows_splits_no_character(limit: int) -> None:
         "", "..", "../MEMORY.md", "/etc/passwd", "memory.md", "Memory.md", "memory/x.md", "memory/",
         "memory/../USER.md", "memory/2026-01-05_1.md", "memory/2026-01-05_02.md", "USER.md\0",
         "memory/2026-01-05.md/x", "memory\\2026-01-05.md", "memory/2026-01-05.md\n",
+        "memory/2026-99-99.md", "memory/2026-02-29.md", "memory/٢٠٢٦-01-05.md",
     ],
 )  # fmt: skip
 def test_other_files_are_not_a_workspaces(tmp_path: Path, name: str) -> None:
@@ -432,7 +438,7 @@ def test_notes_at_once_are_all_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limits", [{"file_limit": 0}, {"total_limit": -1}])
-def test_a_workspace_of_no_size_is_refused(tmp_path: Path, limits: dict[str, int]) -> None:
+def test_a_workspace_of_no_size_is_refused(tmp_path: Path, limits: dict[str, Any]) -> None:
     """A limit is at least one character."""
     with pytest.raises(ValueError, match="at least one character"):
         Workspace(tmp_path, **limits)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -283,9 +286,16 @@ def _maker(ref: str) -> Callable[[Environment], Strategy]:
     return prepare(ref)
 
 
-def no_folder() -> Path:
-    """No built-in strategy asks for a folder."""
-    raise AssertionError("nobody needs a folder")
+def own_folder() -> Path:
+    """A folder of a strategy's own."""
+    return Path(tempfile.mkdtemp(dir=_folders()))
+
+
+@lru_cache(maxsize=1)
+def _folders() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="memsim-strategies-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def strategy(
@@ -303,7 +313,7 @@ def strategy(
         model=load_model("offline", counter) if model is None else model,
         counter=counter,
         embed=embedder,
-        folder=no_folder,
+        folder=own_folder,
         budget=budget,
         log=log,
     )

@@ -159,6 +159,16 @@ def test_the_mode_says_who_stores(mode: str, tasks: set[str], layers: set[str]) 
     assert layers == {entry.tier for entry in memory.surfaces("ana")} - {"window"}
 
 
+@pytest.mark.parametrize("store", ["memory", "sqlite"])
+def test_agents_have_a_workspace(store: str) -> None:
+    """Wherever entries are kept."""
+    memory = strategy(f"layered:vectors=off,mode=both,store={store}")
+    memory.call_tool("memory_append", '{"text": "The locker is blue."}', "ana")
+
+    assert {"workspace"} == {s.tier for s in memory.surfaces("ana")}
+    memory.close()
+
+
 def test_forgetting_what_was_shared_takes_it_from_the_reader_too() -> None:
     """Nobody keeps a copy."""
     memory = strategy(REF)

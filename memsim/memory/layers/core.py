@@ -48,6 +48,8 @@ class Core:
     ) -> Entry:
         """Keep a text in every context from now on.
 
+        Under a key that is taken it stands in the place of the text before, among the others too.
+
         Args:
             owner: whose it is.
             key: the name to unpin it by.
@@ -58,14 +60,21 @@ class Core:
                 what was said in a conversation.
             sources: ids of the messages that it came from.
             public: whether it is in everybody's contexts, as an agent's identity is.
+
+        Raises:
+            ValueError: the text is blank or cannot be encoded, or the key is empty.
+            StoreError: the store failed.
         """
+        if not text.strip():
+            raise ValueError("what is pinned is blank")
+        before = self._vault.own(owner, "core", key)
         entry = Entry(
             key=key,
             text=text,
             owner=owner,
             layer="core",
             category="core",
-            created=now,
+            created=now if before is None else before.created,
             updated=now,
             pinned=True,
             visibility="public" if public else "private",

@@ -1,23 +1,43 @@
-"""Workspace memory: Markdown files that agents and people share, found by their headings."""
+"""Workspace memory: Markdown files that agents and people share, found by their headings.
+
+The index follows what is written through the layer at once, and what others write whenever it is
+asked to: it looks at the files' times and sizes, and reads those alone that were changed.
+"""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memsim.memory.acl import Where
+from memsim.memory.chunks import chunk
 from memsim.memory.conversation import digest_of
 from memsim.memory.echo import names_any
-from memsim.memory.entry import Entry
+from memsim.memory.entry import Entry, entry_id
 from memsim.memory.state import JSON, reading
-from memsim.memory.workspace import Workspace
+from memsim.memory.workspace import STANDING, Page, Stamp, Workspace, day_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from datetime import datetime
     from pathlib import Path
 
     from memsim.memory.chunks import Chunk
     from memsim.memory.vault import Vault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Indexed:
+    """What the index holds of a file.
+
+    Attributes:
+        stamp: of the file as it was read; None where that is not known.
+        keys: of its pieces.
+    """
+
+    stamp: Stamp | None
+    keys: frozenset[str]
 
 
 class WorkspaceLayer:
@@ -26,15 +46,46 @@ class WorkspaceLayer:
     Args:
         vault: where the index is kept.
         folder: in which the principals' folders are.
+        now: the present, for what is written through `of`.
     """
 
-    def __init__(self, vault: Vault, folder: Path) -> None:
+    def __init__(self, vault: Vault, folder: Path, now: Callable[[], datetime]) -> None:
         self._vault = vault
         self._folder = folder
+        self._now = now
+        self._indexed: dict[str, dict[str, _Indexed]] = {}
+        self._owners: set[str] = set()
 
     def of(self, principal: str) -> Workspace:
-        """A principal's files; their names say nothing of the principal's."""
-        return Workspace(self._folder / digest_of(principal))
+        """A principal's files, indexed as they are written; their names do not tell whose."""
+        return Workspace(
+            self._folder / digest_of(principal),
+            written=lambda name: self.index(principal, self._now(), written={name}),
+        )
+
+    def known(self) -> list[str]:
+        """Everybody whose files were looked at, by name in order."""
+        return sorted(self._owners)
+
+    def standing(self, principal: str, limit: int | None = None) -> list[Page]:
+        """What every context of a principal's shows: who the agent is, and whom it serves.
+
+        Args:
+            principal: whose files.
+            limit: characters at most, where these are fewer than a workspace may show.
+
+        Raises:
+            StoreError: a file cannot be read.
+        """
+        return self._files(principal).pages(STANDING, limit)
+
+    def pieces(self, principal: str, pages: Collection[Page]) -> list[str]:
+        """Ids of the entries whose texts stand in pages, whether there are such entries or not."""
+        return [
+            entry_id(principal, "workspace", piece.id)
+            for page in pages
+            for piece in chunk(page.name, page.text)
+        ]
 
     def note(self, principal: str, text: str, now: datetime) -> str:
         """Add a note to the day's file, and index it; the file's name.
@@ -44,23 +95,44 @@ class WorkspaceLayer:
             WorkspaceFull: the day's files are full.
             StoreError: it cannot be written.
         """
-        name = self.of(principal).note(text, now)
-        self.index(principal, now)
+        name = self._files(principal).note(text, now)
+        self.index(principal, now, written={name})
         return name
 
-    def index(self, principal: str, now: datetime) -> int:
+    def index(self, principal: str, now: datetime, *, written: Collection[str] = ()) -> int:
         """Bring the index in line with the files, whoever changed them; how many pieces there are.
 
+        Args:
+            principal: whose files.
+            now: the present.
+            written: files that are read even if they look unchanged.
+
         Raises:
-            StoreError: a file or the store cannot be read.
+            StoreError: a file cannot be read, or the store failed; the next call does it all.
+            ModelError: the embedder failed; so it does then, too.
         """
-        pieces = {chunk.id: chunk for chunk in self.of(principal).chunks()}
-        where = self._vault.where(principal, owner=principal, layers=("workspace",), archived=None)
-        held = {e.key: e for e in self._vault.each(where)}
-        self._vault.erase(held[key].id for key in held.keys() - pieces.keys())
-        new = [_entry(principal, chunk, now) for chunk in pieces.values()]
-        self._vault.put([e for e in new if e.key not in held or held[e.key].text != e.text])
-        return len(pieces)
+        files = self._files(principal)
+        self._owners.add(principal)
+        # Out until all is done: what was not finished is begun anew, from what the store holds.
+        before = self._indexed.pop(principal, None)
+        held = self._held(principal) if before is None else before
+        stamps = files.stamps()
+        after = {
+            name: known
+            for name, known in held.items()
+            if known.stamp == stamps.get(name) and known.stamp is not None and name not in written
+        }
+        old = frozenset[str]().union(*(held[name].keys for name in held.keys() - after.keys()))
+        pieces: dict[str, Chunk] = {}
+        for name in sorted(stamps.keys() - after.keys()):
+            found = {piece.id: piece for piece in chunk(name, files.read(name) or "")}
+            after[name] = _Indexed(stamp=stamps[name], keys=frozenset(found))
+            pieces |= found
+        self._erase(principal, old - pieces.keys())
+        new = [piece for key, piece in pieces.items() if key not in old]
+        self._vault.put([_entry(principal, piece, now) for piece in new])
+        self._indexed[principal] = after
+        return sum(len(known.keys) for known in after.values())
 
     def erase_naming(self, principal: str, telling: Collection[str], now: datetime) -> int:
         """Take out the lines of a principal's files that name something; how many.
@@ -69,23 +141,29 @@ class WorkspaceLayer:
             principal: whose files.
             telling: names and exact values, case-folded, as `telling_words` gives them.
             now: the present.
+
+        Raises:
+            StoreError: a file cannot be read or written, or the store failed; doing it again
+                finishes it.
+            ModelError: the embedder failed; the lines are gone.
         """
-        workspace, gone = self.of(principal), 0
+        workspace = self._unlimited(principal)
+        gone: dict[str, int] = {}
         for name in workspace.names():
             lines = (workspace.read(name) or "").splitlines(keepends=True)
             kept = [line for line in lines if not names_any(line, telling)]
             if len(kept) < len(lines):
                 workspace.write(name, "".join(kept))
-                gone += len(lines) - len(kept)
-        if gone:
-            self.index(principal, now)
-        return gone
+                gone[name] = len(lines) - len(kept)
+        self.index(principal, now, written=gone)
+        return sum(gone.values())
 
     def save(self) -> JSON:
         """The pages of everybody who has some, by owner and name."""
         where = Where(reader=None, layers=frozenset({"workspace"}), archived=None)
-        owners = sorted({entry.owner for entry in self._vault.each(where)})
-        return {owner: self._pages(owner) for owner in owners}
+        owners = self._owners.union(entry.owner for entry in self._vault.each(where))
+        saved = {owner: self._pages(owner) for owner in sorted(owners)}
+        return {owner: pages for owner, pages in saved.items() if pages}
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Write saved pages, each in place of the one of its name.
@@ -98,23 +176,47 @@ class WorkspaceLayer:
             pages = [
                 (owner, name, "" + text) for owner in saved for name, text in saved[owner].items()
             ]
+        self._indexed.clear()
+        self._owners.update(owner for owner, _, _ in pages)
         for owner, name, text in pages:
-            self.of(owner).write(name, text)
+            self._unlimited(owner).write(name, text)
+
+    def _files(self, principal: str) -> Workspace:
+        return Workspace(self._folder / digest_of(principal))
+
+    def _unlimited(self, principal: str) -> Workspace:
+        # People's pages may be longer than what may be added to, and are kept or cut all the same.
+        return Workspace(self._folder / digest_of(principal), file_limit=sys.maxsize)
+
+    def _erase(self, principal: str, keys: Collection[str]) -> None:
+        if keys:
+            self._vault.erase(entry_id(principal, "workspace", key) for key in sorted(keys))
+
+    def _held(self, principal: str) -> dict[str, _Indexed]:
+        """What the store holds of a principal's files, by their names."""
+        where = self._vault.where(principal, owner=principal, layers=("workspace",), archived=None)
+        keys: dict[str, set[str]] = {}
+        for entry in self._vault.each(where):
+            keys.setdefault(dict(entry.attributes).get("file", ""), set()).add(entry.key)
+        return {n: _Indexed(stamp=None, keys=frozenset(held)) for n, held in keys.items()}
 
     def _pages(self, owner: str) -> dict[str, JSON]:
-        workspace = self.of(owner)
+        workspace = self._files(owner)
         return {name: workspace.read(name) for name in workspace.names()}
 
 
-def _entry(owner: str, chunk: Chunk, now: datetime) -> Entry:
-    heading = " > ".join(chunk.headings)
+def _entry(owner: str, piece: Chunk, now: datetime) -> Entry:
+    heading = " > ".join(piece.headings)
+    # A day's page that is read late is as old as the day, so that retention counts from there.
+    latest = day_ends(piece.file)
+    noted = now if latest is None else min(now, latest)
     return Entry(
-        key=chunk.id,
-        text=f"{heading}\n{chunk.text}" if heading else chunk.text,
+        key=piece.id,
+        text=f"{heading}\n{piece.text}" if heading else piece.text,
         owner=owner,
         layer="workspace",
         category="daily",
-        created=now,
-        updated=now,
-        attributes=(("file", chunk.file), ("line", str(chunk.line))),
+        created=noted,
+        updated=noted,
+        attributes=(("file", piece.file), ("line", str(piece.line))),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from memsim.memory.acl import Permissions
 from memsim.memory.layers.core import Core
 from memsim.memory.vault import Vault
@@ -44,3 +46,23 @@ def test_unpinning_is_the_owners() -> None:
     assert pins.unpin("ana", "rule")
     assert not pins.unpin("ana", "rule")
     assert () == pins.messages("ana")
+
+
+def test_what_is_pinned_anew_keeps_its_place() -> None:
+    """Among what was pinned before and after it."""
+    pins = core()
+    for hour, key in enumerate(("a", "b", "a")):
+        pins.pin("ana", key, f"{key} at {hour}", now=EPOCH + timedelta(hours=hour))
+
+    assert ["a at 2", "b at 1"] == [m.text for m in pins.messages("ana")]
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_nothing_cannot_be_pinned(text: str) -> None:
+    """It would be an empty message in every context; what was pinned before stays."""
+    pins = core()
+    pins.pin("ana", "rule", "one", now=EPOCH)
+    with pytest.raises(ValueError, match="what is pinned is blank"):
+        pins.pin("ana", "rule", text, now=EPOCH)
+
+    assert ["one"] == [m.text for m in pins.messages("ana")]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from memsim.clock import Clock
-from memsim.errors import StateError
+from memsim.errors import StateError, StoreError
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
+from memsim.memory.workspace import Workspace
 from memsim.message import EPOCH, said
 from tests.memory.remembering import COUNTER, Faulty, Scribe, embedder
 
@@ -58,6 +60,159 @@ def test_the_index_follows_what_people_change(tmp_path: Path) -> None:
     assert found.entry.text.startswith("Work\n")
 
 
+def test_what_is_written_is_found_at_once(tmp_path: Path) -> None:
+    """Also in a context, which changes nothing; what is emptied is found no more."""
+    ours = memory(tmp_path)
+    assert ours.workspace is not None
+    pages = ours.workspace.of("ana")
+    for place in ("shed", "barn"):  # of one length, within one tick of the file system's clock
+        pages.write("MEMORY.md", f"# Keys\n\nThe gate key is in the {place}.\n")
+        before = ours.save()
+        context = ours.context("gate key", principal="ana", session="s1", budget=500)
+        assert place in context.text()
+        assert "MEMORY.md" not in context.text()
+        assert before == ours.save()
+        assert [place in f.entry.text for f in ours.search("gate key", principal="ana")] == [True]
+    pages.write("MEMORY.md", "")
+
+    assert [] == ours.search("gate key", principal="ana")
+
+
+@pytest.mark.parametrize("noticed", ["observe", "end_turn", "elapse", "search"])
+def test_what_others_write_in_a_file_is_noticed(tmp_path: Path, noticed: str) -> None:
+    """When somebody speaks, a turn ends, time passes, or something is looked for."""
+    ours = memory(tmp_path)
+    ours.observe(said("user", "Hello.", id="m1", principal="ana"))
+    name = ours.note("ana", "The gate key is in the shed.")
+    (path,) = tmp_path.rglob(Path(name).name)
+    path.write_text("The gate key is up in the attic.\n", encoding="utf-8")
+
+    if noticed == "observe":
+        ours.observe(said("user", "And?", id="m2", principal="ana"))
+    elif noticed == "end_turn":
+        ours.end_turn()
+    elif noticed == "elapse":
+        ours.elapse(ours.now())
+    else:
+        ours.search("gate", principal="ana")
+
+    pieces = [e.text for e in ours.entries("ana") if e.layer == "workspace"]
+    assert ["The gate key is up in the attic."] == pieces
+
+
+def test_pages_that_nobody_changed_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many there are: of a folder of pages, a turn reads those alone that are new."""
+    ours = memory(tmp_path)
+    assert ours.workspace is not None
+    for day in range(20):
+        ours.workspace.note("ana", f"day {day}", EPOCH + timedelta(days=day))
+    read: list[str] = []
+    (page,) = tmp_path.rglob("2026-01-05.md")
+    page.with_name("2025-01-01.md").symlink_to("nowhere")
+    as_it_is = Workspace.read
+
+    def noted(self: Workspace, name: str) -> str | None:
+        read.append(name)
+        return as_it_is(self, name)
+
+    monkeypatch.setattr(Workspace, "read", noted)
+    store = ours.vault.store
+    assert isinstance(store, Faulty)
+    writes = store.writes
+    ours.search("day", principal="ana")
+    assert ([], 0) == (read, store.writes - writes)
+
+    ours.workspace.note("ana", "new", EPOCH + timedelta(days=20))
+
+    assert ["memory/2026-01-25.md"] == read
+
+
+def test_a_failed_index_is_made_up_for(tmp_path: Path) -> None:
+    """The page stands, and is found once the store is back."""
+    ours = memory(tmp_path)
+    store = ours.vault.store
+    assert isinstance(store, Faulty)
+    ours.note("ana", "A violin.")
+    store.failing = True
+    with pytest.raises(StoreError):
+        ours.note("ana", "A kettle.")
+    store.failing = False
+
+    assert 1 == len(ours.search("violin kettle", principal="ana"))
+    assert 1 == len(ours.search("kettle", principal="ana"))
+
+
+def test_a_days_page_is_as_old_as_the_day(tmp_path: Path) -> None:
+    """Whenever it is read, so that retention counts from there."""
+    ours = memory(tmp_path)
+    assert ours.workspace is not None
+    ours.workspace.of("ana").write("memory/1969-11-01.md", "x")
+    ours.workspace.of("ana").write("MEMORY.md", "y")
+
+    found = {e.text: e.created for e in ours.entries("ana")}
+
+    assert found == {"x": EPOCH.replace(1969, 11, 2, 12), "y": ours.now()}
+
+
+def test_contexts_show_who_the_agent_is_and_whom_it_serves(tmp_path: Path) -> None:
+    """To whom it belongs, with no more authority than theirs, after the pins, and once."""
+    ours = memory(tmp_path)
+    assert ours.workspace is not None
+    pages = ours.workspace.of("ana")
+    pages.write("USER.md", "\ufeffAna likes *tea*.\n")
+    pages.write("SOUL.md", "Be terse.")
+    pages.write("IDENTITY.md", "You are Quill.")
+    ours.core.pin("ana", "rule", "Speak French.", now=EPOCH, role="system")
+
+    context = ours.context("Who likes tea?", principal="ana", session="s1", budget=500)
+
+    (core,) = context.sections
+    assert [("system", "Speak French."), *(("user", t) for t in (
+        "IDENTITY.md:\nYou are Quill.", "SOUL.md:\nBe terse.", "USER.md:\nAna likes *tea*.\n",
+    ))] == [(m.role, m.text) for m in core.messages]  # fmt: skip
+    assert () == ours.context("Who likes tea?", principal="ben", session="s1", budget=500).sections
+
+
+@pytest.mark.parametrize("budget", [3, 40, 400, 4_000, 40_000])
+def test_pages_keep_to_their_share(tmp_path: Path, budget: int) -> None:
+    """And say what is left out; a file shows 8,000 characters at most."""
+    ours = memory(tmp_path)
+    assert ours.workspace is not None
+    pages = ours.workspace.of("ana")
+    pages.write("IDENTITY.md", "abc " * 500)
+    (path,) = tmp_path.rglob("IDENTITY.md")
+    path.with_name("USER.md").write_text("xyz " * 3_000, encoding="utf-8")
+
+    context = ours.context("?", principal="ana", session="s1", budget=budget)
+
+    shown = context.text()
+    assert context.tokens <= budget / 4
+    assert (budget > 40) == ("abc abc" in shown)
+    assert (budget > 4_000) == ("USER.md, the first 8,000 of 12,000 characters:\n" in shown)
+    assert (budget == 400) == ("IDENTITY.md, the first" in shown)
+
+
+def test_a_page_that_cannot_be_read_holds_up_nobody_else(tmp_path: Path) -> None:
+    """It is named, and what others wrote is found, and what was said is recorded."""
+    ours = memory(tmp_path)
+    for who in ("ana", "ben"):
+        ours.note(who, "x")
+        ours.observe(said("user", "Hello.", id=who, principal=who))
+    assert ours.workspace is not None
+    bad, good = ours.workspace.of("ana").folder, ours.workspace.of("ben").folder
+    (bad / "USER.md").write_bytes(b"\xff")
+    (good / "USER.md").write_text("A kettle.", encoding="utf-8")
+    ours.observe(said("user", "Hello again.", id="m3", principal="ana"))
+
+    with pytest.raises(StoreError, match=r"USER.md: is not UTF-8"):
+        ours.end_turn()
+
+    assert 3 == sum(e.layer == "episodic" for e in ours.entries(None))
+    assert "A kettle." in [e.text for e in ours.entries("ben")]
+
+
 def test_lines_that_name_what_is_forgotten_go(tmp_path: Path) -> None:
     """From the page and from the index; the lines around them stay, and so do another's pages."""
     ours = memory(tmp_path)
@@ -76,13 +231,32 @@ def test_lines_that_name_what_is_forgotten_go(tmp_path: Path) -> None:
     assert 1 == len(ours.search("7741", principal="ben"))
 
 
+def test_a_page_may_be_as_long_as_people_make_it(tmp_path: Path) -> None:
+    """It is saved, loaded, and loses the lines that name what is forgotten."""
+    ours, again = memory(tmp_path / "one"), memory(tmp_path / "two")
+    ours.observe(said("user", "My code is A-7741.", id="m1", principal="ana"))
+    name = ours.note("ana", "code A-7741")
+    (path,) = (tmp_path / "one").rglob(Path(name).name)
+    path.write_text("code A-7741\n" + "buy milk\n" * 1_000, encoding="utf-8")
+    ours.end_turn()
+
+    again.load(ours.save())
+    again.forget("ana", ["m1"])
+
+    assert again.workspace is not None
+    assert "buy milk\n" * 1_000 == again.workspace.of("ana").read(name)
+
+
 def test_pages_are_saved_with_the_memory(tmp_path: Path) -> None:
     """And loaded into another folder, where the next note finds them; damaged ones are refused."""
     ours, again = memory(tmp_path / "one"), memory(tmp_path / "two")
     ours.note("ana", "The kettle is from Oslo.")
+    assert ours.workspace is not None
+    ours.workspace.of("cleo").write("USER.md", "")
     state = json.loads(json.dumps(ours.save()))
 
     again.load(state)
+    assert ours.save() == again.save()
     assert ours.save() == again.save()
     again.note("ana", "Buy milk.")
     assert 1 == len(again.search("kettle", principal="ana"))
