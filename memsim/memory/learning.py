@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memsim.memory.layers.episodic import Episodic
     from memsim.memory.layers.semantic import Semantic
     from memsim.message import Message
-    from memsim.models import Model
+    from memsim.models import Model, Reply
 
 
 class Learner:
@@ -108,18 +108,23 @@ class Learner:
         self, owner: str, session: str, own: tuple[Message, ...], now: datetime
     ) -> list[Entry]:
         reply = self._model.complete(Request(task="extract", messages=own, now=now))
-        origins = provenance(reply, {}) or {}
-        ids = tuple(m.id for m in own)
-        stated = [
-            Stated(text=line, sources=origins.get(line) or ids)
-            for line in reply.text.splitlines()
-            if line.strip()
-        ]
-        new, old = self._semantic.record(owner, session, stated, now)
+        new, old = self._semantic.record(owner, session, [*_stated(reply, own)])
         if old:
             sources = tuple(dict.fromkeys(i for e in old for i in e.sources))
             self._tell(Happening(kind="superseded", sources=sources))
         return new
+
+
+def _stated(reply: Reply, own: Sequence[Message]) -> Iterator[Stated]:
+    """Each fact once for each time at which it was said; where that is unknown, for the last."""
+    times = {m.id: m.time for m in own}
+    origins = provenance(reply, {}) or {}
+    for line in reply.text.splitlines():
+        if line.strip():
+            sources = origins.get(line) or tuple(times)
+            said = {times[i] for i in origins.get(line, ()) if i in times} or {own[-1].time}
+            for time in sorted(said):
+                yield Stated(text=line, sources=sources, time=time)
 
 
 def _mentioned(messages: Iterable[Message]) -> Iterator[str]:

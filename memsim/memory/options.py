@@ -24,7 +24,8 @@ class MemoryOptions:
         window_share: share of the budget that these may take.
         summary: whether what leaves the window is summarised.
         summary_share: share of the budget that the summary may take.
-        facts: whether facts are extracted, and later ones supersede earlier ones.
+        facts: whether facts are extracted, and later ones supersede earlier ones. They are not
+            searched: they steer which messages are recalled.
         episodes: whether a conversation that is over is concluded in an episode of its own.
         recall: whether earlier messages and entries are found for each question.
         recall_share: share of the budget that what is recalled may take.

@@ -176,6 +176,23 @@ def test_an_episode_is_dated_as_what_was_said_and_not_as_when_it_was_concluded()
     assert said == dated
 
 
+def test_a_fact_holds_from_when_it_was_said_and_not_from_when_it_was_read() -> None:
+    """What was said a month apart may be recorded in one turn, and the older part last."""
+    it = Remembering()
+    older = it.message("My desk is 4A.")
+    it.clock.advance(timedelta(days=30))
+    newer = it.message("My desk is 5B.")
+    for message in (newer, older):
+        it.memory.observe(message)
+    it.memory.end_turn()
+
+    [fact] = it.memory.semantic.in_force("ana")
+    assert ("My desk is 5B.", newer.time) == (fact.text, fact.created)
+    assert [(older.time, newer.time), (newer.time, None)] == [
+        (e.created, e.superseded) for e in it.memory.semantic.history("ana", fact.subject)
+    ]
+
+
 def test_one_principals_messages_do_not_keep_another_from_having_facts() -> None:
     """A model that fails at the one is asked about the other."""
     it = Remembering()
