@@ -26,7 +26,8 @@ class MemoryOptions:
         summary_share: share of the budget that the summary may take.
         facts: whether facts are extracted, and later ones supersede earlier ones. They are not
             searched: they steer which messages are recalled.
-        episodes: whether a conversation that is over is concluded in an episode of its own.
+        episodes: whether a conversation that is over, since it was left for another or idle for a
+            day, is concluded in an episode of its own.
         recall: whether earlier messages and entries are found for each question.
         recall_share: share of the budget that what is recalled may take.
         policy: what recall goes by.
