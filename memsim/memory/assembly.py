@@ -92,7 +92,7 @@ class Parts:
             self.vault, self.timeline, counter, permissions=applied, options=options
         )
         self.composer = self._composer(counter, options)
-        self.turns = self._turns(model, options, place, tell)
+        self.turns = self._turns(model, counter, options, place, tell)
         self.tiers = Tiers(
             vault=self.vault,
             backlog=self.backlog,
@@ -131,13 +131,18 @@ class Parts:
         )
 
     def _turns(
-        self, model: Model, options: MemoryOptions, place: Callable[[Entry], None], tell: Tell
+        self,
+        model: Model,
+        counter: TokenCounter,
+        options: MemoryOptions,
+        place: Callable[[Entry], None],
+        tell: Tell,
     ) -> Turns:
         return Turns(
             backlog=self.backlog,
             vault=self.vault,
             episodic=self.episodic,
-            learner=Learner(model, self.semantic, self.episodic, tell),
+            learner=Learner(model, self.semantic, self.episodic, counter.text, tell),
             timeline=self.timeline,
             conversations=self.conversations,
             permissions=self._applied,

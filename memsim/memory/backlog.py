@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memsim.clock import utc
 from memsim.memory.state import JSON, pack, reading, unpack
 
 if TYPE_CHECKING:
@@ -25,13 +27,15 @@ class Backlog:
     Attributes:
         said: messages that the store does not hold yet, oldest first.
         unread: recorded messages of which no facts were extracted yet.
-        left: conversations that a principal has left, to be concluded: who, and which.
+        left: conversations that are over for a principal, to be concluded: who, and which.
+        open: when a principal last spoke in a conversation of which not all stands in an episode.
         joined: conversations that somebody has joined, whose entries are to be opened to them.
     """
 
     said: list[Message] = field(default_factory=list)
     unread: list[Message] = field(default_factory=list)
     left: dict[tuple[str, str], None] = field(default_factory=dict)
+    open: dict[tuple[str, str], datetime] = field(default_factory=dict)
     joined: dict[str, None] = field(default_factory=dict)
 
     def said_by(self, principal: str | None) -> list[Message]:
@@ -68,6 +72,11 @@ class Backlog:
         given_up = {id(m) for m in [*messages][:-UNREAD]}
         self.unread = [m for m in self.unread if id(m) not in given_up]
 
+    def concluded(self, principal: str, session: str) -> None:
+        """All that a principal said in a conversation has been read for its episode."""
+        self.left.pop((principal, session), None)
+        self.open.pop((principal, session), None)
+
     def remove(self, sources: Collection[str], principal: str) -> int:
         """Take a principal's messages out, whatever was to be done with them; how many."""
         before = len(self.said) + len(self.unread)
@@ -78,7 +87,7 @@ class Backlog:
     def take_over(self, other: Backlog) -> None:
         """Have what another has to be done in place of what there was."""
         self.said, self.unread = other.said, other.unread
-        self.left, self.joined = other.left, other.joined
+        self.left, self.open, self.joined = other.left, other.open, other.joined
 
     def save(self) -> JSON:
         """The whole state as JSON values."""
@@ -86,6 +95,9 @@ class Backlog:
             "said": pack(self.said),
             "unread": pack(self.unread),
             "left": [[who, session] for who, session in self.left],
+            "open": [
+                [who, session, last.isoformat()] for (who, session), last in self.open.items()
+            ],
             "joined": [*self.joined],
         }
 
@@ -101,5 +113,9 @@ class Backlog:
                 said=unpack(saved["said"]),
                 unread=unpack(saved["unread"]),
                 left={("" + who, "" + session): None for who, session in saved["left"]},
+                open={
+                    ("" + who, "" + session): utc(datetime.fromisoformat(last))
+                    for who, session, last in saved.get("open", ())
+                },
                 joined={"" + session: None for session in saved["joined"]},
             )

@@ -118,11 +118,12 @@ class Keeping:
         """
         self.timeline.clear()
         held = [*self.vault.each(Where(reader=None, layers=MADE, archived=None))]
-        for entry in sorted(held, key=lambda e: order.get(e.id, len(order))):
-            if original_of(entry) is None:
-                self.timeline.made(entry)
-            else:
-                place(entry)
+        made = [entry for entry in held if original_of(entry) is None]
+        said = [entry for entry in held if original_of(entry) is not None]
+        for entry in sorted(said, key=lambda e: order.get(e.id, len(order))):
+            place(entry)
+        for entry in made:
+            self.timeline.made(entry)
         self.semantic.restore()
 
     def place(self, entry: Entry) -> None:

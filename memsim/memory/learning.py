@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memsim.memory.compaction.asking import faulty
 from memsim.memory.happening import Happening
 from memsim.memory.layers import decisions, entities
-from memsim.memory.layers.episodic import Episode, tools_called
+from memsim.memory.layers.episodic import Episode, calls_of, read_message, read_spoken
 from memsim.memory.layers.semantic import Stated
 from memsim.models import Request, provenance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from memsim.memory.entry import Entry
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from memsim.memory.layers.episodic import Episodic
     from memsim.memory.layers.semantic import Semantic
     from memsim.message import Message
-    from memsim.models import Model
+    from memsim.models import Model, Reply
 
 
 class Learner:
@@ -29,13 +30,22 @@ class Learner:
         model: reads what was said.
         semantic: takes the facts.
         episodic: takes the episodes.
-        tell: is told which facts were superseded.
+        count: tokens of a text.
+        tell: is told which facts were superseded, and which summary was refused.
     """
 
-    def __init__(self, model: Model, semantic: Semantic, episodic: Episodic, tell: Tell) -> None:
+    def __init__(
+        self,
+        model: Model,
+        semantic: Semantic,
+        episodic: Episodic,
+        count: Callable[[str], int],
+        tell: Tell,
+    ) -> None:
         self._model = model
         self._semantic = semantic
         self._episodic = episodic
+        self._count = count
         self._tell = tell
 
     def facts(
@@ -60,72 +70,90 @@ class Learner:
         return self._extract(owner, session, own, now) if own else []
 
     def conclude(
-        self, owner: str, session: str, said: Iterable[Message], limit: int, now: datetime
+        self, owner: str, session: str, said: Sequence[Entry], limit: int, now: datetime
     ) -> Entry | None:
-        """Keep what a conversation came to; nothing where the model has nothing to say.
+        """Have what was said in a conversation stand in its episode, with what stands there.
+
+        Where the model's summary is not fit to use, the one before is kept, and the rest is taken
+        in; where there is none before, nothing is, and the messages may be read again.
 
         Args:
             owner: whose the episode is; only what they and their assistant said is read.
             session: the conversation.
-            said: its messages.
+            said: its messages that stand in no episode yet, oldest first.
             limit: tokens that the summary may have.
             now: the present.
+
+        Returns:
+            The episode; None where there is none.
 
         Raises:
             ModelError: the model failed.
             StoreError: the store failed.
         """
-        own = tuple(m for m in said if m.principal == owner)
+        own = [entry for entry in said if entry.owner == owner]
         if not own:
             return None
-        ids = tuple(m.id for m in own)
         before = self._episodic.of(owner, session)
-        # What has left the window since stands in the episode as it was, and is carried on.
-        carried = before if before and not set(before.sources).issubset(ids) else None
+        began = before or Episode(summary="")
+        summary = self._summary(own, began.summary, limit, now)
+        if not summary and before is None:
+            return None
+        spoken = [read_spoken(entry) for entry in own]
+        settled = (decision for decision, _ in decisions.decisions_in(spoken))
+        called = (name for entry in own for name in calls_of(entry))
+        episode = Episode(
+            summary=summary or began.summary,
+            key_decisions=_latest((*began.key_decisions, *settled), decisions.MOST),
+            entities=_latest((*began.entities, *_mentioned(spoken)), entities.MOST),
+            tools_called=tuple(dict.fromkeys((*began.tools_called, *called))),
+            sources=tuple(dict.fromkeys((*began.sources, *(e.sources[0] for e in own)))),
+        )
+        return self._episodic.conclude(owner, session, episode, now, ended=own[-1].created)
+
+    def _summary(self, own: Sequence[Entry], previous: str, limit: int, now: datetime) -> str:
+        """What the model makes of messages and an earlier summary; empty where it will not do."""
+        messages = tuple(map(read_message, own))
         reply = self._model.complete(
             Request(
-                task="summarise",
-                messages=own,
-                previous=carried.summary if carried else "",
-                max_tokens=limit,
-                now=now,
+                task="summarise", messages=messages, previous=previous, max_tokens=limit, now=now
             )
         )
-        if not reply.text.strip():
-            return None
-        began = carried or Episode(summary="")
-        settled = (decision for decision, _ in decisions.decisions_in(own))
-        episode = Episode(
-            summary=reply.text,
-            key_decisions=_latest((*began.key_decisions, *settled), decisions.MOST),
-            entities=_latest((*began.entities, *_mentioned(own)), entities.MOST),
-            tools_called=tuple(dict.fromkeys((*began.tools_called, *tools_called(own)))),
-            sources=tuple(dict.fromkeys((*began.sources, *ids))),
-        )
-        return self._episodic.conclude(owner, session, episode, now, ended=own[-1].time)
+        tokens = self._count(reply.text)
+        # It stands beside what was said and not in its place, and may be longer than that.
+        fault = faulty(reply, tokens, limit, tokens + 1)
+        if not fault:
+            return reply.text
+        sources = tuple(dict.fromkeys(m.id for m in messages))
+        self._tell(Happening(kind="compaction-refused", sources=sources, detail=fault))
+        return ""
 
     def _extract(
         self, owner: str, session: str, own: tuple[Message, ...], now: datetime
     ) -> list[Entry]:
         reply = self._model.complete(Request(task="extract", messages=own, now=now))
-        origins = provenance(reply, {}) or {}
-        ids = tuple(m.id for m in own)
-        stated = [
-            Stated(text=line, sources=origins.get(line) or ids)
-            for line in reply.text.splitlines()
-            if line.strip()
-        ]
-        new, old = self._semantic.record(owner, session, stated, now)
+        new, old = self._semantic.record(owner, session, [*_stated(reply, own)])
         if old:
             sources = tuple(dict.fromkeys(i for e in old for i in e.sources))
             self._tell(Happening(kind="superseded", sources=sources))
         return new
 
 
+def _stated(reply: Reply, own: Sequence[Message]) -> Iterator[Stated]:
+    """Each fact once for each time at which it was said; where that is unknown, for the last."""
+    times = {m.id: m.time for m in own}
+    origins = provenance(reply, {}) or {}
+    for line in reply.text.splitlines():
+        if line.strip():
+            sources = origins.get(line) or tuple(times)
+            said = {times[i] for i in origins.get(line, ()) if i in times} or {own[-1].time}
+            for time in sorted(said):
+                yield Stated(text=line, sources=sources, time=time)
+
+
 def _mentioned(messages: Iterable[Message]) -> Iterator[str]:
     for message in messages:
-        if message.role != "tool":
-            yield from (str(e["name"]) for e in entities.entities_in(message.spoken))
+        yield from (str(e["name"]) for e in entities.entities_in(message.spoken))
 
 
 def _latest(said: Iterable[str], most: int) -> tuple[str, ...]:

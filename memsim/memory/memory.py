@@ -133,8 +133,10 @@ class Memory:
         if self.permissions.joins(message.principal, message.session):
             self._backlog.joined[message.session] = None
         left = self.conversations.add(message)
-        if left is not None and self.options.concludes:
-            self._backlog.left[message.principal, left] = None
+        if self.options.concludes:
+            self._backlog.open[message.principal, message.session] = message.time
+            if left is not None:
+                self._backlog.left[message.principal, left] = None
         self._backlog.said.append(message)
         self._turns.admit()
         if message.role == "user":
@@ -380,9 +382,12 @@ class Memory:
     def elapse(self, now: datetime) -> None:
         """Time has passed: what nobody used for too long expires, and hygiene is done.
 
+        A conversation in which nothing was said for a day is over, and concluded.
+
         Raises:
             StoreError: the store failed on the way, or a page cannot be read; the next call goes
                 on.
+            ModelError: the model failed; what it was to conclude is concluded at the next call.
         """
         self._turns.record()
         self.working.sweep(now)
@@ -394,6 +399,7 @@ class Memory:
             if self.options.hygiene is not None:
                 for owner in self.permissions.known():
                     self._ageing.clean(owner, self.options.hygiene, now)
+        self._turns.rest(now)
 
     # -- looked into
 

@@ -25,8 +25,10 @@ class MemoryOptions:
             beginning and end where it alone is longer.
         summary: whether what leaves the window is summarised.
         summary_share: share of the budget that the summary may take.
-        facts: whether facts are extracted, and later ones supersede earlier ones.
-        episodes: whether a conversation that is over is concluded in an episode of its own.
+        facts: whether facts are extracted, and later ones supersede earlier ones. They are not
+            searched: they steer which messages are recalled.
+        episodes: whether a conversation that is over, since it was left for another or idle for a
+            day, is concluded in an episode of its own.
         recall: whether earlier messages and entries are found for each question.
         recall_share: share of the budget that what is recalled may take.
         once: whether a message that was brought up once is not brought up again in the same

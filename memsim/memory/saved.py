@@ -129,8 +129,10 @@ class SavedMemory(Memory):
 
     def elapse(self, now: datetime) -> None:
         """Time has passed; as `Memory.elapse`."""
-        super().elapse(now)
-        self.keep()
+        try:
+            super().elapse(now)
+        finally:
+            self.keep()
 
     def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
         """Let a reader see some messages; as `Memory.share`.

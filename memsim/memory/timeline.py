@@ -1,4 +1,4 @@
-"""What recall has to know of each message that was said: its place, length, speaker and successor.
+"""What is known of each message that was said: its place, length, speaker and successor.
 
 A conversation's order says nothing of any other conversation.
 """
@@ -41,6 +41,8 @@ class Timeline:
         self._of: dict[tuple[str, str], list[str]] = {}
         self._sessions: dict[str, dict[str, None]] = {}
         self._made: dict[str, str] = {}
+        self._episodes: dict[str, tuple[str, str]] = {}
+        self._waiting: dict[tuple[str, str], dict[str, None]] = {}
         self._count = 0
 
     def __contains__(self, entry: object) -> bool:
@@ -70,17 +72,29 @@ class Timeline:
         self._said[name] = _Said(source, session, about)
         self._of.setdefault((entry.owner, source), []).append(name)
         self._sessions.setdefault(session, {})[name] = None
+        self._waiting.setdefault((entry.owner, session), {})[name] = None
         self._talk.add(name, entry.text, session=session, tokens=tokens, turn=turn)
         self._count += 1
 
     def made(self, entry: Entry) -> None:
-        """Something was made of what was said in a conversation: a fact, or a summary of it."""
+        """Something was made of what was said in a conversation: a fact, or an episode."""
         if entry.session:
             self._made[entry.id] = entry.session
             self._sessions.setdefault(entry.session, {})[entry.id] = None
+        if entry.layer == "episodic":
+            of = self._episodes[entry.id] = entry.owner, entry.session
+            concluded = set(entry.sources)
+            waiting = self._waiting.pop(of, {})
+            left = {i: None for i in waiting if self._said[i].source not in concluded}
+            if left:
+                self._waiting[of] = left
 
     def remove(self, entries: Iterable[str]) -> None:
-        """Forget messages, and what was made; neighbours then stand beside each other."""
+        """Forget messages, and what was made; neighbours then stand beside each other.
+
+        The messages of an episode that is forgotten wait for another.
+        """
+        reopened: set[tuple[str, str]] = set()
         for entry in entries:
             said = self._said.pop(entry, None)
             if said is not None:
@@ -89,11 +103,23 @@ class Timeline:
                 self._of[about].remove(entry)
                 if not self._of[about]:
                     del self._of[about]
+                self._waiting.get((said.about.principal, said.session), {}).pop(entry, None)
             session = self._made.pop(entry, None) if said is None else said.session
+            if entry in self._episodes:
+                reopened.add(self._episodes.pop(entry))
             if session is not None:
                 del self._sessions[session][entry]
                 if not self._sessions[session]:
                     del self._sessions[session]
+
+        for owner, session in sorted(reopened):
+            names = (i for i in self._sessions.get(session, ()) if i in self._said)
+            said_by = {i: None for i in names if self._said[i].about.principal == owner}
+            self._waiting[owner, session] = said_by
+
+    def waiting(self, owner: str, session: str) -> Iterable[str]:
+        """Ids of the entries of an owner's messages that stand in no episode yet, oldest first."""
+        return self._waiting.get((owner, session), ())
 
     def succeed(self, owner: str, source: str, successor: str | None) -> None:
         """Note that all that a message stated has been superseded by what another states.

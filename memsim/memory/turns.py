@@ -6,6 +6,7 @@ Whatever fails stays in the backlog, keeps nothing else from being done, and is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memsim.errors import ModelError, StoreError
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
     from memsim.memory.vault import Vault
     from memsim.message import Message
     from memsim.models import Model
+
+READ_AT_ONCE = 4096
+"""Tokens of messages that are read at once for an episode, so that no turn waits for all of a long
+conversation; the rest is read in the turns that follow."""
+
+IDLE = timedelta(days=1)
+"""After so long without a message a conversation is over, though nobody left it for another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +66,7 @@ class Turns:
         """
         failed: list[ModelError | StoreError] = []
 
-        def attempt(work: Callable[[], None]) -> None:
+        def attempt(work: Callable[[], object]) -> None:
             try:
                 work()
             except (ModelError, StoreError) as error:
@@ -75,6 +83,24 @@ class Turns:
                 attempt(lambda w=who, s=session: self._conclude(w, s, now))  # type: ignore[misc]
         for session in said:
             attempt(lambda s=session: self._compact(s, now))  # type: ignore[misc]
+        if failed:
+            raise failed[0]
+
+    def rest(self, now: datetime) -> None:
+        """Conclude every conversation in which nobody has said anything for long.
+
+        Raises:
+            StoreError: the store failed; what is left is done at the next call, or turn.
+            ModelError: the model failed; so it is then, too.
+        """
+        failed: list[ModelError | StoreError] = []
+        for who, name in [of for of, last in self.backlog.open.items() if now - last >= IDLE]:
+            self.backlog.left[who, name] = None
+            try:
+                while self._conclude(who, name, now):
+                    pass
+            except (ModelError, StoreError) as error:
+                failed.append(error)
         if failed:
             raise failed[0]
 
@@ -116,14 +142,35 @@ class Turns:
             self.timeline.made(entry)
         self.backlog.read(messages)
 
-    def _conclude(self, who: str, name: str, now: datetime) -> None:
-        session = self.conversations.get(name)
-        if session is not None:
-            limit = self.options.episode_tokens
-            entry = self.learner.conclude(who, name, session.window, limit, now)
-            if entry is not None:
-                self.timeline.made(entry)
-        self.backlog.left.pop((who, name), None)
+    def _conclude(self, who: str, name: str, now: datetime) -> bool:
+        """Have more of a conversation stand in its episode; whether there is more to read."""
+        limit = self.options.episode_tokens
+        entry = self.learner.conclude(who, name, self._unread(who, name), limit, now)
+        if entry is not None:
+            self.timeline.made(entry)
+            if self.timeline.waiting(who, name):
+                return True
+        if not any(m.session == name for m in self.backlog.said_by(who)):
+            self.backlog.concluded(who, name)
+        return False
+
+    def _unread(self, who: str, name: str) -> list[Entry]:
+        """What is to be read next of a conversation for its episode.
+
+        Messages are read whole; of a result that is too long for once, as much as that.
+        """
+        ids: list[str] = []
+        room, source = READ_AT_ONCE, self.timeline.source
+        for entry in self.timeline.waiting(who, name):
+            about = self.timeline.about(entry)
+            room -= about.tokens if about else 0
+            if ids and room < 0:
+                whole = [i for i in ids if source(i) != source(entry)]
+                ids = whole or ids
+                break
+            ids.append(entry)
+        held = {e.id: e for e in self.vault.store.get(ids)}
+        return [held[i] for i in ids if i in held]
 
     def _compact(self, name: str, now: datetime) -> None:
         session = self.conversations.get(name)

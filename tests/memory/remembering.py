@@ -14,6 +14,7 @@ from memsim.context import Context
 from memsim.errors import ModelError, StoreError
 from memsim.memory.acl import Where
 from memsim.memory.entry import Entry
+from memsim.memory.happening import Happening
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
 from memsim.memory.retrieval import Hit
@@ -37,6 +38,8 @@ class Scribe:
 
     def __init__(self) -> None:
         self.failing: set[str] = set()
+        self.says = ""
+        """What it writes in place of every summary, if anything."""
         self.poison = "\0"
         """What no request may hold."""
         self.asked: list[Request] = []
@@ -46,6 +49,8 @@ class Scribe:
         poisoned = any(self.poison in m.text for m in request.messages)
         if poisoned or request.task in self.failing:
             raise ModelError("the model is down")
+        if self.says and request.task == "summarise":
+            return Reply(text=self.says)
         lines: list[tuple[str, tuple[str, ...]]] = []
         if request.task == "extract":
             lines += [(line, (m.id,)) for m in request.messages for line in m.text.splitlines()]
@@ -118,6 +123,7 @@ class Remembering:
     def __post_init__(self) -> None:
         self.clock = Clock()
         self.model = Scribe()
+        self.happened: list[Happening] = []
         self.store = Faulty()
         self.memory = Memory(
             self.store,
@@ -127,6 +133,7 @@ class Remembering:
             now=self.clock.now,
             options=self.options,
             budget=self.budget,
+            tell=self.happened.append,
         )
         self._count = 0
 
@@ -188,6 +195,10 @@ class Remembering:
         other._count = self._count
         other.memory.load(json.loads(self.saved()))
         return other
+
+    def summarised(self) -> list[list[str]]:
+        """Ids of the messages of each request for a summary."""
+        return [[m.id for m in r.messages] for r in self.model.asked if r.task == "summarise"]
 
     def texts(self) -> str:
         """Every text that the store holds, and the rest of the state."""

@@ -14,7 +14,7 @@ from memsim.memory.acl import Grant
 from memsim.memory.backlog import UNREAD
 from memsim.memory.conversation import Conversation
 from memsim.memory.options import MemoryOptions
-from memsim.message import Message, ToolResult, ToolUse
+from memsim.message import Message, Text, ToolResult, ToolUse
 from tests.memory.remembering import Remembering
 
 CODE = "The code of my locker is 7741-B."
@@ -161,6 +161,93 @@ def test_an_episode_keeps_what_was_settled_and_spoken_of_though_it_has_left_the_
     assert [] == [e for e in it.memory.episodic.episodes("ana") if "LH-17" in e.entities]
 
 
+def test_an_episode_is_of_all_that_was_said_and_each_message_is_read_once() -> None:
+    """However much of it has left the window; what was said since joins what stands there."""
+    it = Remembering(options=MemoryOptions(vectors=False, window=1))
+    call = replace(
+        it.message("We decided to fly.", role="assistant"),
+        blocks=(Text("We decided to fly."), ToolUse(id="c", name="book", arguments='{"to": "B2"}')),
+    )
+    it.memory.observe(call)
+    ids = [call.id, *it.say(*(f"Nr. {n}" for n in range(19)))]
+    it.say("Hm.", session="two")
+    ids += it.say(*(f"Nr. {n}" for n in range(19, 30)))
+    it.say("Hm.", session="two")
+
+    [episode] = [e for e in it.memory.episodic.episodes("ana") if call.id in e.sources]
+    assert ids == [*episode.sources]
+    assert {f"Nr. {n}" for n in range(30)} <= {*episode.summary.splitlines()}
+    assert (("We decided to fly.",), (), ("book",)) == (
+        episode.key_decisions,
+        episode.entities,
+        episode.tools_called,
+    )
+    assert ids == [i for asked in it.summarised() for i in asked if i in ids]
+
+
+def test_a_long_conversation_is_concluded_in_parts_turn_by_turn() -> None:
+    """No turn waits for all of it, and a restart goes on where it was."""
+    it = Remembering()
+    ids = it.say(*(f"{n} " + "word " * 1000 for n in range(10)), session="one")
+    it.say("Hm.", session="two")
+    it = it.again()
+    it.say("Hm.", "Hm.", "Hm.", session="two")
+
+    [episode] = it.memory.episodic.episodes("ana")
+    assert ids == [*episode.sources]
+    assert [3, 3, 1] == [len(asked) for asked in it.summarised()]
+
+
+@pytest.mark.parametrize(
+    "says", ["I'm sorry, I can't help with that.", "\0\1\ufffd", "word " * 3000]
+)
+def test_what_is_no_summary_becomes_no_episode_and_replaces_none(says: str) -> None:
+    """What was settled is read without the model; where there is no episode, none is begun."""
+    it = Remembering()
+    it.say("Alpha.", session="one")
+    it.say("Hm.", session="two")
+    it.model.says = says
+    [added] = it.say("We decided on Beta.", session="one")
+    it.say("Hm.", session="three")
+
+    [episode] = it.memory.episodic.episodes("ana")
+    assert ("Alpha.", ("We decided on Beta.",)) == (episode.summary, episode.key_decisions)
+    assert added in episode.sources
+    assert ["compaction-refused"] * 2 == [h.kind for h in it.happened if h.kind != "superseded"]
+
+
+def test_a_conversation_is_over_when_nothing_was_said_in_it_for_a_day() -> None:
+    """Nobody need leave it for another; and it is concluded once."""
+    it = Remembering()
+    it.say("Alpha.", "Beta.")
+    it.clock.advance(timedelta(hours=23))
+    it.memory.elapse(it.clock.now())
+    assert [] == it.memory.episodic.episodes("ana")
+
+    it = it.again()
+    for _ in range(2):
+        it.clock.advance(timedelta(hours=1))
+        it.memory.elapse(it.clock.now())
+
+    assert ["Alpha.\nBeta."] == [e.summary for e in it.memory.episodic.episodes("ana")]
+    assert 1 == len(it.summarised())
+
+
+def test_an_episode_that_was_forgotten_is_made_anew_without_what_was_forgotten() -> None:
+    """When the conversation is next over, and after a restart as without one."""
+    it = Remembering()
+    gone, *kept = it.say("Alpha.", "Beta.", "Gamma.", session="one")
+    it.say("Hm.", session="two")
+    it.memory.forget("ana", [gone])
+    assert [] == it.memory.episodic.episodes("ana")
+
+    for memory in (it.again(), it):
+        added = memory.say("Delta.", session="one")
+        memory.say("Hm.", session="two")
+        [episode] = [e for e in memory.memory.episodic.episodes("ana") if "Delta." in e.summary]
+        assert [*kept, *added] == [*episode.sources]
+
+
 def test_an_episode_is_dated_as_what_was_said_and_not_as_when_it_was_concluded() -> None:
     """A conversation is over when the next one begins, which may be weeks later."""
     it = Remembering()
@@ -259,6 +346,23 @@ def test_a_model_that_keeps_failing_is_not_asked_for_ever_more() -> None:
     *_, last = [r for r in it.model.asked if r.task == "extract"]
     assert UNREAD == len(last.messages)
     assert last.messages[-1].text == f"My desk is number {UNREAD + 7}."
+
+
+def test_a_fact_holds_from_when_it_was_said_and_not_from_when_it_was_read() -> None:
+    """What was said a month apart may be recorded in one turn, and the older part last."""
+    it = Remembering()
+    older = it.message("My desk is 4A.")
+    it.clock.advance(timedelta(days=30))
+    newer = it.message("My desk is 5B.")
+    for message in (newer, older):
+        it.memory.observe(message)
+    it.memory.end_turn()
+
+    [fact] = it.memory.semantic.in_force("ana")
+    assert ("My desk is 5B.", newer.time) == (fact.text, fact.created)
+    assert [(older.time, newer.time), (newer.time, None)] == [
+        (e.created, e.superseded) for e in it.memory.semantic.history("ana", fact.subject)
+    ]
 
 
 def test_one_principals_messages_do_not_keep_another_from_having_facts() -> None:

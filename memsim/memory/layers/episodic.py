@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memsim.memory.entry import Entry
 from memsim.memory.retrieval.passages import passages
-from memsim.message import ToolUse, said
+from memsim.message import Text, ToolUse, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memsim.memory.vault import Vault
     from memsim.message import Message
 
-ROLE, TURN, PASSAGE = "role", "turn", "passage"
+ROLE, TURN, PASSAGE, CALLS = "role", "turn", "passage", "calls"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,11 @@ def exchange(message: Message) -> Entry:
         created=message.time,
         updated=message.time,
         sources=(message.id,),
-        attributes=((ROLE, message.role), (TURN, str(message.turn))),
+        attributes=(
+            (ROLE, message.role),
+            (TURN, str(message.turn)),
+            *(((CALLS, _listed(calls)),) if (calls := _calls(message)) else ()),
+        ),
     )
 
 
@@ -170,6 +174,21 @@ def read_message(entry: Entry) -> Message:
         time=entry.created,
     )
     return message if ROLE in held else replace(message, composed=True, derived_from=entry.sources)
+
+
+def read_spoken(entry: Entry) -> Message:
+    """The message that an entry holds as far as somebody spoke, without a tool's traffic."""
+    message, calls = read_message(entry), calls_of(entry)
+    words = "" if message.role == "tool" else message.text
+    if calls:
+        # What an assistant says stands before what it calls.
+        words = f"\n{words}".partition(f"\n{calls[0]}(")[0].strip()
+    return replace(message, blocks=(Text(words),))
+
+
+def calls_of(entry: Entry) -> tuple[str, ...]:
+    """Names of the tools that the message of an entry calls, in order."""
+    return tuple(json.loads(dict(entry.attributes).get(CALLS, "[]")))
 
 
 def passage_of(entry: Entry) -> int | None:
@@ -208,8 +227,11 @@ def _spoken(principal: str, text: str) -> str:
 
 def tools_called(messages: Iterable[Message]) -> tuple[str, ...]:
     """Names of the tools that messages call, each once, in order."""
-    uses = (b.name for m in messages for b in m.blocks if isinstance(b, ToolUse))
-    return tuple(dict.fromkeys(uses))
+    return tuple(dict.fromkeys(name for m in messages for name in _calls(m)))
+
+
+def _calls(message: Message) -> tuple[str, ...]:
+    return tuple(b.name for b in message.blocks if isinstance(b, ToolUse))
 
 
 def _episode_key(session: str) -> str:

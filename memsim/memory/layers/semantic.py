@@ -1,24 +1,29 @@
-"""Semantic memory: facts, each about a subject, of which the latest is in force.
+"""Semantic memory: facts, each about a subject, of which the one that was said last is in force.
 
-A fact that is superseded is kept, with the instant until which it held, until it is purged or
-forgotten.
+A fact that is superseded is kept, with the instants between which it held, until it is purged or
+forgotten. What was so, was not, and is so again has a version for each time.
+
+Facts are not searched, and no context quotes them. They steer what is recalled: a message of which
+no fact is in force any more gives way to the one that states what took its place. What people said
+is quoted in their own words.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memsim.memory.acl import Where
-from memsim.memory.entry import Entry, entry_id
+from memsim.memory.entry import Entry
 from memsim.memory.layers.subject import subject_of
-from memsim.memory.layers.succession import heirs
+from memsim.memory.layers.succession import Versions, heirs, placed, restated, version_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from memsim.memory.acl import Permissions
+    from memsim.memory.stores import Store
     from memsim.memory.vault import Vault
 
 _Ended = tuple[datetime, datetime, datetime, str, str]
@@ -33,11 +38,13 @@ class Stated:
     Attributes:
         text: one sentence.
         sources: ids of the messages that state it.
+        time: when it was said.
         subject: what it is about; empty leaves that to the sentence itself.
     """
 
     text: str
     sources: tuple[str, ...]
+    time: datetime
     subject: str = ""
 
 
@@ -60,19 +67,18 @@ class Semantic:
         self._vault = vault
         self._permissions = permissions
         self._succeed = succeed
-        self._latest: dict[tuple[str, str], str] = {}
         self._live: dict[tuple[str, str], set[str]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
-        self._versions: dict[tuple[str, str], set[str]] = {}
+        self._versions: dict[tuple[str, str], Versions] = {}
         self.restore()
 
     def restore(self) -> None:
         """Take from the store what is in force, and what took the place of what."""
-        for known in (self._latest, self._live, self._ended, self._versions):
+        for known in (self._live, self._ended, self._versions):
             known.clear()
         where = Where(reader=None, layers=frozenset({"semantic"}), archived=None)
         about: dict[tuple[str, str], list[Entry]] = {}
-        for entry in sorted(self._vault.each(where), key=lambda e: (e.updated, e.created, e.id)):
+        for entry in self._vault.each(where):
             self._note(entry)
             if entry.subject:
                 about.setdefault((entry.owner, entry.subject), []).append(entry)
@@ -80,41 +86,34 @@ class Semantic:
             self._link(versions)
 
     def record(
-        self, owner: str, session: str, stated: Sequence[Stated], now: datetime
+        self, owner: str, session: str, stated: Sequence[Stated]
     ) -> tuple[list[Entry], list[Entry]]:
-        """Keep facts in the order in which they were stated.
+        """Keep facts, each in force from when it was said until the next of its subject was.
+
+        What is stated late, and was said before what is in force, is history.
 
         Returns:
-            The facts that are new, and those that they supersede.
+            The facts that are new or have been stated anew, and those that are in force no more.
+
+        Raises:
+            StoreError: the store failed; nothing has changed.
         """
-        new: dict[str, Entry] = {}
-        old: dict[str, Entry] = {}
-        latest: dict[str, str] = {}
-        again: set[str] = set()
-        for fact in stated:
-            entry = self._entry(owner, session, fact, now)
-            for before in self._before(entry, {**old, **new}, latest):
-                if before.text == entry.text:
-                    sources = tuple(dict.fromkeys((*before.sources, *entry.sources)))
-                    entry = replace(before, sources=sources, updated=now, superseded=None)
-                    again.add(entry.subject)
-                else:
-                    gone = replace(before, superseded=now)
-                    (new if before.id in new else old)[before.id] = gone
-            new[entry.id] = self._permissions.apply(entry) if self._permissions else entry
-            if entry.subject:
-                latest[entry.subject] = entry.id
-        old = {i: e for i, e in old.items() if i not in new}
-        self._vault.put([*old.values(), *new.values()])
-        for entry in new.values():
+        draft = _Draft(self._vault.store, self._versions)
+        for fact in sorted(stated, key=lambda fact: fact.time):
+            entry = self._entry(owner, session, fact)
+            for fresh in draft.state(entry):
+                draft.written[fresh] = self._permitted(draft.written[fresh])
+        self._vault.put([*draft.written.values()])
+        self._versions.update(draft.versions)
+        for entry in draft.written.values():
             self._note(entry)
-        for gone in (*old.values(), *new.values()):
-            heir = self._latest.get((owner, gone.subject))
-            if gone.superseded is not None and heir in new:
-                self._replaced(gone, new[heir])
-        for subject in sorted(again - {""}):
-            self._relink((owner, subject))
-        return [*new.values()], [*old.values()]
+        for old, new in draft.gave_way:
+            gone = draft.written[old]
+            if (owner, gone.subject) not in draft.mixed:
+                self._replaced(gone, draft.written[new])
+        for about in sorted(draft.mixed):
+            self._relink(about)
+        return draft.new(), draft.old()
 
     def in_force(self, principal: str) -> list[Entry]:
         """The facts that hold now, as far as a principal may see them, oldest first."""
@@ -128,58 +127,46 @@ class Semantic:
 
     def forgotten(self, entries: Sequence[Entry]) -> None:
         """Note that entries were erased: what they superseded does not come back into force."""
-        gone = {e.id for e in entries}
-        self._latest = {about: i for about, i in self._latest.items() if i not in gone}
         for entry in entries:
             for source in entry.sources:
                 self._live.get((entry.owner, source), set()).discard(entry.id)
                 self._say(entry, source, None)
-            self._versions.get((entry.owner, entry.subject), set()).discard(entry.id)
+            self._versions.get((entry.owner, entry.subject), Versions()).drop(entry.id)
         for about in sorted({(e.owner, e.subject) for e in entries if e.subject}):
             self._relink(about)
 
-    def _entry(self, owner: str, session: str, fact: Stated, now: datetime) -> Entry:
+    def _entry(self, owner: str, session: str, fact: Stated) -> Entry:
         subject = fact.subject or subject_of(fact.text)
         return Entry(
-            key=fact.text,
+            key=version_key(fact.text, fact.time) if subject else fact.text,
             text=fact.text,
             owner=owner,
             layer="semantic",
             category="conversation",
             subject=subject,
             session=session,
-            created=now,
-            updated=now,
+            created=fact.time,
+            updated=fact.time,
             sources=fact.sources,
         )
 
-    def _before(self, entry: Entry, new: dict[str, Entry], latest: dict[str, str]) -> list[Entry]:
-        """What is kept of the same text or, in force, of the same subject."""
-        ids = [entry_id(entry.owner, "semantic", entry.key)]
-        last = latest.get(entry.subject) or self._latest.get((entry.owner, entry.subject))
-        if entry.subject and last is not None and last not in ids:
-            ids.append(last)
-        held = {e.id: e for e in self._vault.store.get(ids)}
-        held.update((i, new[i]) for i in ids if i in new)
-        return [held[i] for i in ids if i in held]
+    def _permitted(self, entry: Entry) -> Entry:
+        return self._permissions.apply(entry) if self._permissions else entry
 
     def _note(self, entry: Entry) -> None:
         """Take in a fact as it stands in the store."""
-        about = (entry.owner, entry.subject)
         if entry.subject:
-            self._versions.setdefault(about, set()).add(entry.id)
+            about = (entry.owner, entry.subject)
+            self._versions.setdefault(about, Versions()).put(entry)
         if entry.superseded is not None:
             return
-        if entry.subject:
-            self._latest[about] = entry.id
         for source in entry.sources:
             self._live.setdefault((entry.owner, source), set()).add(entry.id)
             self._say(entry, source, None)
 
     def _relink(self, about: tuple[str, str]) -> None:
         """What took the place of what has changed, where a fact is stated again or is gone."""
-        versions = sorted(self._versions.get(about, ()))
-        self._link(self._vault.store.get(versions))
+        self._link(self._vault.store.get([*self._versions.get(about, ())]))
 
     def _link(self, versions: Iterable[Entry]) -> None:
         for entry, heir in heirs(versions):
@@ -207,3 +194,71 @@ class Semantic:
         self._succeed(*about, max(known.values())[-1] if replaced else None)
         if not known:
             del self._ended[about]
+
+
+class _Draft:
+    """What facts that are stated change, before any of it is written.
+
+    Attributes:
+        written: the entries to write, by id, over what the store holds.
+        versions: of each subject of theirs, as they will then be.
+        gave_way: which version gave way to which.
+        mixed: owners and subjects of which more than that has changed.
+    """
+
+    def __init__(self, store: Store, known: Mapping[tuple[str, str], Versions]) -> None:
+        self._store, self._known = store, known
+        self._found: dict[str, Entry] = {}
+        self._new: dict[str, None] = {}
+        self.written: dict[str, Entry] = {}
+        self.versions: dict[tuple[str, str], Versions] = {}
+        self.gave_way: list[tuple[str, str]] = []
+        self.mixed: set[tuple[str, str]] = set()
+
+    def state(self, fact: Entry) -> list[str]:
+        """A fact is stated; ids of the entries that it is kept in, and of those made for it."""
+        if not fact.subject:
+            [same] = self._get(fact.id)
+            return self._put([restated(same, fact) if same else fact])
+        about = (fact.owner, fact.subject)
+        if about not in self.versions:
+            self.versions[about] = self._known.get(about, Versions()).copy()
+        versions = self.versions[about]
+        before, after, same = self._get(*versions.around(fact.created), fact.id)
+        if same is not None and same != before:
+            fact = restated(same, fact)
+        changes = placed(fact, before, after)
+        if before and before.superseded is None and same is None and len(changes) == 2:
+            self.gave_way.append((before.id, fact.id))
+        elif before is not None or after is not None:
+            self.mixed.add(about)
+        for entry in changes:
+            versions.put(entry)
+        self.written.update((e.id, e) for e in changes[:-1])
+        return self._put(changes[1:] or changes)
+
+    def new(self) -> list[Entry]:
+        """What was stated."""
+        return [self.written[name] for name in self._new]
+
+    def old(self) -> list[Entry]:
+        """What was in force, and is no more."""
+        holding = {(e.subject, e.text) for e in self.written.values() if e.superseded is None}
+        return [
+            entry
+            for entry in self.written.values()
+            if entry.superseded is not None
+            and (entry.subject, entry.text) not in holding
+            and (found := self._found.get(entry.id)) is not None
+            and found.superseded is None
+        ]
+
+    def _put(self, entries: Sequence[Entry]) -> list[str]:
+        self.written.update((e.id, e) for e in entries)
+        self._new.update(dict.fromkeys(e.id for e in entries))
+        return [e.id for e in entries]
+
+    def _get(self, *names: str | None) -> list[Entry | None]:
+        unknown = [n for n in names if n and n not in self.written and n not in self._found]
+        self._found.update((e.id, e) for e in self._store.get(unknown))
+        return [self.written.get(n) or self._found.get(n) if n else None for n in names]

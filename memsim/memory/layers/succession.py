@@ -1,15 +1,105 @@
-"""Which fact took the place of which: read off the times at which they held."""
+"""Which version of a fact held when: read off the times at which it was stated."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from typing import TYPE_CHECKING
+from bisect import bisect_left, bisect_right, insort
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
 
     from memsim.memory.entry import Entry
+
+_FOREVER = datetime.max.replace(tzinfo=UTC)
+
+
+class _Held(NamedTuple):
+    begun: datetime
+    until: datetime
+    id: str
+
+
+class Versions:
+    """The versions of one fact in the order in which they held, by their ids."""
+
+    def __init__(self) -> None:
+        self._held: list[_Held] = []
+        self._of: dict[str, _Held] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return (held.id for held in self._held)
+
+    def copy(self) -> Versions:
+        """Another that changes by itself."""
+        other = Versions()
+        other._held, other._of = self._held.copy(), self._of.copy()
+        return other
+
+    def put(self, entry: Entry) -> None:
+        """Take in a version as it stands now."""
+        self.drop(entry.id)
+        held = self._of[entry.id] = _Held(entry.created, entry.superseded or _FOREVER, entry.id)
+        insort(self._held, held)
+
+    def drop(self, entry: str) -> None:
+        """A version is gone."""
+        held = self._of.pop(entry, None)
+        if held is not None:
+            del self._held[bisect_left(self._held, held)]
+
+    def around(self, moment: datetime) -> tuple[str | None, str | None]:
+        """The version that began last by a moment, and the one that began next."""
+        place = bisect_right(self._held, moment, key=lambda held: held.begun)
+        return (
+            self._held[place - 1].id if place else None,
+            self._held[place].id if place < len(self._held) else None,
+        )
+
+
+def version_key(text: str, begun: datetime) -> str:
+    """What a version of a fact is kept under: what was so twice held at two times."""
+    return f"{text}\n{begun.isoformat()}"
+
+
+def placed(fact: Entry, before: Entry | None, after: Entry | None) -> list[Entry]:
+    """What changes where a fact is stated, in the order in which it held; the fact is among it.
+
+    A fact that is stated late takes the place that it had: it ends when the next one began. Where
+    the version that held before it and after it is one, that one is parted in two.
+
+    Args:
+        fact: it, as if it were in force from when it was said.
+        before: the version of its subject that began last by then.
+        after: that which began next.
+    """
+    moment = fact.created
+    if before is None or not _holds(before, moment):
+        return [replace(fact, superseded=after.created if after else None)]
+    if before.text == fact.text:
+        return [restated(before, fact)]
+    ended = replace(before, superseded=moment)
+    if not moment < before.updated < (before.superseded or _FOREVER):
+        return [ended, replace(fact, superseded=before.superseded)]
+    again = before.updated
+    return [
+        replace(ended, updated=before.created),
+        replace(fact, superseded=again),
+        replace(before, key=version_key(before.text, again), created=again),
+    ]
+
+
+def restated(before: Entry, fact: Entry) -> Entry:
+    """A version of a fact that has been stated once more, perhaps earlier than it was known."""
+    late = fact.updated < before.updated
+    both = (*fact.sources, *before.sources) if late else (*before.sources, *fact.sources)
+    return replace(
+        before,
+        sources=tuple(dict.fromkeys(both)),
+        created=min(before.created, fact.created),
+        updated=max(before.updated, fact.updated),
+    )
 
 
 def heirs(versions: Iterable[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
@@ -34,7 +124,11 @@ def _heir(
 ) -> Entry | None:
     after = bisect_right(begun, until)
     for other in reversed(ordered[:after]):
-        held = other.superseded is None or other.superseded > until
-        if held and other.id != entry.id:
+        if _holds(other, until) and other.id != entry.id:
             return other
     return ordered[after] if after < len(ordered) else None
+
+
+def _holds(version: Entry, moment: datetime) -> bool:
+    """Whether a version that has begun holds still."""
+    return version.superseded is None or version.superseded > moment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -16,6 +16,11 @@ from memsim.memory.layers.subject import subject_of
 from memsim.memory.vault import Vault
 from memsim.message import EPOCH
 from tests.memory.remembering import Faulty
+
+
+def hours(moment: datetime) -> int:
+    """Hours from the beginning."""
+    return (moment - EPOCH) // timedelta(hours=1)
 
 
 class Facts:
@@ -35,9 +40,20 @@ class Facts:
         for text in texts:
             self.now += timedelta(hours=1)
             self.count += 1
-            stated = Stated(text=text, sources=(f"m{self.count}",))
-            superseded += self.layer.record(owner, "s1", [stated], self.now)[1]
+            superseded += self.say(text, at=self.now, source=f"m{self.count}", owner=owner)
         return superseded
+
+    def say(self, *texts: str, at: datetime, source: str = "x", owner: str = "ana") -> list[Entry]:
+        """State all of these in one message; the facts that were superseded."""
+        stated = [Stated(text=text, sources=(source,), time=at) for text in texts]
+        return self.layer.record(owner, "s1", stated)[1]
+
+    def held(self, about: str) -> list[tuple[str, int, int | None]]:
+        """The versions of a fact, with the hours from and until which they held."""
+        return [
+            (e.text, hours(e.created), None if e.superseded is None else hours(e.superseded))
+            for e in self.layer.history("ana", subject_of(about))
+        ]
 
     def hold(self, owner: str = "ana") -> list[str]:
         """What is in force."""
@@ -73,15 +89,37 @@ def test_what_is_restated_stays_one_fact() -> None:
 
 
 def test_there_and_back_again() -> None:
-    """What was true once can be true again; what came between is history."""
+    """What was true once can be true again; when it was before, and what was between, is kept."""
     facts = Facts()
     facts.state(A, B, A)
     assert [A] == facts.hold()
+    assert [(A, 1, 2), (B, 2, 3), (A, 3, None)] == facts.held(A)
     facts.state(C)
     assert [C] == facts.hold()
     assert {A, B} == {
         e.text for e in facts.vault.each(facts.vault.where("ana")) if e.superseded is not None
     }
+
+
+def test_what_is_told_late_has_its_place_in_history() -> None:
+    """It does not take the place of what was said after it, and ends where that began."""
+    facts = Facts()
+    facts.now += timedelta(hours=9)
+    facts.state(B)
+    assert [] == facts.say(A, at=EPOCH + timedelta(hours=3))
+    facts.say(C, at=EPOCH + timedelta(hours=5))
+
+    assert [B] == facts.hold()
+    assert [(A, 3, 5), (C, 5, 10), (B, 10, None)] == facts.held(A)
+
+
+def test_what_is_told_late_parts_what_was_so_before_and_after() -> None:
+    """What was said once more afterwards is in force still."""
+    facts = Facts()
+    facts.state(A, B, B, B)
+
+    assert [] == facts.say(C, at=EPOCH + timedelta(hours=3))
+    assert [(A, 1, 2), (B, 2, 3), (C, 3, 4), (B, 4, None)] == facts.held(A)
 
 
 def test_several_of_one_subject_in_one_breath() -> None:
@@ -90,8 +128,7 @@ def test_several_of_one_subject_in_one_breath() -> None:
         for before in ((), (A,), (B,), (A, B), (B, A), (C,)):
             facts = Facts()
             facts.state(*before)
-            stated = [Stated(text=t, sources=("x",)) for t in order]
-            facts.layer.record("ana", "s1", stated, facts.now + timedelta(hours=1))
+            facts.say(*order, at=facts.now + timedelta(hours=1))
             assert [expected] == facts.hold(), (before, order)
 
 
@@ -136,8 +173,7 @@ def test_a_store_that_fails_leaves_what_is_in_force_as_it_was() -> None:
 def test_a_message_is_replaced_once_all_that_it_stated_is() -> None:
     """While one of its facts is in force, it is worth quoting."""
     facts = Facts()
-    both = [Stated(text=t, sources=("x",)) for t in (A, "My bus is the 12.")]
-    facts.layer.record("ana", "s1", both, facts.now)
+    facts.say(A, "My bus is the 12.", at=facts.now)
     facts.state(B)
     assert not [told for told in facts.told if told[1] == "x" and told[2]]
 
@@ -195,7 +231,7 @@ BUS, TRAM = "My bus is the 12.", "My bus is the 15."
     st.lists(
         st.tuples(
             st.lists(st.sampled_from((A, B, C, BUS, TRAM)), min_size=1, max_size=3, unique=True),
-            st.integers(0, 2),
+            st.integers(-2, 2),
             st.sampled_from((False, False, False, True)),
         ),
         min_size=2,
@@ -205,8 +241,9 @@ BUS, TRAM = "My bus is the 12.", "My bus is the 15."
 def test_a_restart_changes_nothing_of_what_gave_way_to_what(
     steps: list[tuple[list[str], int, bool]],
 ) -> None:
-    """However often things were stated again, at the same time, together, or were forgotten."""
+    """However often things were stated again, late, at the same time, together, or forgotten."""
     facts = Facts()
+    facts.now += timedelta(days=1)
     for number, (texts, hours, forgets) in enumerate(steps):
         facts.now += timedelta(hours=hours)
         if forgets:
@@ -214,7 +251,8 @@ def test_a_restart_changes_nothing_of_what_gave_way_to_what(
             facts.vault.erase([e.id for e in gone])
             facts.layer.forgotten(gone)
         else:
-            stated = [Stated(text=text, sources=(f"m{number}",)) for text in texts]
-            facts.layer.record("ana", "s1", stated, facts.now)
+            facts.say(*texts, at=facts.now, source=f"m{number}")
 
     assert successors(Facts(facts.store)) == successors(facts)
+    for about in (A, BUS):
+        assert 1 >= [until for _, _, until in facts.held(about)].count(None)
