@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memsim.memory.acl import Grant
     from memsim.memory.derived import Erased
     from memsim.memory.entry import Entry
+    from memsim.memory.keeping import Part
     from memsim.message import Message
     from memsim.models import Embedder, Model
 
@@ -207,6 +208,10 @@ class SavedMemory(Memory):
         self._applying = None
         self.keep()
 
+    def _parts(self) -> list[tuple[str, Part]]:
+        """What the state holds beside the entries: the pages are files already."""
+        return [(name, part) for name, part in self._keeping.parts.items() if name != WORKSPACE]
+
     def _state(self) -> dict[str, JSON]:
         head = self.audit.head()
         forgetting: JSON = None
@@ -220,16 +225,13 @@ class SavedMemory(Memory):
             "backlog": self._backlog.save(),
             "forgetting": forgetting,
             "applying": applying,
-            "permissions": self.permissions.save(),
-            "conversations": self.conversations.save(),
-            "working": self.working.save(),
-            "ledger": self.ledger.save(),
+            **{name: part.save() for name, part in self._parts()},
             "audit": {"salt": self.audit.salt.hex(), "number": head.number, "hash": head.hash},
         }
 
     def _resume(self, state: Any) -> None:  # noqa: ANN401 - what was read may be anything
         with reading("it is not the state of a memory"):
-            parts = [(part, state[name]) for name, part in self._keeping.parts.items()]
+            parts = [(part, state[name]) for name, part in self._parts()]
             backlog, forgetting = Backlog.load(state["backlog"]), state["forgetting"]
             if forgetting is not None:
                 principal, sources = forgetting

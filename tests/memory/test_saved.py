@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -19,6 +19,7 @@ from memsim.errors import ModelError, RefError, StateError, StoreError
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.acl import Grant
 from memsim.memory.conversation import Conversation
+from memsim.memory.options import ToolMode
 from memsim.message import Message, said
 from memsim.models import Reply, Request
 
@@ -123,6 +124,22 @@ def test_it_goes_on_where_it_ended(open_it: Open) -> None:
     assert {"summary", "recalled", "window"} <= {s.layer for s in expected.sections}
     assert before == again.save()
     assert again.ledger.claim(of, "item", START) is None
+
+
+@pytest.mark.parametrize("mode", get_args(ToolMode))
+def test_it_goes_on_whoever_stores(open_it: Open, mode: ToolMode) -> None:
+    """With pages of agents as well, which are files and no part of the state."""
+    memory = open_it(options=MemoryOptions(mode=mode))
+    talk(memory, 1)
+    note = memory.note("ana", "Four spaces.")
+    before = memory.save()
+    memory.close()
+    again = open_it()
+
+    assert before == again.save()
+    assert mode == again.options.mode
+    if again.workspace is not None:
+        assert "Four spaces." in (again.workspace.of("ana").read(note) or "")
 
 
 def test_the_audit_trail_goes_on(open_it: Open) -> None:
