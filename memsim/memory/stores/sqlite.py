@@ -58,7 +58,7 @@ class SQLite:
         self._tally = Tally()
         self._embedded: Embedded | None = None
         try:
-            with database.failing(self._path):
+            with database.reading(self._path):
                 migrate(self._connection)
                 (erasing,) = self._connection.execute("SELECT erasing FROM state").fetchone()
             if erasing:
@@ -200,7 +200,7 @@ class SQLite:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, database.failing(self._path):
+        with self._lock, database.reading(self._path):
             connection = self._open
             connection.execute("BEGIN")
             try:
@@ -233,9 +233,11 @@ class SQLite:
         return self._connection
 
     def _refresh(self) -> int:
-        state = self._open.execute("SELECT changes, epoch, embedder, dimension FROM state")
-        changes, epoch, embedder, dimension = state.fetchone()
-        self._shelving.refresh(self._open, changes, epoch)
+        with database.reading(self._path):
+            state = self._open.execute("SELECT changes, epoch, embedder, dimension FROM state")
+            changes, epoch, embedder, dimension = state.fetchone()
+            rows.check_counts(changes, epoch)
+            self._shelving.refresh(self._open, changes, epoch)
         self._embedded = None if embedder is None else Embedded(embedder, dimension)
         return int(changes)
 
