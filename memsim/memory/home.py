@@ -15,12 +15,14 @@ from memsim.files import locked, sweep, unwritable, write_whole
 from memsim.memory.audit import AuditTrail, Head
 from memsim.memory.journal import FileLines
 from memsim.memory.options import MemoryOptions
+from memsim.memory.order import Order
 from memsim.memory.snapshot import Format, Snapshot
-from memsim.memory.state import JSON, reading
+from memsim.memory.state import JSON, part, reading
+from memsim.memory.stores.standing import Standing
 from memsim.tokens import DEFAULT_TOKENIZER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memsim.memory.stores import Store
 
@@ -81,7 +83,8 @@ class Home:
         self.readonly = readonly
         self.closed = False
         self._state = Snapshot(self.folder / STATE, FORMAT)
-        self._order = FileLines(self.folder / ORDER)
+        self._order = Order(self.folder / ORDER)
+        self._saved: Any = None
         self._held = ExitStack()
 
     def hold(self, wait: float) -> None:
@@ -102,7 +105,8 @@ class Home:
 
     def read(self) -> Any:  # noqa: ANN401 - what was read from a file may be anything
         """The saved state; None where there is no memory yet."""
-        return self._state.load() if self._state.exists() else None
+        self._saved = self._state.load() if self._state.exists() else None
+        return self._saved
 
     def write(self, state: JSON) -> None:
         """Save a state."""
@@ -126,30 +130,46 @@ class Home:
         if not new and not path.exists():
             raise StoreError(f"{path}: is missing, and {STATE} is there: restore it")
         store = SQLite(path)
+        self._held.callback(store.close)
         if new and store.count(Where(reader=None, archived=None)):
-            store.close()
             raise StateError(f"{self.folder / STATE}: is missing, and {ENTRIES} is not: restore it")
+        self._standing = store.standing
+        saved = part(self._saved or {}, "store")
+        if saved is not None:
+            self._recognise(saved)
+        elif not self.readonly:
+            store.name_memory()
         return _ReadOnly(store) if self.readonly else store
 
     def order(self) -> dict[str, int]:
         """The place of each entry in the order in which messages were said."""
-        found = enumerate(self._order.lines())
-        order: dict[str, int] = {}
-        for place, line in found:
-            order.setdefault(line.decode("ascii", "replace"), place)
-        return order
+        order = self._order.read(part(self._saved or {}, "order"))
+        if order is None and self.readonly:
+            # Whoever has it open may have written it anew since the state was read.
+            order = self._order.read(part(self._state.load(), "order"))
+        if order is not None:
+            return order
+        path = self.folder / ORDER
+        if not path.exists():
+            raise StateError(f"{path}: is missing: restore it")
+        raise StateError(f"{path}: is damaged: restore it; {_copied(path)}")
+
+    def marks(self) -> dict[str, JSON]:
+        """What the other files have to be like for a state to belong to them."""
+        now = self._standing()
+        return {
+            "store": {"memory": now.memory, "changes": now.changes},
+            "order": self._order.marks(),
+        }
 
     def said(self, entries: Sequence[str]) -> None:
         """Messages were said after all others."""
         if entries and not self.readonly:
-            self._order.append(lambda _: [name.encode("ascii") for name in entries])
+            self._order.add(entries)
 
-    def reorder(self, entries: Sequence[str]) -> None:
-        """Write the order anew."""
-        try:
-            write_whole(self._order.path, "".join(f"{e}\n" for e in entries).encode("ascii"))
-        except OSError as error:
-            raise unwritable(self._order.path, error) from error
+    def reorder(self, entries: Sequence[str], keep: Callable[[], None]) -> None:
+        """Write the order anew; `keep` writes a state with the marks of both."""
+        self._order.replace(entries, keep)
 
     def audit(self, state: Any) -> AuditTrail:  # noqa: ANN401 - what was read may be anything
         """The audit trail, once it has been looked through."""
@@ -176,6 +196,22 @@ class Home:
         """Let others open it."""
         self.closed = True
         self._held.close()
+
+    def _recognise(self, saved: Any) -> None:  # noqa: ANN401 - what was read may be anything
+        """Refuse a store that the state does not belong to.
+
+        A newer one does: a process that is killed has written to it since.
+        """
+        path, now = self.folder / ENTRIES, self._standing()
+        with reading("where its store stood is damaged"):
+            then = Standing(memory="" + saved["memory"], changes=0 + saved["changes"])
+        if now.memory not in {"", then.memory}:  # a name may have stood in the log that is gone
+            raise StoreError(f"{path}: belongs to another memory than {STATE}: restore it")
+        if now.memory != then.memory or now.changes < then.changes:
+            raise StoreError(
+                f"{path}: is older than {STATE}, or its log is missing: it has seen"
+                f" {now.changes} of {then.changes} changes: restore it"
+            )
 
     def _check(self) -> None:
         """Refuse what is there and is no memory."""

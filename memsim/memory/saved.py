@@ -3,7 +3,8 @@
 ::
 
     memory.sqlite3   entries, with their words and vectors
-    state.json       conversations, summaries, permissions, working memory, ledger, and what goes on
+    state.json       conversations, summaries, permissions, working memory, ledger, what goes on,
+                     and what tells whether the other files are those that it was written beside
     order.txt        ids of entries in the order in which their messages were said
     audit.jsonl      the audit trail
     workspace/       its pages, where agents have tools
@@ -172,7 +173,7 @@ class SavedMemory(Memory):
         own = self.audit
         super().load(saved)
         self.audit = own
-        self._home.reorder(self._timeline.order())
+        self._home.reorder(self._timeline.order(), self.keep)
         self.keep()
 
     def close(self) -> None:
@@ -226,6 +227,7 @@ class SavedMemory(Memory):
             "forgetting": forgetting,
             "applying": applying,
             **{name: part.save() for name, part in self._parts()},
+            **self._home.marks(),
             "audit": {"salt": self.audit.salt.hex(), "number": head.number, "hash": head.hash},
         }
 
@@ -244,13 +246,14 @@ class SavedMemory(Memory):
             return
         self._written = canonical(state)
         self._backlog.take_over(backlog)
-        if len(self._order) > 2 * len(self._timeline.order()) + _SPARE:
-            self._home.reorder(self._timeline.order())
         if applying is not None:
             self._reapply(owner, frozenset(shared))
             self.keep()
         if forgetting is not None:
             self.forget(principal, sources)
+        if len(self._order) > 2 * len(self._timeline.order()) + _SPARE:
+            self._home.reorder(self._timeline.order(), self.keep)
+            self.keep()
 
     def _restore(self, order: Mapping[str, int]) -> None:
         super()._restore(order or self._order)
@@ -292,9 +295,10 @@ def open_memory(
             then a `StoreError`. A turn that others have not finished recording is not seen.
 
     Raises:
-        StateError: the folder holds something else; or the state or the audit trail is damaged or
-            missing. Of what is damaged, a copy is kept beside it.
-        StoreError: another process has it open, or the entries are damaged or missing.
+        StateError: the folder holds something else; or the state, the order or the audit trail is
+            damaged or missing. Of what is damaged, a copy is kept beside it.
+        StoreError: another process has it open, or the entries are damaged or missing, older than
+            the state, or another memory's.
         RefError: a ref names no embedder or tokenizer.
     """
     home = Home(Path(folder), readonly=readonly)

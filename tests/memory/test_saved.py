@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +20,9 @@ from memsim.errors import ModelError, RefError, StateError, StoreError
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.acl import Grant
 from memsim.memory.conversation import Conversation
+from memsim.memory.home import FORMAT
 from memsim.memory.options import ToolMode
+from memsim.memory.snapshot import Snapshot
 from memsim.message import Message, said
 from memsim.models import Reply, Request
 
@@ -282,7 +285,7 @@ def test_a_damaged_state_is_an_error_and_stays(open_it: Open, folder: Path, dama
     assert damage == copy.read_bytes()
 
 
-@pytest.mark.parametrize("gone", ["state.json", "memory.sqlite3"])
+@pytest.mark.parametrize("gone", ["state.json", "memory.sqlite3", "order.txt"])
 def test_half_a_memory_is_an_error(open_it: Open, folder: Path, gone: str) -> None:
     """What is missing is named; the other half is left alone."""
     memory = open_it()
@@ -296,6 +299,102 @@ def test_half_a_memory_is_an_error(open_it: Open, folder: Path, gone: str) -> No
             open_it()
         assert "restore it" in str(refused.value)
     assert left == sorted(p.name for p in folder.iterdir())
+
+
+def test_entries_that_are_not_of_the_state_are_an_error(
+    open_it: Open, folder: Path, tmp_path: Path
+) -> None:
+    """A log that was lost, or another memory's file, is neither an empty nor a foreign memory."""
+    entries, log = folder / "memory.sqlite3", folder / "memory.sqlite3-wal"
+    with open_memory(tmp_path / "other", now=lambda: START, embedder="hash:dim=16") as other:
+        talk(other, 9)
+    memory = open_it()
+    talk(memory, 2)
+    without = entries.read_bytes()
+    assert log.exists()
+    leave(memory)
+    whole = entries.read_bytes()
+
+    entries.write_bytes(without)
+    with pytest.raises(StoreError, match=r"memory\.sqlite3: is older than state\.json"):
+        open_it()
+    entries.write_bytes((tmp_path / "other" / "memory.sqlite3").read_bytes())
+    with pytest.raises(StoreError, match=r"memory\.sqlite3: belongs to another memory"):
+        open_it(readonly=True)
+    entries.write_bytes(whole)
+
+    assert ["ana0", "ana1"] == [e.key for e in open_it().entries("ana") if e.layer == "episodic"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda order: order[:-33],
+        lambda order: bytes(len(order)),
+        lambda order: bytes([order[0] ^ 1]) + order[1:],
+        lambda order: order[33:66] + order[:33] + order[66:],
+    ],
+    ids=["cut", "zeroes", "a bit", "another order"],
+)
+def test_a_damaged_order_is_an_error(
+    open_it: Open, folder: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    """What was said first is not shuffled in silence; lines of a killed process are welcome."""
+    memory = open_it()
+    talk(memory, 3)
+    memory.close()
+    order = (folder / "order.txt").read_bytes()
+    (folder / "order.txt").write_bytes(damage(order))
+
+    with pytest.raises(StateError, match=r"order\.txt: is damaged: restore it; a copy is kept"):
+        open_it()
+
+    (folder / "order.txt").write_bytes(order + b"0" * 32 + b"\n" + b"torn")
+    talk(open_it(), 1, first=3)
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_an_order_that_was_being_written_anew_is_no_damage(
+    open_it: Open, monkeypatch: pytest.MonkeyPatch, written: bool
+) -> None:
+    """Whichever of the two a kill leaves."""
+    memory = open_it()
+    talk(memory, 3)
+
+    def failing(path: Path, data: bytes) -> None:
+        if written:
+            path.write_bytes(data)
+        raise OSError("no room")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("memsim.memory.order.write_whole", failing)
+        with pytest.raises(StoreError, match=r"order\.txt: cannot be written"):
+            memory.load(memory.save())
+    leave(memory)
+
+    talk(open_it(), 1, first=3)
+
+
+def test_a_folder_of_before_is_opened(open_it: Open, folder: Path) -> None:
+    """States without what they hold by now are gone on with, and hold it from then on."""
+    memory = open_it()
+    talk(memory, 2)
+    memory.close()
+    state = Snapshot(folder / "state.json", FORMAT)
+    now = state.load()
+    old = {"embedder", "tokenizer", "acl", "vectors", "summary", "mode"}
+    kept = {name: value for name, value in now["kept"].items() if name in old}
+    before = {name: value for name, value in now.items() if name not in {"store", "order"}}
+    state.save({**before, "kept": kept})
+    with sqlite3.connect(folder / "memory.sqlite3") as connection:
+        connection.execute("DROP TABLE memory")
+    connection.close()
+
+    open_it(readonly=True)
+    talk(open_it(), 1, first=2)
+
+    assert now.keys() == state.load().keys()
+    assert now["kept"] == state.load()["kept"]
 
 
 def test_a_changed_audit_trail_is_an_error(open_it: Open, folder: Path) -> None:

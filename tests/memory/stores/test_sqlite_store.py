@@ -165,6 +165,23 @@ def test_an_older_layout_is_migrated(path: Path, aged: tuple[str, ...]) -> None:
         store.close()
 
 
+def test_a_migration_goes_on_counting(path: Path) -> None:
+    """A store never looks older than it was, and keeps its name."""
+    store = SQLite(path)
+    store.name_memory()
+    before = store.standing()
+    store.close()
+    change(path, "UPDATE state SET analysis = 'otherwise'")
+
+    store = SQLite(path)
+    after = store.standing()
+    store.close()
+
+    assert before.memory
+    assert before.memory == after.memory
+    assert before.changes < after.changes
+
+
 def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
     """A record that cannot be read stops it."""
     change(path, "PRAGMA user_version = 0", "UPDATE entries SET record = '{' WHERE number = 40")
