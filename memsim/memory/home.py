@@ -6,7 +6,6 @@ import hashlib
 import os
 import secrets
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +13,16 @@ from memsim.errors import StateError, StoreError
 from memsim.files import locked, sweep, unwritable, write_whole
 from memsim.memory.audit import AuditTrail, Head
 from memsim.memory.journal import FileLines
-from memsim.memory.options import MemoryOptions
 from memsim.memory.order import Order
 from memsim.memory.snapshot import Format, Snapshot
 from memsim.memory.state import JSON, part, reading
 from memsim.memory.stores.standing import Standing
-from memsim.tokens import DEFAULT_TOKENIZER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from memsim.memory.kept import Kept
+    from memsim.memory.options import MemoryOptions
     from memsim.memory.stores import Store
 
 ENTRIES, STATE, AUDIT, WORKSPACE = "memory.sqlite3", "state.json", "audit.jsonl", "workspace"
@@ -31,48 +30,7 @@ ORDER = "order.txt"
 
 FORMAT = Format(name="memsim.memory")
 
-EMBEDDER = "wordllama"
-
 _WRITING = frozenset({"write", "erase", "embedded_by"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """What a memory was saved with, and is opened with again unless told otherwise."""
-
-    embedder: str = EMBEDDER
-    tokenizer: str = DEFAULT_TOKENIZER
-    acl: bool = True
-    vectors: bool = True
-    summary: bool = True
-    mode: str = "framework"
-
-    def options(self) -> MemoryOptions:
-        """The parts that a memory has by it."""
-        return replace(
-            MemoryOptions(),
-            acl=self.acl,
-            vectors=self.vectors,
-            summary=self.summary,
-            mode=self.mode,  # type: ignore[arg-type]
-        )
-
-    def save(self) -> dict[str, JSON]:
-        """As JSON values."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    @classmethod
-    def load(cls, saved: Any) -> Kept:  # noqa: ANN401 - what was read from a file may be anything
-        """What `save` gave.
-
-        Raises:
-            StateError: it gave no such thing.
-        """
-        with reading("what the memory was saved with is damaged"):
-            kept = cls(**saved)
-            if any(type(getattr(kept, n)) is not type(getattr(cls(), n)) for n in cls.__slots__):
-                raise TypeError("of another type")
-        return kept
 
 
 class Home:
@@ -116,10 +74,15 @@ class Home:
         self._state.save(state)
 
     def compare(self, chosen: MemoryOptions, known: Kept) -> None:
-        """Refuse options by which the state cannot be read."""
-        if chosen.summary != known.summary:
-            said = "a summary" if known.summary else "no summary"
+        """Refuse options by which the state cannot be read, or which show everybody everything."""
+        then = known.options
+        if chosen.summary != then.summary:
+            said = "a summary" if then.summary else "no summary"
             raise StateError(f"{self.folder}: it was saved with {said}, and is opened otherwise")
+        if then.acl and not chosen.acl:
+            raise StateError(
+                f"{self.folder}: it was saved with access control, and is opened without"
+            )
 
     def store(self, *, new: bool) -> Store:
         """The store of entries."""

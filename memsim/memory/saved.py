@@ -27,9 +27,9 @@ from memsim.files import WAIT
 from memsim.memory.backlog import Backlog
 from memsim.memory.canonical import canonical
 from memsim.memory.happening import Tell, nobody
-from memsim.memory.home import WORKSPACE, Home, Kept
+from memsim.memory.home import WORKSPACE, Home
+from memsim.memory.kept import Kept
 from memsim.memory.memory import Memory
-from memsim.memory.options import MemoryOptions
 from memsim.memory.state import JSON, pack, reading
 from memsim.memory.vault import somebody
 from memsim.tokens import TokenCounter, load_tokenizer
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from memsim.memory.derived import Erased
     from memsim.memory.entry import Entry
     from memsim.memory.keeping import Part
+    from memsim.memory.options import MemoryOptions
     from memsim.message import Message
     from memsim.models import Embedder, Model
 
@@ -286,8 +287,9 @@ def open_memory(
         embedder: it, or its ref; loaded on first use. That which it was saved with, unless told
             otherwise: `wordllama` for a new one. With another one, entries are embedded anew.
         tokenizer: as `embedder`; `o200k_base` for a new one.
-        options: its parts and their sizes. Unless told otherwise the usual sizes, with the parts
-            that it was saved with.
+        options: its parts and their sizes. Those that it was saved with, unless told otherwise:
+            the usual ones for a new one. What was saved with a summary, without one, or with
+            access control is opened so.
         budget: tokens that a context usually has.
         tell: takes what the memory does of its own accord.
         wait: seconds to wait for another process that has it open.
@@ -295,8 +297,9 @@ def open_memory(
             then a `StoreError`. A turn that others have not finished recording is not seen.
 
     Raises:
-        StateError: the folder holds something else; or the state, the order or the audit trail is
-            damaged or missing. Of what is damaged, a copy is kept beside it.
+        StateError: the folder holds something else, or was saved with other options; or the state,
+            the order or the audit trail is damaged or missing. Of what is damaged, a copy is kept
+            beside it.
         StoreError: another process has it open, or the entries are damaged or missing, older than
             the state, or another memory's.
         RefError: a ref names no embedder or tokenizer.
@@ -306,16 +309,13 @@ def open_memory(
         home.hold(wait)
         state = home.read()
         known = Kept() if state is None else Kept.load(_part(state, "kept"))
-        chosen = options or (MemoryOptions() if state is None else known.options())
+        chosen = options or known.options
         if state is not None:
             home.compare(chosen, known)
         kept = Kept(
             embedder=_named(embedder) or known.embedder,
             tokenizer=tokenizer or known.tokenizer,
-            acl=chosen.acl,
-            vectors=chosen.vectors,
-            summary=chosen.summary,
-            mode=chosen.mode,
+            options=chosen,
         )
         counter = TokenCounter(load_tokenizer(kept.tokenizer))
         memory = SavedMemory(

@@ -21,7 +21,9 @@ from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.acl import Grant
 from memsim.memory.conversation import Conversation
 from memsim.memory.home import FORMAT
+from memsim.memory.hygiene import Policy
 from memsim.memory.options import ToolMode
+from memsim.memory.retrieval.policy import RecallPolicy
 from memsim.memory.snapshot import Snapshot
 from memsim.message import Message, said
 from memsim.models import Reply, Request
@@ -466,14 +468,33 @@ def test_looking_in_changes_nothing(open_it: Open) -> None:
 
 
 def test_it_is_opened_as_it_was_saved(open_it: Open) -> None:
-    """Access control does not fall away because nobody asked for it."""
-    open_it(options=MemoryOptions(vectors=False, summary=False)).close()
-    again = open_it(embedder=None, tokenizer=None)
+    """Every option: what was off stays off, and sizes and days are the same."""
+    options = MemoryOptions(
+        window=9,
+        window_share=0.2,
+        facts=False,
+        episodes=False,
+        recall=False,
+        vectors=False,
+        policy=RecallPolicy(vector=0.5, half_life=timedelta(days=90, microseconds=1), limit=7),
+        hygiene=Policy(retention={"daily": 2, "work": None}, erased=frozenset({"daily", "work"})),
+    )
+    open_it(options=options).close()
 
-    assert (again.options.acl, again.options.vectors, again.options.summary) == (True, False, False)
-    again.close()
+    assert options == open_it(embedder=None, tokenizer=None).options
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+def test_access_control_stays_on(open_it: Open, readonly: bool) -> None:
+    """It falls away neither because nobody asked for it nor because somebody did."""
+    open_it().close()
+
+    with pytest.raises(StateError, match="saved with access control, and is opened without"):
+        open_it(options=MemoryOptions(acl=False), readonly=readonly)
     with pytest.raises(StateError, match="saved with no summary, and is opened otherwise"):
-        open_it(options=MemoryOptions(summary=True))
+        open_it(options=MemoryOptions(summary=True), readonly=readonly)
+
+    assert open_it().options.acl
 
 
 def test_another_embedder_embeds_anew(open_it: Open) -> None:
