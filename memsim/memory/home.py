@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from memsim.memory.stores import Store
 
 ENTRIES, STATE, AUDIT, WORKSPACE = "memory.sqlite3", "state.json", "audit.jsonl", "workspace"
-ORDER = "order.txt"
+ORDER, HEAD = "order.txt", "audit.head"
 
 FORMAT = Format(name="memsim.memory")
+HEAD_FORMAT = Format(name="memsim.audit.head")
 
 _WRITING = frozenset({"write", "erase", "embedded_by"})
 
@@ -41,6 +42,7 @@ class Home:
         self.readonly = readonly
         self.closed = False
         self._state = Snapshot(self.folder / STATE, FORMAT)
+        self._head = Snapshot(self.folder / HEAD, HEAD_FORMAT)
         self._order = Order(self.folder / ORDER)
         self._saved: Any = None
         self._held = ExitStack()
@@ -139,26 +141,48 @@ class Home:
         path = self.folder / AUDIT
         lines = FileLines(path)
         if state is None:
-            return AuditTrail(secrets.token_bytes(16), lines)
+            self._keep_head(Head())
+            return AuditTrail(secrets.token_bytes(16), lines, self._keep_head)
         with reading("its audit trail is damaged"):
             about = state["audit"]
             salt, head = (
                 bytes.fromhex(about["salt"]),
                 Head(number=about["number"], hash=about["hash"]),
             )
+            apart = about.get("apart", False)
+        # Read before the trail: others that look into the memory add to both.
+        known = self._known_head(missing=not apart)
         try:
-            trail = AuditTrail(salt, lines)
-            broken = trail.verify(head)
+            trail = AuditTrail(salt, lines, self._keep_head)
+            found = (trail.verify(h) for h in dict.fromkeys((head, known)))
+            broken = next((b for b in found if b is not None), None)
         except StateError as error:
             raise StateError(f"{path}: {error}; {_copied(path)}") from error
         if broken is not None:
             raise StateError(f"{path}: record {broken.number}: {broken.why}; {_copied(path)}")
+        if not self.readonly and known != trail.head():
+            self._keep_head(trail.head())
         return trail
 
     def close(self) -> None:
         """Let others open it."""
         self.closed = True
         self._held.close()
+
+    def _known_head(self, *, missing: bool) -> Head:
+        """The head of the audit trail that is kept apart; none where it may be missing and is."""
+        if not self._head.exists():
+            if missing:
+                return Head()
+            raise StateError(f"{self._head.path}: is missing: restore it")
+        return _as_head(self._head.load())
+
+    def _keep_head(self, head: Head) -> None:
+        def later(known: Any) -> JSON:  # noqa: ANN401 - what was read may be anything
+            best = head if known is None else max(_as_head(known), head, key=lambda h: h.number)
+            return {"number": best.number, "hash": best.hash}
+
+        self._head.update(later)
 
     def _recognise(self, saved: Any) -> None:  # noqa: ANN401 - what was read may be anything
         """Refuse a store that the state does not belong to.
@@ -192,6 +216,11 @@ class Home:
             raise StateError(f"{self.folder}: is no memory: it holds no {STATE}")
         if self.readonly and STATE not in names:
             raise StateError(f"{self.folder / STATE}: is missing: restore it")
+
+
+def _as_head(saved: Any) -> Head:  # noqa: ANN401 - what was read may be anything
+    with reading("the head of its audit trail is damaged"):
+        return Head(number=0 + saved["number"], hash="" + saved["hash"])
 
 
 class _ReadOnly:

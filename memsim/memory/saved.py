@@ -7,6 +7,7 @@
                      and what tells whether the other files are those that it was written beside
     order.txt        ids of entries in the order in which their messages were said
     audit.jsonl      the audit trail
+    audit.head       where it ends, so that a part that was cut off it is missed
     workspace/       its pages, where agents have tools
     memory.lock      the process that has it open
 
@@ -229,7 +230,12 @@ class SavedMemory(Memory):
             "applying": applying,
             **{name: part.save() for name, part in self._parts()},
             **self._home.marks(),
-            "audit": {"salt": self.audit.salt.hex(), "number": head.number, "hash": head.hash},
+            "audit": {
+                "salt": self.audit.salt.hex(),
+                "number": head.number,
+                "hash": head.hash,
+                "apart": True,
+            },
         }
 
     def _resume(self, state: Any) -> None:  # noqa: ANN401 - what was read may be anything

@@ -387,7 +387,9 @@ def test_a_folder_of_before_is_opened(open_it: Open, folder: Path) -> None:
     old = {"embedder", "tokenizer", "acl", "vectors", "summary", "mode"}
     kept = {name: value for name, value in now["kept"].items() if name in old}
     before = {name: value for name, value in now.items() if name not in {"store", "order"}}
-    state.save({**before, "kept": kept})
+    audit = {name: value for name, value in now["audit"].items() if name != "apart"}
+    state.save({**before, "kept": kept, "audit": audit})
+    (folder / "audit.head").unlink()
     with sqlite3.connect(folder / "memory.sqlite3") as connection:
         connection.execute("DROP TABLE memory")
     connection.close()
@@ -396,7 +398,7 @@ def test_a_folder_of_before_is_opened(open_it: Open, folder: Path) -> None:
     talk(open_it(), 1, first=2)
 
     assert now.keys() == state.load().keys()
-    assert now["kept"] == state.load()["kept"]
+    assert all(now[name] == state.load()[name] for name in ("kept", "audit"))
 
 
 def test_a_changed_audit_trail_is_an_error(open_it: Open, folder: Path) -> None:
@@ -410,6 +412,22 @@ def test_a_changed_audit_trail_is_an_error(open_it: Open, folder: Path) -> None:
         (folder / "audit.jsonl").write_bytes(damaged)
         with pytest.raises(StateError, match=r"audit\.jsonl: .*a copy is kept as audit"):
             open_it()
+
+
+@pytest.mark.parametrize("gone", ["audit.jsonl", "audit.head"])
+def test_what_was_looked_at_stays_on_record(open_it: Open, folder: Path, gone: str) -> None:
+    """A look that changed nothing else cannot be cut off the trail either."""
+    open_it().close()
+    seen = open_it(readonly=True)
+    seen.audited("memory_export", principal="", outcome="allowed")
+    seen.close()
+    open_it(readonly=True).close()
+
+    (folder / gone).unlink()
+
+    for readonly in (True, False):
+        with pytest.raises(StateError, match=r"audit\.(jsonl|head): .*(was cut off|is missing)"):
+            open_it(readonly=readonly)
 
 
 def test_a_folder_of_others_is_refused(open_it: Open, folder: Path) -> None:
