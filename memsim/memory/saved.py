@@ -61,7 +61,7 @@ class SavedMemory(Memory):
 
     def __init__(self, home: Home, kept: Kept, **parts: Any) -> None:  # noqa: ANN401 - as Memory
         self._home = home
-        self._kept = kept
+        self._kept = kept.save()
         self._forgetting: tuple[str, list[str]] | None = None
         self._applying: tuple[str, list[str]] | None = None
         self._written = ""
@@ -224,7 +224,7 @@ class SavedMemory(Memory):
         if self._applying is not None:
             applying = [self._applying[0], [*self._applying[1]]]
         return {
-            "kept": self._kept.save(),
+            "kept": self._kept,
             "backlog": self._backlog.save(),
             "forgetting": forgetting,
             "applying": applying,

@@ -197,7 +197,9 @@ class SQLite:
         """Which memory's it is, and how far it has come, on disk even when the power goes."""
         with self._reading() as connection:
             (changes,) = connection.execute("SELECT changes FROM state").fetchone()
-            now = Standing(memory=standing.named(connection), changes=changes)
+            # A name is for good.
+            name = self._synced.memory if self._synced else ""
+            now = Standing(memory=name or standing.named(connection), changes=changes)
         if now != self._synced:
             with database.failing(self._path):
                 standing.sync_log(self._path)
