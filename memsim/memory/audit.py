@@ -19,7 +19,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
@@ -104,13 +104,20 @@ class AuditTrail:
         salt: makes the digests of keys worthless to who does not have it. The memory keeps it, the
             trail never. Made anew where none is given.
         lines: where the trail is kept; in this process unless told otherwise.
+        keep: keeps the head apart, after each record.
 
     Raises:
         StateError: the lines belong to a trail with another salt, or to none.
     """
 
-    def __init__(self, salt: bytes | None = None, lines: Lines | None = None) -> None:
+    def __init__(
+        self,
+        salt: bytes | None = None,
+        lines: Lines | None = None,
+        keep: Callable[[Head], None] = lambda _: None,
+    ) -> None:
         self.salt = secrets.token_bytes(16) if salt is None else salt
+        self._keep = keep
         self._lines: Lines = InProcessLines() if lines is None else lines
         first = next(self._lines.lines(), None)
         if first not in {None, self._header()}:
@@ -141,7 +148,7 @@ class AuditTrail:
 
         Raises:
             ValueError: the outcome is none of those there are, or the time has no zone.
-            StoreError: it could not be added.
+            StoreError: it could not be added, or its head not kept.
             StateError: the last record is damaged, so that nothing can follow it.
         """
         if outcome not in OUTCOMES:
@@ -162,7 +169,9 @@ class AuditTrail:
             return made
 
         self._lines.append(make)
-        return _head_of(made[-1])
+        head = _head_of(made[-1])
+        self._keep(head)
+        return head
 
     def digest(self, key: str) -> str:
         """What stands in the trail for a key: 32 hexadecimal digits."""

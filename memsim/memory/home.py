@@ -6,7 +6,6 @@ import hashlib
 import os
 import secrets
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,64 +13,25 @@ from memsim.errors import StateError, StoreError
 from memsim.files import locked, sweep, unwritable, write_whole
 from memsim.memory.audit import AuditTrail, Head
 from memsim.memory.journal import FileLines
-from memsim.memory.options import MemoryOptions
+from memsim.memory.order import Order
 from memsim.memory.snapshot import Format, Snapshot
-from memsim.memory.state import JSON, reading
-from memsim.tokens import DEFAULT_TOKENIZER
+from memsim.memory.state import JSON, part, reading
+from memsim.memory.stores.standing import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from memsim.memory.kept import Kept
+    from memsim.memory.options import MemoryOptions
     from memsim.memory.stores import Store
 
 ENTRIES, STATE, AUDIT, WORKSPACE = "memory.sqlite3", "state.json", "audit.jsonl", "workspace"
-ORDER = "order.txt"
+ORDER, HEAD = "order.txt", "audit.head"
 
 FORMAT = Format(name="memsim.memory")
-
-EMBEDDER = "wordllama"
+HEAD_FORMAT = Format(name="memsim.audit.head")
 
 _WRITING = frozenset({"write", "erase", "embedded_by"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """What a memory was saved with, and is opened with again unless told otherwise."""
-
-    embedder: str = EMBEDDER
-    tokenizer: str = DEFAULT_TOKENIZER
-    acl: bool = True
-    vectors: bool = True
-    summary: bool = True
-    mode: str = "framework"
-    workspace: bool = False
-
-    def options(self) -> MemoryOptions:
-        """The parts that a memory has by it."""
-        return replace(
-            MemoryOptions(),
-            acl=self.acl,
-            vectors=self.vectors,
-            summary=self.summary,
-            mode=self.mode,  # type: ignore[arg-type]
-        )
-
-    def save(self) -> dict[str, JSON]:
-        """As JSON values."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    @classmethod
-    def load(cls, saved: Any) -> Kept:  # noqa: ANN401 - what was read from a file may be anything
-        """What `save` gave.
-
-        Raises:
-            StateError: it gave no such thing.
-        """
-        with reading("what the memory was saved with is damaged"):
-            kept = cls(**saved)
-            if any(type(getattr(kept, n)) is not type(getattr(cls(), n)) for n in cls.__slots__):
-                raise TypeError("of another type")
-        return kept
 
 
 class Home:
@@ -82,7 +42,9 @@ class Home:
         self.readonly = readonly
         self.closed = False
         self._state = Snapshot(self.folder / STATE, FORMAT)
-        self._order = FileLines(self.folder / ORDER)
+        self._head = Snapshot(self.folder / HEAD, HEAD_FORMAT)
+        self._order = Order(self.folder / ORDER)
+        self._saved: Any = None
         self._held = ExitStack()
 
     def hold(self, wait: float) -> None:
@@ -103,7 +65,8 @@ class Home:
 
     def read(self) -> Any:  # noqa: ANN401 - what was read from a file may be anything
         """The saved state; None where there is no memory yet."""
-        return self._state.load() if self._state.exists() else None
+        self._saved = self._state.load() if self._state.exists() else None
+        return self._saved
 
     def write(self, state: JSON) -> None:
         """Save a state."""
@@ -113,10 +76,15 @@ class Home:
         self._state.save(state)
 
     def compare(self, chosen: MemoryOptions, known: Kept) -> None:
-        """Refuse options by which the state cannot be read."""
-        if chosen.summary != known.summary:
-            said = "a summary" if known.summary else "no summary"
+        """Refuse options by which the state cannot be read, or which show everybody everything."""
+        then = known.options
+        if chosen.summary != then.summary:
+            said = "a summary" if then.summary else "no summary"
             raise StateError(f"{self.folder}: it was saved with {said}, and is opened otherwise")
+        if then.acl and not chosen.acl:
+            raise StateError(
+                f"{self.folder}: it was saved with access control, and is opened without"
+            )
 
     def store(self, *, new: bool) -> Store:
         """The store of entries."""
@@ -127,56 +95,110 @@ class Home:
         if not new and not path.exists():
             raise StoreError(f"{path}: is missing, and {STATE} is there: restore it")
         store = SQLite(path)
+        self._held.callback(store.close)
         if new and store.count(Where(reader=None, archived=None)):
-            store.close()
             raise StateError(f"{self.folder / STATE}: is missing, and {ENTRIES} is not: restore it")
+        self._standing = store.standing
+        saved = part(self._saved or {}, "store")
+        if saved is not None:
+            self._recognise(saved)
+        elif not self.readonly:
+            store.name_memory()
         return _ReadOnly(store) if self.readonly else store
 
     def order(self) -> dict[str, int]:
         """The place of each entry in the order in which messages were said."""
-        found = enumerate(self._order.lines())
-        order: dict[str, int] = {}
-        for place, line in found:
-            order.setdefault(line.decode("ascii", "replace"), place)
-        return order
+        order = self._order.read(part(self._saved or {}, "order"))
+        if order is None and self.readonly:
+            # Whoever has it open may have written it anew since the state was read.
+            order = self._order.read(part(self._state.load(), "order"))
+        if order is not None:
+            return order
+        path = self.folder / ORDER
+        if not path.exists():
+            raise StateError(f"{path}: is missing: restore it")
+        raise StateError(f"{path}: is damaged: restore it; {_copied(path)}")
+
+    def marks(self) -> dict[str, JSON]:
+        """What the other files have to be like for a state to belong to them."""
+        now = self._standing()
+        return {
+            "store": {"memory": now.memory, "changes": now.changes},
+            "order": self._order.marks(),
+        }
 
     def said(self, entries: Sequence[str]) -> None:
         """Messages were said after all others."""
         if entries and not self.readonly:
-            self._order.append(lambda _: [name.encode("ascii") for name in entries])
+            self._order.add(entries)
 
-    def reorder(self, entries: Sequence[str]) -> None:
-        """Write the order anew."""
-        try:
-            write_whole(self._order.path, "".join(f"{e}\n" for e in entries).encode("ascii"))
-        except OSError as error:
-            raise unwritable(self._order.path, error) from error
+    def reorder(self, entries: Sequence[str], keep: Callable[[], None]) -> None:
+        """Write the order anew; `keep` writes a state with the marks of both."""
+        self._order.replace(entries, keep)
 
     def audit(self, state: Any) -> AuditTrail:  # noqa: ANN401 - what was read may be anything
         """The audit trail, once it has been looked through."""
         path = self.folder / AUDIT
         lines = FileLines(path)
         if state is None:
-            return AuditTrail(secrets.token_bytes(16), lines)
+            self._keep_head(Head())
+            return AuditTrail(secrets.token_bytes(16), lines, self._keep_head)
         with reading("its audit trail is damaged"):
             about = state["audit"]
             salt, head = (
                 bytes.fromhex(about["salt"]),
                 Head(number=about["number"], hash=about["hash"]),
             )
+            apart = about.get("apart", False)
+        # Read before the trail: others that look into the memory add to both.
+        known = self._known_head(missing=not apart)
         try:
-            trail = AuditTrail(salt, lines)
-            broken = trail.verify(head)
+            trail = AuditTrail(salt, lines, self._keep_head)
+            found = (trail.verify(h) for h in dict.fromkeys((head, known)))
+            broken = next((b for b in found if b is not None), None)
         except StateError as error:
             raise StateError(f"{path}: {error}; {_copied(path)}") from error
         if broken is not None:
             raise StateError(f"{path}: record {broken.number}: {broken.why}; {_copied(path)}")
+        if not self.readonly and known != trail.head():
+            self._keep_head(trail.head())
         return trail
 
     def close(self) -> None:
         """Let others open it."""
         self.closed = True
         self._held.close()
+
+    def _known_head(self, *, missing: bool) -> Head:
+        """The head of the audit trail that is kept apart; none where it may be missing and is."""
+        if not self._head.exists():
+            if missing:
+                return Head()
+            raise StateError(f"{self._head.path}: is missing: restore it")
+        return _as_head(self._head.load())
+
+    def _keep_head(self, head: Head) -> None:
+        def later(known: Any) -> JSON:  # noqa: ANN401 - what was read may be anything
+            best = head if known is None else max(_as_head(known), head, key=lambda h: h.number)
+            return {"number": best.number, "hash": best.hash}
+
+        self._head.update(later)
+
+    def _recognise(self, saved: Any) -> None:  # noqa: ANN401 - what was read may be anything
+        """Refuse a store that the state does not belong to.
+
+        A newer one does: a process that is killed has written to it since.
+        """
+        path, now = self.folder / ENTRIES, self._standing()
+        with reading("where its store stood is damaged"):
+            then = Standing(memory="" + saved["memory"], changes=0 + saved["changes"])
+        if now.memory not in {"", then.memory}:  # a name may have stood in the log that is gone
+            raise StoreError(f"{path}: belongs to another memory than {STATE}: restore it")
+        if now.memory != then.memory or now.changes < then.changes:
+            raise StoreError(
+                f"{path}: is older than {STATE}, or its log is missing: it has seen"
+                f" {now.changes} of {then.changes} changes: restore it"
+            )
 
     def _check(self) -> None:
         """Refuse what is there and is no memory."""
@@ -194,6 +216,11 @@ class Home:
             raise StateError(f"{self.folder}: is no memory: it holds no {STATE}")
         if self.readonly and STATE not in names:
             raise StateError(f"{self.folder / STATE}: is missing: restore it")
+
+
+def _as_head(saved: Any) -> Head:  # noqa: ANN401 - what was read may be anything
+    with reading("the head of its audit trail is damaged"):
+        return Head(number=0 + saved["number"], hash="" + saved["hash"])
 
 
 class _ReadOnly:

@@ -3,9 +3,11 @@
 ::
 
     memory.sqlite3   entries, with their words and vectors
-    state.json       conversations, summaries, permissions, working memory, ledger, and what goes on
+    state.json       conversations, summaries, permissions, working memory, ledger, what goes on,
+                     and what tells whether the other files are those that it was written beside
     order.txt        ids of entries in the order in which their messages were said
     audit.jsonl      the audit trail
+    audit.head       where it ends, so that a part that was cut off it is missed
     workspace/       its pages, where it has some: in a folder for each principal
     memory.lock      the process that has it open
 
@@ -26,9 +28,9 @@ from memsim.files import WAIT
 from memsim.memory.backlog import Backlog
 from memsim.memory.canonical import canonical
 from memsim.memory.happening import Tell, nobody
-from memsim.memory.home import WORKSPACE, Home, Kept
+from memsim.memory.home import WORKSPACE, Home
+from memsim.memory.kept import Kept
 from memsim.memory.memory import Memory
-from memsim.memory.options import MemoryOptions
 from memsim.memory.state import JSON, pack, reading
 from memsim.memory.vault import somebody
 from memsim.tokens import TokenCounter, load_tokenizer
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from memsim.memory.acl import Grant
     from memsim.memory.derived import Erased
     from memsim.memory.entry import Entry
+    from memsim.memory.keeping import Part
+    from memsim.memory.options import MemoryOptions
     from memsim.message import Message
     from memsim.models import Embedder, Model
 
@@ -57,7 +61,7 @@ class SavedMemory(Memory):
 
     def __init__(self, home: Home, kept: Kept, **parts: Any) -> None:  # noqa: ANN401 - as Memory
         self._home = home
-        self._kept = kept
+        self._kept = kept.save()
         self._forgetting: tuple[str, list[str]] | None = None
         self._applying: tuple[str, list[str]] | None = None
         self._written = ""
@@ -173,7 +177,7 @@ class SavedMemory(Memory):
         own = self.audit
         super().load(saved)
         self.audit = own
-        self._home.reorder(self._timeline.order())
+        self._home.reorder(self._timeline.order(), self.keep)
         self.keep()
 
     def close(self) -> None:
@@ -209,6 +213,10 @@ class SavedMemory(Memory):
         self._applying = None
         self.keep()
 
+    def _parts(self) -> list[tuple[str, Part]]:
+        """What the state holds beside the entries: the pages are files already."""
+        return [(name, part) for name, part in self._keeping.parts.items() if name != WORKSPACE]
+
     def _state(self) -> dict[str, JSON]:
         head = self.audit.head()
         forgetting: JSON = None
@@ -218,24 +226,23 @@ class SavedMemory(Memory):
         if self._applying is not None:
             applying = [self._applying[0], [*self._applying[1]]]
         return {
-            "kept": self._kept.save(),
+            "kept": self._kept,
             "backlog": self._backlog.save(),
             "forgetting": forgetting,
             "applying": applying,
-            "permissions": self.permissions.save(),
-            "conversations": self.conversations.save(),
-            "working": self.working.save(),
-            "ledger": self.ledger.save(),
-            "audit": {"salt": self.audit.salt.hex(), "number": head.number, "hash": head.hash},
+            **{name: part.save() for name, part in self._parts()},
+            **self._home.marks(),
+            "audit": {
+                "salt": self.audit.salt.hex(),
+                "number": head.number,
+                "hash": head.hash,
+                "apart": True,
+            },
         }
 
     def _resume(self, state: Any) -> None:  # noqa: ANN401 - what was read may be anything
         with reading("it is not the state of a memory"):
-            # The workspace is in its own files.
-            kept = {
-                n: part for n, part in self._keeping.parts.items() if part is not self.workspace
-            }
-            parts = [(part, state[name]) for name, part in kept.items()]
+            parts = [(part, state[name]) for name, part in self._parts()]
             backlog, forgetting = Backlog.load(state["backlog"]), state["forgetting"]
             if forgetting is not None:
                 principal, sources = forgetting
@@ -248,13 +255,14 @@ class SavedMemory(Memory):
             return
         self._written = canonical(state)
         self._backlog.take_over(backlog)
-        if len(self._order) > 2 * len(self._timeline.order()) + _SPARE:
-            self._home.reorder(self._timeline.order())
         if applying is not None:
             self._reapply(owner, frozenset(shared))
             self.keep()
         if forgetting is not None:
             self.forget(principal, sources)
+        if len(self._order) > 2 * len(self._timeline.order()) + _SPARE:
+            self._home.reorder(self._timeline.order(), self.keep)
+            self.keep()
 
     def _follow(self, principals: Iterable[str]) -> None:
         if not self._home.readonly:
@@ -292,8 +300,9 @@ def open_memory(
         embedder: it, or its ref; loaded on first use. That which it was saved with, unless told
             otherwise: `wordllama` for a new one. With another one, entries are embedded anew.
         tokenizer: as `embedder`; `o200k_base` for a new one.
-        options: its parts and their sizes. Unless told otherwise the usual sizes, with the parts
-            that it was saved with.
+        options: its parts and their sizes. Those that it was saved with, unless told otherwise:
+            the usual ones for a new one. What was saved with a summary, without one, or with
+            access control is opened so.
         budget: tokens that a context usually has.
         workspace: whether it has pages, as `Memory` says, in its folder `workspace`. It has where
             agents have tools, and once it had.
@@ -303,9 +312,11 @@ def open_memory(
             then a `StoreError`. A turn that others have not finished recording is not seen.
 
     Raises:
-        StateError: the folder holds something else; or the state or the audit trail is damaged or
-            missing. Of what is damaged, a copy is kept beside it.
-        StoreError: another process has it open, or the entries are damaged or missing.
+        StateError: the folder holds something else, or was saved with other options; or the state,
+            the order or the audit trail is damaged or missing. Of what is damaged, a copy is kept
+            beside it.
+        StoreError: another process has it open, or the entries are damaged or missing, older than
+            the state, or another memory's.
         RefError: a ref names no embedder or tokenizer.
     """
     home = Home(Path(folder), readonly=readonly)
@@ -313,16 +324,13 @@ def open_memory(
         home.hold(wait)
         state = home.read()
         known = Kept() if state is None else Kept.load(_part(state, "kept"))
-        chosen = options or (MemoryOptions() if state is None else known.options())
+        chosen = options or known.options
         if state is not None:
             home.compare(chosen, known)
         kept = Kept(
             embedder=_named(embedder) or known.embedder,
             tokenizer=tokenizer or known.tokenizer,
-            acl=chosen.acl,
-            vectors=chosen.vectors,
-            summary=chosen.summary,
-            mode=chosen.mode,
+            options=chosen,
             workspace=workspace or known.workspace or chosen.mode != "framework",
         )
         counter = TokenCounter(load_tokenizer(kept.tokenizer))

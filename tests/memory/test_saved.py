@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -19,6 +20,11 @@ from memsim.errors import ModelError, RefError, StateError, StoreError
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.acl import Grant
 from memsim.memory.conversation import Conversation
+from memsim.memory.home import FORMAT
+from memsim.memory.hygiene import Policy
+from memsim.memory.options import ToolMode
+from memsim.memory.retrieval.policy import RecallPolicy
+from memsim.memory.snapshot import Snapshot
 from memsim.message import Message, said
 from memsim.models import Reply, Request
 
@@ -123,6 +129,22 @@ def test_it_goes_on_where_it_ended(open_it: Open) -> None:
     assert {"summary", "recalled", "window"} <= {s.layer for s in expected.sections}
     assert before == again.save()
     assert again.ledger.claim(of, "item", START) is None
+
+
+@pytest.mark.parametrize("mode", get_args(ToolMode))
+def test_it_goes_on_whoever_stores(open_it: Open, mode: ToolMode) -> None:
+    """With pages of agents as well, which are files and no part of the state."""
+    memory = open_it(options=MemoryOptions(mode=mode))
+    talk(memory, 1)
+    note = memory.note("ana", "Four spaces.")
+    before = memory.save()
+    memory.close()
+    again = open_it()
+
+    assert before == again.save()
+    assert mode == again.options.mode
+    if again.workspace is not None:
+        assert "Four spaces." in (again.workspace.of("ana").read(note) or "")
 
 
 def test_the_audit_trail_goes_on(open_it: Open) -> None:
@@ -265,7 +287,7 @@ def test_a_damaged_state_is_an_error_and_stays(open_it: Open, folder: Path, dama
     assert damage == copy.read_bytes()
 
 
-@pytest.mark.parametrize("gone", ["state.json", "memory.sqlite3"])
+@pytest.mark.parametrize("gone", ["state.json", "memory.sqlite3", "order.txt"])
 def test_half_a_memory_is_an_error(open_it: Open, folder: Path, gone: str) -> None:
     """What is missing is named; the other half is left alone."""
     memory = open_it()
@@ -281,6 +303,104 @@ def test_half_a_memory_is_an_error(open_it: Open, folder: Path, gone: str) -> No
     assert left == sorted(p.name for p in folder.iterdir())
 
 
+def test_entries_that_are_not_of_the_state_are_an_error(
+    open_it: Open, folder: Path, tmp_path: Path
+) -> None:
+    """A log that was lost, or another memory's file, is neither an empty nor a foreign memory."""
+    entries, log = folder / "memory.sqlite3", folder / "memory.sqlite3-wal"
+    with open_memory(tmp_path / "other", now=lambda: START, embedder="hash:dim=16") as other:
+        talk(other, 9)
+    memory = open_it()
+    talk(memory, 2)
+    without = entries.read_bytes()
+    assert log.exists()
+    leave(memory)
+    whole = entries.read_bytes()
+
+    entries.write_bytes(without)
+    with pytest.raises(StoreError, match=r"memory\.sqlite3: is older than state\.json"):
+        open_it()
+    entries.write_bytes((tmp_path / "other" / "memory.sqlite3").read_bytes())
+    with pytest.raises(StoreError, match=r"memory\.sqlite3: belongs to another memory"):
+        open_it(readonly=True)
+    entries.write_bytes(whole)
+
+    assert ["ana0", "ana1"] == [e.key for e in open_it().entries("ana") if e.layer == "episodic"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda order: order[:-33],
+        lambda order: bytes(len(order)),
+        lambda order: bytes([order[0] ^ 1]) + order[1:],
+        lambda order: order[33:66] + order[:33] + order[66:],
+    ],
+    ids=["cut", "zeroes", "a bit", "another order"],
+)
+def test_a_damaged_order_is_an_error(
+    open_it: Open, folder: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    """What was said first is not shuffled in silence; lines of a killed process are welcome."""
+    memory = open_it()
+    talk(memory, 3)
+    memory.close()
+    order = (folder / "order.txt").read_bytes()
+    (folder / "order.txt").write_bytes(damage(order))
+
+    with pytest.raises(StateError, match=r"order\.txt: is damaged: restore it; a copy is kept"):
+        open_it()
+
+    (folder / "order.txt").write_bytes(order + b"0" * 32 + b"\n" + b"torn")
+    talk(open_it(), 1, first=3)
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_an_order_that_was_being_written_anew_is_no_damage(
+    open_it: Open, monkeypatch: pytest.MonkeyPatch, written: bool
+) -> None:
+    """Whichever of the two a kill leaves."""
+    memory = open_it()
+    talk(memory, 3)
+
+    def failing(path: Path, data: bytes) -> None:
+        if written:
+            path.write_bytes(data)
+        raise OSError("no room")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("memsim.memory.order.write_whole", failing)
+        with pytest.raises(StoreError, match=r"order\.txt: cannot be written"):
+            memory.load(memory.save())
+    leave(memory)
+
+    talk(open_it(), 1, first=3)
+
+
+def test_a_folder_of_before_is_opened(open_it: Open, folder: Path) -> None:
+    """States without what they hold by now are gone on with, and hold it from then on."""
+    memory = open_it()
+    talk(memory, 2)
+    memory.close()
+    state = Snapshot(folder / "state.json", FORMAT)
+    now = state.load()
+    old = {"embedder", "tokenizer", "acl", "vectors", "summary", "mode"}
+    kept = {name: value for name, value in now["kept"].items() if name in old}
+    before = {name: value for name, value in now.items() if name not in {"store", "order"}}
+    audit = {name: value for name, value in now["audit"].items() if name != "apart"}
+    state.save({**before, "kept": kept, "audit": audit})
+    (folder / "audit.head").unlink()
+    with sqlite3.connect(folder / "memory.sqlite3") as connection:
+        connection.execute("DROP TABLE memory")
+    connection.close()
+
+    open_it(readonly=True)
+    talk(open_it(), 1, first=2)
+
+    assert now.keys() == state.load().keys()
+    assert all(now[name] == state.load()[name] for name in ("kept", "audit"))
+
+
 def test_a_changed_audit_trail_is_an_error(open_it: Open, folder: Path) -> None:
     """So is one that was cut: the state knows where it ended."""
     memory = open_it()
@@ -292,6 +412,22 @@ def test_a_changed_audit_trail_is_an_error(open_it: Open, folder: Path) -> None:
         (folder / "audit.jsonl").write_bytes(damaged)
         with pytest.raises(StateError, match=r"audit\.jsonl: .*a copy is kept as audit"):
             open_it()
+
+
+@pytest.mark.parametrize("gone", ["audit.jsonl", "audit.head"])
+def test_what_was_looked_at_stays_on_record(open_it: Open, folder: Path, gone: str) -> None:
+    """A look that changed nothing else cannot be cut off the trail either."""
+    open_it().close()
+    seen = open_it(readonly=True)
+    seen.audited("memory_export", principal="", outcome="allowed")
+    seen.close()
+    open_it(readonly=True).close()
+
+    (folder / gone).unlink()
+
+    for readonly in (True, False):
+        with pytest.raises(StateError, match=r"audit\.(jsonl|head): .*(was cut off|is missing)"):
+            open_it(readonly=readonly)
 
 
 def test_a_folder_of_others_is_refused(open_it: Open, folder: Path) -> None:
@@ -350,14 +486,33 @@ def test_looking_in_changes_nothing(open_it: Open) -> None:
 
 
 def test_it_is_opened_as_it_was_saved(open_it: Open) -> None:
-    """Access control does not fall away because nobody asked for it."""
-    open_it(options=MemoryOptions(vectors=False, summary=False)).close()
-    again = open_it(embedder=None, tokenizer=None)
+    """Every option: what was off stays off, and sizes and days are the same."""
+    options = MemoryOptions(
+        window=9,
+        window_share=0.2,
+        facts=False,
+        episodes=False,
+        recall=False,
+        vectors=False,
+        policy=RecallPolicy(vector=0.5, half_life=timedelta(days=90, microseconds=1), limit=7),
+        hygiene=Policy(retention={"daily": 2, "work": None}, erased=frozenset({"daily", "work"})),
+    )
+    open_it(options=options).close()
 
-    assert (again.options.acl, again.options.vectors, again.options.summary) == (True, False, False)
-    again.close()
+    assert options == open_it(embedder=None, tokenizer=None).options
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+def test_access_control_stays_on(open_it: Open, readonly: bool) -> None:
+    """It falls away neither because nobody asked for it nor because somebody did."""
+    open_it().close()
+
+    with pytest.raises(StateError, match="saved with access control, and is opened without"):
+        open_it(options=MemoryOptions(acl=False), readonly=readonly)
     with pytest.raises(StateError, match="saved with no summary, and is opened otherwise"):
-        open_it(options=MemoryOptions(summary=True))
+        open_it(options=MemoryOptions(summary=True), readonly=readonly)
+
+    assert open_it().options.acl
 
 
 @pytest.mark.parametrize("given", [{"options": MemoryOptions(mode="both")}, {"workspace": True}])

@@ -79,7 +79,7 @@ def connect(path: Path) -> sqlite3.Connection:
         SchemaError: a newer memsim wrote it.
         StoreError: it is damaged, belongs to something else, or cannot be opened.
     """
-    with failing(path):
+    with reading(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             _create(path)
@@ -112,6 +112,22 @@ def failing(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {error}") from error
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """As `failing`, for what reads alone: a value of the wrong kind is damage as well.
+
+    A flipped bit may make a number of a text, and SQLite gives either out without a word.
+
+    Raises:
+        StoreError: something inside failed.
+    """
+    with failing(path):
+        try:
+            yield
+        except (LookupError, TypeError, ValueError, OverflowError) as error:
+            raise Damaged("a value in it is of the wrong kind") from error
 
 
 def damaged(path: Path, why: str) -> StoreError:

@@ -42,16 +42,18 @@ def _current(connection: sqlite3.Connection) -> bool:
 
 
 def _lay_out_anew(connection: sqlite3.Connection) -> None:
-    made = _made_with(connection)
-    dimension = made[1] or 0
+    changes, name, size = _made_with(connection)
+    dimension = size or 0
     connection.execute("ALTER TABLE entries RENAME TO older")
-    for kind, name in connection.execute(
+    for kind, older in connection.execute(
         "SELECT type, name FROM sqlite_schema WHERE name IN"
         " ('postings', 'words', 'state', 'shelves', 'in_order') ORDER BY name"
     ).fetchall():
-        connection.execute(f"DROP {kind} {name}")
+        connection.execute(f"DROP {kind} {older}")
     database.lay_out(connection)
-    connection.execute("UPDATE state SET embedder = ?, dimension = ?, changes = 1", made)
+    connection.execute(
+        "UPDATE state SET embedder = ?, dimension = ?, changes = ?", (name, size, changes + 1)
+    )
     numbers: dict[Shelf, int] = {}
     for record, vector in connection.execute("SELECT record, vector FROM older"):
         entry = decode(record, "a record of the older layout")
@@ -60,16 +62,20 @@ def _lay_out_anew(connection: sqlite3.Connection) -> None:
         known = None if vector is None or not dimension else rows.unpack([vector], dimension)[0]
         row = rows.add(connection, entry, numbers[entry.shelf], known)
         connection.execute(
-            "UPDATE shelves SET entries = entries + 1, terms = terms + ?, version = 1"
+            "UPDATE shelves SET entries = entries + 1, terms = terms + ?, version = ?"
             " WHERE number = ?",
-            (row.length, row.shelf),
+            (row.length, changes + 1, row.shelf),
         )
     connection.execute("DROP TABLE older")
 
 
-def _made_with(connection: sqlite3.Connection) -> tuple[str | None, int | None]:
+def _made_with(connection: sqlite3.Connection) -> tuple[int, str | None, int | None]:
+    """How often it was changed, and what its vectors were made with."""
     there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'state'").fetchone()
     if not there:
-        return None, None
-    name, dimension = connection.execute("SELECT embedder, dimension FROM state").fetchone()
-    return name, dimension
+        return 0, None, None
+    changes, name, dimension = connection.execute(
+        "SELECT changes, embedder, dimension FROM state"
+    ).fetchone()
+    rows.check_counts(changes)
+    return changes, name, dimension

@@ -30,6 +30,8 @@ _LONG: Final = 128
 """Characters of a term above which a digest stands for it: FTS5 would cut it off."""
 
 
+_COUNTED: Final = 1 << 62
+
 ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FROM entries"
 """Selects what `read` takes."""
 
@@ -142,6 +144,16 @@ def unpack(blobs: Sequence[bytes], dimension: int) -> Vectors:
 def check_sum(record: str, *columns: object) -> int:
     """What tells that a row is as it was written."""
     return zlib.crc32("\n".join((*map(str, columns), record)).encode())
+
+
+def check_counts(*counts: object) -> None:
+    """Refuse what cannot have been counted.
+
+    Raises:
+        Damaged: one of them is no number, or too small or large for a count.
+    """
+    if not all(isinstance(count, int) and 0 <= count < _COUNTED for count in counts):
+        raise Damaged("a count is damaged")
 
 
 def places(connection: sqlite3.Connection, shelf: int, term: str) -> Columns:

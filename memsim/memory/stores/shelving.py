@@ -159,6 +159,7 @@ class Shelving:
         for number, record, told, entries, terms in found:
             if rows.check_sum(str(record)) != told:
                 raise Damaged(f"shelf {number} is damaged: its check sum is wrong")
+            rows.check_counts(entries, terms)
             held = self._held.get(number)
             if held is None:
                 held = self._take(number, decode_shelf(record, f"shelf {number}"))

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Final
 from memsim.errors import StoreError
 from memsim.memory.retrieval import Hit
 from memsim.memory.retrieval.maxscore import Tally
-from memsim.memory.stores import PAGE, Embedded, batch, database, ranking, rows
+from memsim.memory.stores import PAGE, Embedded, batch, database, ranking, rows, standing
 from memsim.memory.stores.codec import instant
 from memsim.memory.stores.migrating import migrate
 from memsim.memory.stores.shelving import Shelving
+from memsim.memory.stores.standing import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -57,8 +58,9 @@ class SQLite:
         self._shelving = Shelving()
         self._tally = Tally()
         self._embedded: Embedded | None = None
+        self._synced: Standing | None = None
         try:
-            with database.failing(self._path):
+            with database.reading(self._path):
                 migrate(self._connection)
                 (erasing,) = self._connection.execute("SELECT erasing FROM state").fetchone()
             if erasing:
@@ -191,6 +193,26 @@ class SQLite:
             held = (s.read_vectors(connection, size) for s in self._shelving.admitted(where))
             return self._hits(ranking.nearest(vector, held, k), k)
 
+    def standing(self) -> Standing:
+        """Which memory's it is, and how far it has come, on disk even when the power goes."""
+        with self._reading() as connection:
+            (changes,) = connection.execute("SELECT changes FROM state").fetchone()
+            # A name is for good.
+            name = self._synced.memory if self._synced else ""
+            now = Standing(memory=name or standing.named(connection), changes=changes)
+        if now != self._synced:
+            with database.failing(self._path):
+                standing.sync_log(self._path)
+            self._synced = now
+        return now
+
+    def name_memory(self) -> None:
+        """Have it told apart from every other memory's from now on, where it is not yet."""
+        with self._writing() as (connection, changes):
+            if not standing.named(connection):
+                standing.name(connection)
+                connection.execute("UPDATE state SET changes = ?", (changes,))
+
     def close(self) -> None:
         """Release the file; see `Store`."""
         with self._lock:
@@ -200,7 +222,7 @@ class SQLite:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, database.failing(self._path):
+        with self._lock, database.reading(self._path):
             connection = self._open
             connection.execute("BEGIN")
             try:
@@ -233,9 +255,11 @@ class SQLite:
         return self._connection
 
     def _refresh(self) -> int:
-        state = self._open.execute("SELECT changes, epoch, embedder, dimension FROM state")
-        changes, epoch, embedder, dimension = state.fetchone()
-        self._shelving.refresh(self._open, changes, epoch)
+        with database.reading(self._path):
+            state = self._open.execute("SELECT changes, epoch, embedder, dimension FROM state")
+            changes, epoch, embedder, dimension = state.fetchone()
+            rows.check_counts(changes, epoch)
+            self._shelving.refresh(self._open, changes, epoch)
         self._embedded = None if embedder is None else Embedded(embedder, dimension)
         return int(changes)
 

@@ -95,6 +95,28 @@ def test_a_flipped_bit_never_changes_what_is_remembered(path: Path) -> None:
     assert loud
 
 
+@pytest.mark.parametrize(
+    ("damage", "read"),
+    [
+        ("entries SET vector = 7", lambda s: s.nearest(VECTOR, ALL, 5)),
+        ("entries SET length = 'x'", lambda s: s.lexical("falcon", ALL, 5)),
+        ("shelves SET terms = 'x'", lambda s: s.write([entry("1", "falcon")])),
+        ("state SET changes = x'ff'", lambda s: s.erase([entry("1").id])),
+    ],
+)
+def test_a_value_of_another_kind_is_damage(
+    path: Path, damage: str, read: Callable[[SQLite], object]
+) -> None:
+    """A flipped bit makes a number of a text, which the integrity check lets pass."""
+    change(path, f"UPDATE {damage}")
+    store = SQLite(path)
+
+    with pytest.raises(StoreError, match=r"memory\.db is damaged"):
+        read(store)
+
+    store.close()
+
+
 def test_a_newer_schema_is_refused(path: Path) -> None:
     """Before anything is read or written."""
     change(path, f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
@@ -141,6 +163,23 @@ def test_an_older_layout_is_migrated(path: Path, aged: tuple[str, ...]) -> None:
         store.write([entry("new", "falcon")])
         store.erase([entry("new").id])
         store.close()
+
+
+def test_a_migration_goes_on_counting(path: Path) -> None:
+    """A store never looks older than it was, and keeps its name."""
+    store = SQLite(path)
+    store.name_memory()
+    before = store.standing()
+    store.close()
+    change(path, "UPDATE state SET analysis = 'otherwise'")
+
+    store = SQLite(path)
+    after = store.standing()
+    store.close()
+
+    assert before.memory
+    assert before.memory == after.memory
+    assert before.changes < after.changes
 
 
 def test_a_migration_that_fails_changes_nothing(path: Path) -> None:

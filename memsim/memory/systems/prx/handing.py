@@ -31,7 +31,7 @@ def hand_over(brain: Brain, folder: Path, now: datetime, *, acl: bool) -> int:
 
     Raises:
         StoreError: another process has the memory open, or it cannot be written.
-        StateError: the folder holds something else.
+        StateError: the folder holds something else, or rows with access control that is now off.
     """
     from memsim.memory.options import MemoryOptions
     from memsim.memory.saved import open_memory
