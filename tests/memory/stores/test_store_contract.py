@@ -147,6 +147,15 @@ def test_vectors_of_another_dimension_are_refused_whole(store: Store) -> None:
     assert 1 == len(store.nearest(array([unit(1, 0, 0, 0)])[0], ALL, 5))
 
 
+def test_a_query_that_is_not_finite_is_refused(store: Store) -> None:
+    """No store makes scores of it."""
+    store.write([entry("a")], array([unit(1, 0, 0, 0)]))
+
+    for odd in (np.nan, np.inf):
+        with pytest.raises(StoreError, match="not finite"):
+            store.nearest(np.array([odd, 0, 0, 0], np.float32), ALL, 1)
+
+
 def test_what_cannot_be_encoded_is_refused_whole(store: Store) -> None:
     """A lone surrogate in a list, which an entry does not look into."""
     with pytest.raises(StoreError):
