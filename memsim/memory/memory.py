@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memsim.memory.acl import Grant, Where
+from memsim.memory.acl import Grant, Where, somebody
 from memsim.memory.ageing import Ageing
 from memsim.memory.assembly import SEARCHED, Parts
 from memsim.memory.audit import AuditTrail
@@ -24,7 +24,7 @@ from memsim.memory.ledger import InjectionLedger
 from memsim.memory.options import MemoryOptions
 from memsim.memory.state import JSON
 from memsim.memory.tools import Tools
-from memsim.memory.vault import Found, somebody
+from memsim.memory.vault import Found
 from memsim.memory.working import WorkingMemory
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memsim.files import WAIT
+from memsim.memory.acl import somebody
 from memsim.memory.backlog import Backlog
 from memsim.memory.canonical import canonical
 from memsim.memory.happening import Tell, nobody
@@ -30,7 +31,6 @@ from memsim.memory.home import WORKSPACE, Home, Kept
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
 from memsim.memory.state import JSON, pack, reading
-from memsim.memory.vault import somebody
 from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:

@@ -240,33 +240,33 @@ def test_a_message_that_is_told_twice_is_kept_once() -> None:
 # -- identity
 
 
-@pytest.mark.parametrize("acl", [True, False])
-def test_nobody_has_no_memory(acl: bool) -> None:
-    """An empty principal is refused everywhere, before anything is done."""
+@pytest.mark.parametrize(("acl", "nobody"), [(True, ""), (False, ""), (True, " ")])
+def test_nobody_has_no_memory(acl: bool, nobody: str) -> None:
+    """An empty or blank principal is refused everywhere, before anything is done."""
     it = Remembering(options=MemoryOptions(vectors=False, acl=acl, mode="both"))
     it.say(CODE)
     before, memory = it.saved(), it.memory
-    grant = Grant(owner="ana", reader="")
+    grant = Grant(owner="ana", reader=nobody)
 
     for use in (
-        lambda: memory.observe(it.message("hello", who="", session="s")),
-        lambda: it.asked("code", who="", session="s"),
-        lambda: memory.search("code", principal=""),
-        lambda: memory.remember("", "key", "text"),
-        lambda: memory.present(""),
-        lambda: memory.note("", "text"),
-        lambda: memory.tools(""),
-        lambda: memory.share("ana", "", ["ana-1"]),
-        lambda: memory.share("", "ana", ["ana-1"]),
-        lambda: memory.unshare("", "ana", ["ana-1"]),
+        lambda: memory.observe(it.message("hello", who=nobody, session="s")),
+        lambda: it.asked("code", who=nobody, session="s"),
+        lambda: memory.search("code", principal=nobody),
+        lambda: memory.remember(nobody, "key", "text"),
+        lambda: memory.present(nobody),
+        lambda: memory.note(nobody, "text"),
+        lambda: memory.tools(nobody),
+        lambda: memory.share("ana", nobody, ["ana-1"]),
+        lambda: memory.share(nobody, "ana", ["ana-1"]),
+        lambda: memory.unshare(nobody, "ana", ["ana-1"]),
         lambda: memory.grant(grant),
-        lambda: memory.meant("", "code"),
-        lambda: memory.forget("", ["ana-1"]),
-        lambda: memory.entries(""),
+        lambda: memory.meant(nobody, "code"),
+        lambda: memory.forget(nobody, ["ana-1"]),
+        lambda: memory.entries(nobody),
     ):
         with pytest.raises(AccessError):
             use()
-    assert not memory.may_see("", "ana's")
+    assert not memory.may_see(nobody, "ana's")
     assert before == it.saved()
 
 
