@@ -89,6 +89,10 @@ class Policy:
         # What would be put away now, and has long been old enough to be erased, need not wait.
         return self._put_away(entry, now) and _is_due(entry, self.purge_after, now)
 
+    def is_due(self, entry: Entry, now: datetime) -> bool:
+        """Whether an entry is due to be put away or erased."""
+        return self.to_erase(entry, now) or self.to_archive(entry, now)
+
     def to_archive(self, entry: Entry, now: datetime) -> bool:
         """Whether an entry is due to be put away, and not to be erased."""
         if self._stays(entry) or entry.archived or self.to_erase(entry, now):
@@ -123,6 +127,18 @@ class Outcome:
     def complete(self) -> bool:
         """Whether nothing is left to do."""
         return self.error is None and self.left == 0
+
+
+def owners_due(store: Store, policy: Policy, now: datetime) -> list[str]:
+    """Whose entries are due, by name in order; the store is read through once.
+
+    Args:
+        store: where entries are kept.
+        policy: when what is due.
+        now: the present.
+    """
+    where = Where(reader=None, layers=policy.layers, archived=None)
+    return sorted({e.owner for e in each(store, where) if policy.is_due(e, utc(now))})
 
 
 def clean(

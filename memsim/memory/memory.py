@@ -117,7 +117,7 @@ class Memory:
             StoreError: somebody has joined the conversation, and the store failed to open it to
                 them; that is done at the next call, and the message is not lost.
         """
-        Conversation(message.principal, message.session)
+        Conversation(somebody(message.principal), message.session)
         exchange(message)
         if not self.conversations.is_new(message):
             return
@@ -321,8 +321,7 @@ class Memory:
         self.working.sweep(now)
         self.ledger.sweep(now)
         if self.options.hygiene is not None:
-            for owner in self.permissions.known():
-                self._ageing.clean(owner, self.options.hygiene, now)
+            self._ageing.elapse(self.options.hygiene, now)
 
     # -- looked into
 

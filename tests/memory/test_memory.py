@@ -12,6 +12,7 @@ import pytest
 from memsim.errors import AccessError, BudgetUnsatisfiable, ModelError, StateError, StoreError
 from memsim.memory.acl import Grant
 from memsim.memory.conversation import Conversation
+from memsim.memory.hygiene import Policy
 from memsim.memory.options import MemoryOptions
 from tests.memory.remembering import Remembering
 
@@ -320,6 +321,42 @@ def test_forgetting_reaches_every_tier() -> None:
     state["conversations"]["sessions"].pop("ben's")
     assert "7741" not in json.dumps(state)
     assert "The code of" not in json.dumps(state)
+
+
+def test_who_was_let_read_a_forgotten_message_reads_no_other_of_its_id() -> None:
+    """Nor where it was hygiene that erased it."""
+    policy = Policy(retention={"conversation": 1})
+    it = Remembering(options=MemoryOptions(vectors=False, facts=False, hygiene=policy))
+    for forgotten, text in ((True, "My desk is 4A."), (False, "My cat is Vinterberg.")):
+        it.memory.observe(it.message(text, id="m1", session=f"about {text}"))
+        it.memory.end_turn("ana")
+        assert not it.memory.search(text, principal="ben")
+        it.memory.share("ana", "ben", ["m1"])
+        assert it.memory.search(text, principal="ben")
+        if forgotten:
+            it.memory.forget("ana", ["m1"])
+    it.clock.advance(timedelta(days=2))
+    it.memory.elapse(it.clock.now())
+    it.memory.observe(it.message("My salary is 4711.", id="m1", session="another"))
+    it.memory.end_turn("ana")
+
+    assert not it.memory.search("My salary is 4711.", principal="ben")
+
+
+def test_hygiene_reaches_whoever_has_something_there() -> None:
+    """Who has never said a word as well, and of what is not due nothing is read twice."""
+    it = Remembering(options=MemoryOptions(vectors=False, hygiene=Policy()))
+    it.memory.remember("carl", "lunch", "Soup at noon.", category="daily")
+    it.clock.advance(timedelta(days=6))
+    it.store.reads = 0
+    it.memory.elapse(it.clock.now())
+    assert 2 + 1 == it.store.reads
+    assert it.memory.long_term.get("carl", "lunch") is not None
+
+    it.clock.advance(timedelta(days=400))
+    it.memory.elapse(it.clock.now())
+
+    assert [] == [*it.memory.entries(None)]
 
 
 def test_forgetting_touches_nobody_elses() -> None:
