@@ -22,10 +22,14 @@ from memsim.tokens import DEFAULT_TOKENIZER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from memsim.memory.derived import Erased
     from memsim.memory.stores import Store
 
 ENTRIES, STATE, AUDIT, WORKSPACE = "memory.sqlite3", "state.json", "audit.jsonl", "workspace"
 ORDER = "order.txt"
+
+COPIES = "damaged copies"
+"""As what copies of damaged files are counted among what was erased."""
 
 FORMAT = Format(name="memsim.memory")
 
@@ -171,6 +175,21 @@ class Home:
         if broken is not None:
             raise StateError(f"{path}: record {broken.number}: {broken.why}; {_copied(path)}")
         return trail
+
+    def without_copies(self, erased: Erased) -> Erased:
+        """Delete the copies that were kept of what was damaged, and count them among what went.
+
+        Raises:
+            StoreError: one cannot be deleted.
+        """
+        names = (STATE, ENTRIES, ORDER, AUDIT)
+        copies = sorted(p for n in names for p in self.folder.glob(f"{n}.damaged-*"))
+        for copy in copies:
+            try:
+                copy.unlink(missing_ok=True)
+            except OSError as error:
+                raise unwritable(copy, error) from error
+        return replace(erased, beside=erased.beside | {COPIES: len(copies)}) if copies else erased
 
     def close(self) -> None:
         """Let others open it."""

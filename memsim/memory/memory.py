@@ -17,6 +17,7 @@ from memsim.memory.assembly import SEARCHED, Parts
 from memsim.memory.audit import AuditTrail
 from memsim.memory.composing import Question
 from memsim.memory.conversation import Conversation, digest_of
+from memsim.memory.derived import Erased
 from memsim.memory.happening import Tell, nobody
 from memsim.memory.keeping import MADE
 from memsim.memory.layers.episodic import exchange
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from memsim.context import Context
     from memsim.memory.audit import Outcome
-    from memsim.memory.derived import Erased
     from memsim.memory.entry import Entry
     from memsim.memory.stores import Store
     from memsim.message import Message
@@ -310,6 +310,15 @@ class Memory:
         """
         self._turns.record(somebody(principal))
         return self._ageing.forget(principal, frozenset(sources), self.now())
+
+    def forget_key(self, owner: str, key: str) -> Erased:
+        """Erase what an owner keeps under a key in long-term memory, and nothing else.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        gone = self.long_term.forget(somebody(owner), key)
+        return Erased(entries=() if gone is None else (gone,))
 
     def elapse(self, now: datetime) -> None:
         """Time has passed: what nobody used for too long expires, and hygiene is done.

@@ -14,6 +14,9 @@ all is made; when something is forgotten or a permission changes; and by `keep` 
 process that is killed loses the turn that had not ended. What it had begun is finished: what was
 still to be done with messages is done with the next turn, and what was still to be forgotten or
 shared is forgotten or shared when the memory is next opened.
+
+Copies of what was damaged, `*.damaged-*`, are kept until something is forgotten: they may hold that
+as well, so that all of them are deleted with it.
 """
 
 from __future__ import annotations
@@ -116,16 +119,23 @@ class SavedMemory(Memory):
     def forget(self, principal: str, sources: Iterable[str]) -> Erased:
         """Erase messages everywhere, the saved state too; as `Memory.forget`.
 
+        Copies of what was damaged go as well, and are counted as `damaged copies`.
+
         Raises:
             StoreError: it could not be finished; it is when the memory is next opened.
         """
         meant = sorted(set(sources))
         self._forgetting = somebody(principal), meant
         self.keep()
-        erased = super().forget(principal, meant)
+        erased = self._home.without_copies(super().forget(principal, meant))
         self._forgetting = None
         self.keep()
         return erased
+
+    def forget_key(self, owner: str, key: str) -> Erased:
+        """Erase what is kept under a key; as `Memory.forget_key`, and copies as `forget`."""
+        erased = super().forget_key(owner, key)
+        return self._home.without_copies(erased) if erased.entries else erased
 
     def elapse(self, now: datetime) -> None:
         """Time has passed; as `Memory.elapse`."""

@@ -153,10 +153,10 @@ class Tools:
     def forget(self, given: Mapping[str, Any]) -> Answer:
         """memory_forget."""
         key = given["key"]
-        gone = self._memory.long_term.forget(self._principal, key)
-        if gone is None:
+        gone = self._memory.forget_key(self._principal, key).entries
+        if not gone:
             return Answer(f"No memory found with key: {key}", "missing", key)
-        return Answer(f"Forgot memory: {key}", key=key, category=gone.category)
+        return Answer(f"Forgot memory: {key}", key=key, category=gone[0].category)
 
     def get(self, given: Mapping[str, Any]) -> Answer:
         """memory_get."""
