@@ -42,8 +42,9 @@ def drop(memory: SavedMemory, who: str, key: str) -> Erased:
         if (entry.owner, entry.key) == (who, key):
             names = {key.partition("\n")[0]}
             memory.working.remove(Conversation(who, entry.session), names, memory.now())
-            memory.keep()
-            return Erased(entries=(entry,))
+            # Of no message: what else is to go with whatever is forgotten, and it is kept.
+            rest = memory.forget(who, ())
+            return Erased(entries=(entry,), beside=rest.beside)
     return Erased()
 
 
