@@ -276,13 +276,15 @@ class Layered(Strategy):
 
 
 def _policy(terms: Terms) -> Policy:
-    """Whole days; what is put away is erased as late as the last of it is to be."""
-    late = [until for served, until in terms.values() if until is not None and until > served]
+    """What is to be kept no longer than it is served is erased, the rest put away until then."""
+    ends = {name: until for name, (_, until) in terms.items()}
+    served = {name: min(term, ends[name] or term) for name, (term, _) in terms.items()}
     return Policy(
-        retention={name: served.days for name, (served, _) in terms.items()},
-        erased=frozenset(name for name, (served, until) in terms.items() if until == served),
+        retention=served,
+        erased=frozenset(name for name in terms if ends[name] == served[name]),
         archive_after=None,
-        purge_after=max(late).days if late else None,
+        purge_after=None,
+        purged=ends,
     )
 
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from memsim.cli.at_hand import at_hand, drop
+from memsim.cli.printable import printable
+from memsim.errors import ModelError, UsageError
+from memsim.memory.assembly import SEARCHED
+from memsim.memory.derived import Erased, original_of
 from memsim.memory.entry import LAYERS
+from memsim.memory.layers.episodic import passage_of
 from memsim.memory.saved import open_memory
 from memsim.memory.systems.prx.workspace import find_workspace
 
@@ -43,8 +50,8 @@ class Looked(Protocol):
         """The entry with a key: one's own, else one that one may see."""
         ...
 
-    def forget(self, who: str, key: str) -> bool:
-        """Erase somebody's entry with a key; whether there was one."""
+    def forget(self, who: str, key: str) -> Erased:
+        """Erase somebody's entry with a key; all that went."""
         ...
 
     def note(
@@ -68,15 +75,41 @@ class Looked(Protocol):
         ...
 
 
-def look_into(path: Path, *, wait: float, readonly: bool) -> Looked:
+def look_into(path: Path, *, wait: float, readonly: bool, tell: Callable[[str], None]) -> Looked:
     """What a path names.
+
+    Args:
+        path: of a memory or a workspace.
+        wait: seconds to wait for another process.
+        readonly: whether it is only looked into.
+        tell: takes what whoever looks has to know besides.
 
     Raises:
         StoreError: it cannot be opened.
         StateError: it is neither, or damaged.
     """
     found = find_workspace(path, now=_now, wait=wait)
-    return found or Saved(open_memory(path, now=_now, wait=wait, readonly=readonly))
+    return found or Saved(open_memory(path, now=_now, wait=wait, readonly=readonly), tell)
+
+
+def named(memory: Looked, who: str | None, word: str) -> list[Entry]:
+    """The entries that a word on a command line names, of one owner; none where there are none.
+
+    That with this key; else what is printed so; else what is kept of the message of that id, which
+    of a long one is its passages, in their order. One's own come before all that others share.
+    """
+    entry = memory.get(who, word)
+    if entry is not None and who in {None, entry.owner}:
+        return [entry]
+    seen = [*memory.entries(who)]
+    ways = [
+        [e for e in seen if word in {e.key, printable(e.key)}],
+        [e for e in seen if original_of(e) == word],
+    ]
+    own = ([e for e in found if e.owner == who] for found in ways)
+    found = next(filter(None, (*own, [entry] if entry else [], *ways)), [])
+    of_one = (e for e in found if e.owner == found[0].owner)
+    return sorted(of_one, key=lambda e: passage_of(e) or 0)
 
 
 class Saved:
@@ -84,27 +117,43 @@ class Saved:
 
     Args:
         memory: it; closed with this.
+        tell: takes what whoever looks has to know besides.
     """
 
-    def __init__(self, memory: SavedMemory) -> None:
+    def __init__(self, memory: SavedMemory, tell: Callable[[str], None]) -> None:
         self._memory = memory
+        self._tell = tell
 
     @property
     def acl(self) -> bool:
         """As `Looked`."""
         return self._memory.options.acl
 
-    def entries(self, who: str | None) -> Iterable[Entry]:
-        """As `Looked`."""
-        return self._memory.entries(who)
+    def entries(self, who: str | None) -> Iterator[Entry]:
+        """As `Looked`; what conversations have at hand comes last."""
+        yield from self._memory.entries(who)
+        yield from at_hand(self._memory, who)
 
     def search(
         self, query: str, who: str | None, category: str | None, limit: int
     ) -> Sequence[tuple[Entry, float]]:
-        """As `Looked`: by words and by meaning."""
+        """As `Looked`: by words and by meaning; by words where no embedder can be had."""
         asker = who or KEEPER
-        found = self._memory.search(query, principal=asker, category=category, k=limit)
+        try:
+            found = self._memory.search(query, principal=asker, category=category, k=limit)
+        except (ModelError, UsageError) as error:
+            self._tell(f"found by words alone: {error}")
+            return self._by_words(query, asker, category, limit)
         return [(f.entry, f.score) for f in found]
+
+    def _by_words(
+        self, query: str, asker: str, category: str | None, limit: int
+    ) -> list[tuple[Entry, float]]:
+        vault = self._memory.vault
+        categories = () if category is None else (category,)
+        where = vault.where(asker, layers=SEARCHED, categories=categories)
+        scores = {hit.id: hit.score for hit in vault.lexical(query, where, limit)}
+        return [(entry, scores[entry.id]) for entry in vault.fetch([*scores], where)]
 
     def get(self, who: str | None, key: str) -> Entry | None:
         """As `Looked`; long-term memory comes first."""
@@ -113,18 +162,18 @@ class Saved:
         found = (vault.get(who or KEEPER, key, layer=layer) for layer in order)  # type: ignore[arg-type]
         return next((entry for entry in found if entry is not None), None)
 
-    def forget(self, who: str, key: str) -> bool:
+    def forget(self, who: str, key: str) -> Erased:
         """As `Looked`; with an entry of another layer go the messages that it came from."""
-        if self._memory.long_term.forget(who, key) is not None:
-            return True
+        erased = self._memory.forget_key(who, key)
+        if erased.entries:
+            return erased
         for layer in LAYERS:
             entry = self._memory.vault.own(who, layer, key)
             if entry is not None:
-                if entry.sources:
-                    self._memory.forget(who, entry.sources)
-                self._memory.vault.erase([entry.id])
-                return True
-        return False
+                erased = self._memory.forget(who, entry.sources)
+                alone = (entry,) if self._memory.vault.erase([entry.id]) else ()
+                return replace(erased, entries=(*erased.entries, *alone))
+        return drop(self._memory, who, key)
 
     def note(
         self,

@@ -18,7 +18,11 @@ from memsim.errors import StoreError, UsageError, nearest
 if TYPE_CHECKING:
     from memsim.cli.looking import Looked
     from memsim.memory.audit import Outcome
+    from memsim.memory.derived import Erased
     from memsim.memory.state import JSON
+
+COUNTED = 1000
+"""Entries that a search counts, however few are asked for."""
 
 PATIENCE = 5.0
 """Seconds to wait for another process before an entry cannot be forgotten."""
@@ -133,7 +137,10 @@ Example:
 def list_entries(
     folder: Path, who: str | None, category: str | None, limit: int, form: Form
 ) -> None:
-    """List entries, oldest first."""
+    """List entries, oldest first.
+
+    What conversations have at hand, which is working memory, comes last.
+    """
     with _opened(folder) as memory:
         asker = _somebody(memory, who)
         found = [e for e in memory.entries(asker) if category in {None, e.category}]
@@ -162,10 +169,10 @@ def search(
     _encodable("QUERY", query)
     with _opened(folder) as memory:
         asker = _somebody(memory, who)
-        found = memory.search(query, asker, category, limit)
+        found = memory.search(query, asker, category, max(limit, COUNTED))
         outcome: Outcome = "allowed" if found else "missing"
         memory.note("memory_search", asker, outcome=outcome, key=query, category=category or "")
-    show_entries(found, form, total=len(found))
+    show_entries(found[:limit], form, total=len(found))
 
 
 @command.command(
@@ -180,21 +187,27 @@ Example:
 def get(key: str, folder: Path, who: str | None, form: Form) -> None:
     """Print the entry that has KEY.
 
-    PRINCIPAL's own, else one that they may see.
+    PRINCIPAL's own, else one that they may see. KEY may be given as `list` prints it, or be the id
+    of a message, which is kept in passages where it is long.
     """
+    from memsim.cli.looking import named
+
     _encodable("KEY", key)
     with _opened(folder) as memory:
         asker = _somebody(memory, who)
-        entry = memory.get(asker, key)
-        outcome: Outcome = "allowed" if entry else "missing"
+        found = named(memory, asker, key)
+        outcome: Outcome = "allowed" if found else "missing"
         memory.note("memory_get", asker, outcome=outcome, key=key)
-    if entry is None:
+    if not found:
         raise _missing(key)
     terminal = Terminal.of_process()
-    if form == "json":
-        terminal.say(safe_json(record_of(entry)))
+    if form != "json":
+        lines = (line for entry in found for line in entry.text.split("\n"))
+        terminal.say("\n".join(map(printable, lines)))
+    elif len(found) == 1:
+        terminal.say(safe_json(record_of(found[0])))
     else:
-        terminal.say("\n".join(map(printable, entry.text.split("\n"))))
+        show_entries([(e, None) for e in found], "json", total=len(found))
 
 
 @command.command(
@@ -208,8 +221,9 @@ Example:
 def forget(keys: tuple[str, ...], folder: Path, who: str) -> None:
     """Erase PRINCIPAL's own entries.
 
-    They leave the disk as well. An entry of long-term memory goes alone. One of another layer goes
-    with the messages that it came from, and with all that was made from these.
+    They leave the disk as well, and so do the copies that were kept of damaged files. An entry of
+    long-term memory goes alone. One of another layer goes with the messages that it came from, and
+    with all that was made from these. KEY may be what `get` takes.
     """
     for key in keys:
         _encodable("KEY", key)
@@ -218,11 +232,11 @@ def forget(keys: tuple[str, ...], folder: Path, who: str) -> None:
     with _opened(folder, readonly=False) as memory:
         asker = _somebody(memory, who) or who
         for key in dict.fromkeys(keys):
-            gone = memory.forget(asker, key)
+            gone = _forgotten(memory, asker, key)
             outcome: Outcome = "allowed" if gone else "missing"
             memory.note("memory_forget", asker, outcome=outcome, key=key)
             if gone:
-                terminal.say(f"forgot {printable(key)}")
+                terminal.say("\n".join(_told(key, gone)))
             else:
                 missing.append(key)
     if missing:
@@ -257,16 +271,43 @@ def _opened(folder: Path, *, readonly: bool = True) -> Iterator[Looked]:
     """The memory in a folder; whatever is wrong with it is the caller's to put right."""
     from memsim.cli.looking import look_into
 
+    def tell(line: str) -> None:
+        click.echo(printable(line), err=True)
+
     if not folder.exists():
         raise UsageError(f"{printable(folder)}: there is no memory")
     try:
-        memory = look_into(folder, wait=PATIENCE, readonly=readonly)
+        memory = look_into(folder, wait=PATIENCE, readonly=readonly, tell=tell)
         try:
             yield memory
         finally:
             memory.close()
     except StoreError as error:
         raise UsageError(printable(error)) from error
+
+
+def _forgotten(memory: Looked, who: str, word: str) -> Erased | None:
+    """What went of somebody's own that a word names; None where there is no such thing."""
+    from memsim.cli.looking import named
+
+    for key in dict.fromkeys([word, *(entry.key for entry in named(memory, who, word))]):
+        erased = memory.forget(who, key)
+        if any(erased.by_tier.values()):
+            return erased
+    return None
+
+
+def _told(word: str, gone: Erased) -> Iterator[str]:
+    """What is said of what went: how much of what, and the names of all that had one."""
+    from memsim.memory.derived import original_of
+
+    counts = ", ".join(f"{count} {tier}" for tier, count in gone.by_tier.items() if count)
+    yield f"forgot {printable(word)}: {counts}"
+    # What facts and pages are called is made of what they say.
+    others = [e for e in gone.entries if e.layer not in {"semantic", "workspace"}]
+    names = dict.fromkeys(printable(original_of(e) or e.key) for e in others)
+    if more := [name for name in names if name != printable(word)]:
+        yield f"  with it {', '.join(more)}"
 
 
 def _somebody(memory: Looked, who: str | None) -> str | None:

@@ -1,7 +1,8 @@
 """Who may see what: readers, grants, and the filter that every read goes through.
 
-Permission is a property of shelves, decided before anything is ranked or counted. An unknown or
-empty principal sees nothing at all, not even what is public: access fails closed.
+Permission is a property of shelves, decided before anything is ranked or counted. A principal whose
+name is empty or blank is nobody, and sees nothing at all, not even what is public: access fails
+closed. A name that the memory has not met is somebody, and sees what is public.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Reader:
     """Who reads, as the session says: arguments, metadata and texts never decide this.
 
     Attributes:
-        principal: the name; empty for nobody, who may see nothing.
+        principal: the name; empty or blank for nobody, who may see nothing.
         grants: what others let them read; only grants to this reader count.
     """
 
@@ -47,7 +48,7 @@ class Reader:
 
     def may_see(self, shelf: Shelf) -> bool:
         """Whether this reader may see what stands on a shelf."""
-        if not self.principal:
+        if is_nobody(self.principal):
             return False
         if shelf.owner == self.principal or shelf.visibility == "public":
             return True
@@ -112,10 +113,8 @@ class Permissions:
         Raises:
             AccessError: there is no principal.
         """
-        if not principal:
-            raise AccessError("nobody is asking: a memory is used on behalf of a principal")
         return Reader(
-            principal=principal,
+            principal=somebody(principal),
             grants=frozenset(g for g in self._grants if g.reader == principal),
         )
 
@@ -161,6 +160,15 @@ class Permissions:
         """The owner takes it back."""
         self._shared.get(owner, {}).get(reader, set()).difference_update(sources)
 
+    def forget(self, owner: str, sources: Iterable[str]) -> None:
+        """Messages of an owner's are gone: whoever was let read them is let read no others by it.
+
+        Another message may be given the id of one that is gone.
+        """
+        gone = frozenset(sources)
+        for given in self._shared.get(owner, {}).values():
+            given.difference_update(gone)
+
     def apply(self, entry: Entry) -> Entry:
         """The entry with the readers that it should have now; a public one stays public."""
         if entry.visibility == "public":
@@ -199,6 +207,22 @@ class Permissions:
         sources = entry.sources
         granted = [r for r, given in shared.items() if sources and given.issuperset(sources)]
         return [*together, *granted]
+
+
+def is_nobody(principal: str) -> bool:
+    """Whether a name is nobody's: it is empty or blank."""
+    return not principal.strip()
+
+
+def somebody(principal: str) -> str:
+    """The principal, where there is one.
+
+    Raises:
+        AccessError: the name is empty or blank.
+    """
+    if is_nobody(principal):
+        raise AccessError("nobody is asking: a memory is used on behalf of a principal")
+    return principal
 
 
 def _order(grant: Grant) -> tuple[str, str, str]:

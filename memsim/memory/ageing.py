@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memsim.memory.derived import original_of
 from memsim.memory.erasure import closest
 from memsim.memory.happening import Happening
-from memsim.memory.hygiene import Policy, clean
+from memsim.memory.hygiene import Policy, clean, owners_due
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,6 +33,7 @@ class Ageing:
 
     def __init__(self, parts: Parts, tell: Tell) -> None:
         self._vault = parts.vault
+        self._permissions = parts.permissions
         self._tiers = parts.tiers
         self._semantic = parts.semantic
         self._timeline = parts.timeline
@@ -54,12 +56,21 @@ class Ageing:
     def forget(self, principal: str, sources: Collection[str], now: datetime) -> Erased:
         """Erase messages of a principal's own, and all that was made from them, everywhere."""
         erased = self._tiers.forget(principal, sources, now)
-        self._drop(erased)
+        self._drop(principal, erased, sources)
         return erased
 
     def requests(self, principal: str, sources: Collection[str]) -> tuple[str, ...]:
         """The latest messages in which a principal asks for these to be forgotten, naming them."""
         return self._tiers.requests(principal, sources)
+
+    def elapse(self, policy: Policy, now: datetime) -> None:
+        """Do hygiene on what is anybody's.
+
+        Raises:
+            StoreError: as `clean`.
+        """
+        for owner in owners_due(self._vault.store, policy, now):
+            self.clean(owner, policy, now)
 
     def clean(self, owner: str, policy: Policy, now: datetime) -> None:
         """Do hygiene on what is an owner's.
@@ -69,7 +80,7 @@ class Ageing:
         """
         tiers = self._tiers.of(owner, (), now)
         done = clean(self._vault.store, owner, policy, now, put=self._vault.put, tiers=tiers)
-        self._drop(done.erased)
+        self._drop(owner, done.erased)
         if done.archived:
             self._tell(Happening(kind="archived", detail=f"{done.archived} entries"))
         if done.erased.entries:
@@ -78,6 +89,8 @@ class Ageing:
         if done.error is not None:
             raise done.error
 
-    def _drop(self, erased: Erased) -> None:
+    def _drop(self, owner: str, erased: Erased, sources: Collection[str] = ()) -> None:
+        gone = (original_of(e) for e in erased.entries)
+        self._permissions.forget(owner, {*sources, *(s for s in gone if s is not None)})
         self._semantic.forgotten(erased.entries)
         self._timeline.remove(e.id for e in erased.entries)

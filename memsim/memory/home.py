@@ -6,6 +6,7 @@ import hashlib
 import os
 import secrets
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,16 @@ from memsim.memory.stores.standing import Standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from memsim.memory.derived import Erased
     from memsim.memory.kept import Kept
     from memsim.memory.options import MemoryOptions
     from memsim.memory.stores import Store
 
 ENTRIES, STATE, AUDIT, WORKSPACE = "memory.sqlite3", "state.json", "audit.jsonl", "workspace"
 ORDER, HEAD = "order.txt", "audit.head"
+
+COPIES = "damaged copies"
+"""As what copies of damaged files are counted among what was erased."""
 
 FORMAT = Format(name="memsim.memory")
 HEAD_FORMAT = Format(name="memsim.audit.head")
@@ -163,6 +168,21 @@ class Home:
         if not self.readonly and known != trail.head():
             self._keep_head(trail.head())
         return trail
+
+    def without_copies(self, erased: Erased) -> Erased:
+        """Delete the copies that were kept of what was damaged, and count them among what went.
+
+        Raises:
+            StoreError: one cannot be deleted.
+        """
+        names = (STATE, ENTRIES, ORDER, AUDIT, HEAD)
+        copies = sorted(p for n in names for p in self.folder.glob(f"{n}.damaged-*"))
+        for copy in copies:
+            try:
+                copy.unlink(missing_ok=True)
+            except OSError as error:
+                raise unwritable(copy, error) from error
+        return replace(erased, beside=erased.beside | {COPIES: len(copies)}) if copies else erased
 
     def close(self) -> None:
         """Let others open it."""

@@ -1,8 +1,11 @@
 """Hygiene: what has grown old is put away, and then erased, by category and on the memory's clock.
 
 An entry's age counts from when it was last written, in days of 24 hours, and it is due from exactly
-the day on that the policy names. What is core or pinned is never due; neither is what was written
+the term on that the policy names. What is core or pinned is never due; neither is what was written
 in the future, which is what a clock that was put back makes of it.
+
+The pages of a workspace do not grow old, whatever day they are of: they are files that people keep,
+and what the store holds of them is an index, which is made of them anew. Somebody deletes them.
 """
 
 from __future__ import annotations
@@ -36,58 +39,68 @@ _OWN = frozenset(CATEGORIES) - {"core", "custom"}
 
 AGEING: frozenset[Layer] = frozenset({"episodic", "semantic", "long_term"})
 
+Term = int | timedelta | None
+"""How long: whole days, or to the microsecond. Nothing and None mean for ever."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """When what is due; the defaults are PRX's. Days that are 0 or None mean never.
+    """When what is due; the defaults are PRX's. A term of 0 or None means never.
 
     Attributes:
-        retention: by category, days for which its entries are found. `custom` is for every category
-            without days of its own, and follows `daily` where it is not named. Core has none.
+        retention: by category, for how long its entries are found. `custom` is for every category
+            without a term of its own, and follows `daily` where it is not named. Core has none.
         erased: categories of which an entry is erased when its retention ends. Entries of the
             others are put away.
-        archive_after: days after which an entry is put away, whatever its category's retention.
-        purge_after: days after which what was put away is erased.
+        archive_after: after which an entry is put away, whatever its category's retention.
+        purge_after: after which what was put away is erased.
+        purged: by category, as `retention`: what holds in place of `purge_after`.
         derived: whether what was derived from a message goes when the message is erased.
         layers: which layers grow old.
 
     Raises:
-        ValueError: days are negative, or core is given a retention.
+        ValueError: days are negative, or more than can be counted, or core is given a retention.
     """
 
-    retention: Mapping[str, int | None] = field(
-        default_factory=lambda: {"conversation": 3, "daily": 7}
-    )
+    retention: Mapping[str, Term] = field(default_factory=lambda: {"conversation": 3, "daily": 7})
     erased: frozenset[str] = frozenset({"conversation"})
-    archive_after: int | None = 7
-    purge_after: int | None = 30
+    archive_after: Term = 7
+    purge_after: Term = 30
+    purged: Mapping[str, Term] = field(default_factory=dict)
     derived: bool = True
     layers: frozenset[Layer] = AGEING
 
     def __post_init__(self) -> None:
-        every = (*self.retention.values(), self.archive_after, self.purge_after)
-        if any(days is not None and days < 0 for days in every):
-            raise ValueError("days are negative")
+        every = (*self.retention.values(), *self.purged.values())
+        for term in (*every, self.archive_after, self.purge_after):
+            if (_length(term) or timedelta(0)) < timedelta(0):
+                raise ValueError("days are negative")
         if self.retention.get("core"):
             raise ValueError("core has no retention: it is kept until it is forgotten")
 
-    def days_of(self, category: str) -> int | None:
-        """Days for which entries of a category are found; None for ever."""
-        for name in _followed(category):
-            if name in self.retention:
-                return self.retention[name] or None
-        return None
+    def found_for(self, category: str) -> timedelta | None:
+        """For how long entries of a category are found; None for ever."""
+        return _term_of(category, self.retention, None)
+
+    def kept_for(self, category: str) -> timedelta | None:
+        """For how long entries of a category are kept at all, once put away; None for ever."""
+        return _term_of(category, self.purged, self.purge_after)
 
     def to_erase(self, entry: Entry, now: datetime) -> bool:
         """Whether an entry is due to be erased."""
         if self._stays(entry):
             return False
-        if entry.archived and _is_due(entry, self.purge_after, now):
+        purged = _is_due(entry, self.kept_for(entry.category), now)
+        if entry.archived and purged:
             return True
         if entry.category in self.erased:
-            return _is_due(entry, self.days_of(entry.category), now)
+            return _is_due(entry, self.found_for(entry.category), now)
         # What would be put away now, and has long been old enough to be erased, need not wait.
-        return self._put_away(entry, now) and _is_due(entry, self.purge_after, now)
+        return purged and self._put_away(entry, now)
+
+    def is_due(self, entry: Entry, now: datetime) -> bool:
+        """Whether an entry is due to be put away or erased."""
+        return self.to_erase(entry, now) or self.to_archive(entry, now)
 
     def to_archive(self, entry: Entry, now: datetime) -> bool:
         """Whether an entry is due to be put away, and not to be erased."""
@@ -99,8 +112,8 @@ class Policy:
         return is_held(entry) or entry.layer not in self.layers
 
     def _put_away(self, entry: Entry, now: datetime) -> bool:
-        days = None if entry.category in self.erased else self.days_of(entry.category)
-        return _is_due(entry, days, now) or _is_due(entry, self.archive_after, now)
+        term = None if entry.category in self.erased else self.found_for(entry.category)
+        return _is_due(entry, term, now) or _is_due(entry, _length(self.archive_after), now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +136,18 @@ class Outcome:
     def complete(self) -> bool:
         """Whether nothing is left to do."""
         return self.error is None and self.left == 0
+
+
+def owners_due(store: Store, policy: Policy, now: datetime) -> list[str]:
+    """Whose entries are due, by name in order; the store is read through once.
+
+    Args:
+        store: where entries are kept.
+        policy: when what is due.
+        now: the present.
+    """
+    where = Where(reader=None, layers=policy.layers, archived=None)
+    return sorted({e.owner for e in each(store, where) if policy.is_due(e, utc(now))})
 
 
 def clean(
@@ -228,8 +253,29 @@ def _followed(category: str) -> tuple[str, ...]:
     return (category,) if category in _OWN else (category, "custom", "daily")
 
 
-def _is_due(entry: Entry, days: int | None, now: datetime) -> bool:
-    return bool(days) and now - entry.updated >= timedelta(days=days or 0)
+def _term_of(category: str, terms: Mapping[str, Term], otherwise: Term) -> timedelta | None:
+    named = (terms[name] for name in _followed(category) if name in terms)
+    return _length(next(named, otherwise))
+
+
+def _length(term: Term) -> timedelta | None:
+    """How long a term is; None for ever.
+
+    Raises:
+        ValueError: it is more days than can be counted.
+    """
+    if not term:
+        return None
+    if isinstance(term, timedelta):
+        return term
+    try:
+        return timedelta(days=term)
+    except OverflowError:
+        raise ValueError(f"{term} days are more than can be counted: None means never") from None
+
+
+def _is_due(entry: Entry, term: timedelta | None, now: datetime) -> bool:
+    return term is not None and now - entry.updated >= term
 
 
 def _summed(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:

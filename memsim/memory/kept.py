@@ -65,7 +65,7 @@ def _json(value: Any) -> JSON:  # noqa: ANN401 - whatever an option may be
     if isinstance(value, frozenset):
         return [_json(one) for one in sorted(value)]
     if isinstance(value, timedelta):
-        return value // _MICROSECOND
+        return [value // _MICROSECOND]  # a number alone is one of days
     assert value is None or isinstance(value, bool | int | float | str)  # noqa: S101 - no other is
     return value
 
@@ -76,17 +76,20 @@ def _switch(value: Any) -> bool:  # noqa: ANN401 - what was read from a file may
     return value
 
 
+def _term(value: Any) -> Any:  # noqa: ANN401 - as above
+    return value[0] * _MICROSECOND if isinstance(value, list) else value
+
+
 def _options(saved: dict[str, Any]) -> MemoryOptions:
     if saved.get("policy") is not None:
-        half_life = saved["policy"]["half_life"]
-        saved["policy"] = _made(
-            RecallPolicy,
-            saved["policy"],
-            half_life=None if half_life is None else half_life * _MICROSECOND,
-        )
+        half_life = _term(saved["policy"]["half_life"])
+        saved["policy"] = _made(RecallPolicy, saved["policy"], half_life=half_life)
     if saved.get("hygiene") is not None:
         sets = {name: frozenset(saved["hygiene"][name]) for name in ("erased", "layers")}
-        saved["hygiene"] = _made(Policy, saved["hygiene"], **sets)
+        terms = {name: _term(saved["hygiene"][name]) for name in ("archive_after", "purge_after")}
+        for name in ("retention", "purged"):
+            terms[name] = {of: _term(value) for of, value in saved["hygiene"][name].items()}
+        saved["hygiene"] = _made(Policy, saved["hygiene"], **sets, **terms)
     return _made(MemoryOptions, saved)
 
 

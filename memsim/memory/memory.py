@@ -13,12 +13,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import ModelError, StoreError
-from memsim.memory.acl import Grant, Where
+from memsim.memory.acl import Grant, Where, somebody
 from memsim.memory.ageing import Ageing
 from memsim.memory.assembly import SEARCHED, Parts
 from memsim.memory.audit import AuditTrail
 from memsim.memory.composing import Question
 from memsim.memory.conversation import Conversation, digest_of
+from memsim.memory.derived import Erased
 from memsim.memory.happening import Tell, nobody
 from memsim.memory.keeping import MADE
 from memsim.memory.layers.episodic import exchange
@@ -26,7 +27,7 @@ from memsim.memory.ledger import InjectionLedger
 from memsim.memory.options import MemoryOptions
 from memsim.memory.state import JSON
 from memsim.memory.tools import Tools
-from memsim.memory.vault import Found, somebody
+from memsim.memory.vault import Found
 from memsim.memory.working import WorkingMemory
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from memsim.context import Context
     from memsim.memory.audit import Outcome
-    from memsim.memory.derived import Erased
     from memsim.memory.entry import Entry
     from memsim.memory.stores import Store
     from memsim.message import Message
@@ -126,7 +126,7 @@ class Memory:
             StoreError: somebody has joined the conversation, and the store failed to open it to
                 them; that is done at the next call, and the message is not lost.
         """
-        Conversation(message.principal, message.session)
+        Conversation(somebody(message.principal), message.session)
         exchange(message)
         if not self.conversations.is_new(message):
             return
@@ -379,6 +379,15 @@ class Memory:
         self._turns.record(somebody(principal))
         return self._ageing.requests(principal, frozenset(sources))
 
+    def forget_key(self, owner: str, key: str) -> Erased:
+        """Erase what an owner keeps under a key in long-term memory, and nothing else.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        gone = self.long_term.forget(somebody(owner), key)
+        return Erased(entries=() if gone is None else (gone,))
+
     def elapse(self, now: datetime) -> None:
         """Time has passed: what nobody used for too long expires, and hygiene is done.
 
@@ -397,8 +406,7 @@ class Memory:
                 self._follow({*self.permissions.known(), *self.workspace.known()})
         finally:
             if self.options.hygiene is not None:
-                for owner in self.permissions.known():
-                    self._ageing.clean(owner, self.options.hygiene, now)
+                self._ageing.elapse(self.options.hygiene, now)
         self._turns.rest(now)
 
     # -- looked into

@@ -16,6 +16,9 @@ all is made; when something is forgotten or a permission changes; and by `keep` 
 process that is killed loses the turn that had not ended. What it had begun is finished: what was
 still to be done with messages is done with the next turn, and what was still to be forgotten or
 shared is forgotten or shared when the memory is next opened.
+
+Copies of what was damaged, `*.damaged-*`, are kept until something is forgotten: they may hold that
+as well, so that all of them are deleted with it.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memsim.files import WAIT
+from memsim.memory.acl import somebody
 from memsim.memory.backlog import Backlog
 from memsim.memory.canonical import canonical
 from memsim.memory.happening import Tell, nobody
@@ -32,7 +36,6 @@ from memsim.memory.home import WORKSPACE, Home
 from memsim.memory.kept import Kept
 from memsim.memory.memory import Memory
 from memsim.memory.state import JSON, pack, reading
-from memsim.memory.vault import somebody
 from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
@@ -120,16 +123,23 @@ class SavedMemory(Memory):
     def forget(self, principal: str, sources: Iterable[str]) -> Erased:
         """Erase messages everywhere, the saved state too; as `Memory.forget`.
 
+        Copies of what was damaged go as well, and are counted as `damaged copies`.
+
         Raises:
             StoreError: it could not be finished; it is when the memory is next opened.
         """
         meant = sorted(set(sources))
         self._forgetting = somebody(principal), meant
         self.keep()
-        erased = super().forget(principal, meant)
+        erased = self._home.without_copies(super().forget(principal, meant))
         self._forgetting = None
         self.keep()
         return erased
+
+    def forget_key(self, owner: str, key: str) -> Erased:
+        """Erase what is kept under a key; as `Memory.forget_key`, and copies as `forget`."""
+        erased = super().forget_key(owner, key)
+        return self._home.without_copies(erased) if erased.entries else erased
 
     def elapse(self, now: datetime) -> None:
         """Time has passed; as `Memory.elapse`."""

@@ -153,10 +153,10 @@ class Tools:
     def forget(self, given: Mapping[str, Any]) -> Answer:
         """memory_forget."""
         key = given["key"]
-        gone = self._memory.long_term.forget(self._principal, key)
-        if gone is None:
+        gone = self._memory.forget_key(self._principal, key).entries
+        if not gone:
             return Answer(f"No memory found with key: {key}", "missing", key)
-        return Answer(f"Forgot memory: {key}", key=key, category=gone.category)
+        return Answer(f"Forgot memory: {key}", key=key, category=gone[0].category)
 
     def get(self, given: Mapping[str, Any]) -> Answer:
         """memory_get."""
@@ -308,7 +308,7 @@ def _read(tool: _Tool, arguments: str) -> Mapping[str, Any]:
         Refused: they are not JSON, or not what the tool takes.
     """
     try:
-        given = json.loads(arguments or "{}")
+        given = json.loads(arguments or "{}", object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise Refused("the arguments are not JSON") from error
     if not isinstance(given, dict):
@@ -323,6 +323,16 @@ def _read(tool: _Tool, arguments: str) -> Mapping[str, Any]:
     for name, value in known.items():
         _check(name, value, tool.properties[name])
     return known
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, where no name stands in it twice: readers differ in which of the two counts."""
+    given: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in given:
+            raise Refused(f"argument {name!r} is given twice")
+        given[name] = value
+    return given
 
 
 def _check(name: str, value: object, schema: Mapping[str, Any]) -> None:

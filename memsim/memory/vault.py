@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.errors import AccessError
-from memsim.memory.acl import Reader, Where
+from memsim.memory.acl import Reader, Where, somebody
 from memsim.memory.entry import LAYERS, Entry, Layer, entry_id
 from memsim.memory.stores import PAGE, Embedded
 
@@ -207,14 +206,3 @@ class Vault:
         found = np.zeros((len(entries), vectors.shape[1]), np.float32)
         found[meant] = vectors
         return found
-
-
-def somebody(principal: str) -> str:
-    """The principal, where there is one.
-
-    Raises:
-        AccessError: the name is empty.
-    """
-    if not principal:
-        raise AccessError("nobody is asking: a memory is used on behalf of a principal")
-    return principal

@@ -14,11 +14,20 @@ from click.testing import Result
 from memsim.cli.printable import printable, safe_json
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.acl import Grant
-from memsim.message import said
+from memsim.memory.conversation import Conversation
+from memsim.message import Message, ToolResult, ToolUse, said
+from memsim.models.embedding import HashEmbedder
 
 Call = Callable[..., Result]
 NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)
+AS, JSON = ("--as", "ana"), ("--format", "json")
 ALARMING = "red \x1b[31m \x9b31m bell \x07 \u202eright to left\u2066 two\nlines \u2028 end"
+
+
+class Own(HashEmbedder):
+    """An embedder of a product's own, which nothing here can load."""
+
+    name = "own-7"
 
 
 def fill(folder: Path, options: MemoryOptions | None = None) -> SavedMemory:
@@ -99,6 +108,8 @@ def test_search_finds_by_words_and_says_how_well(folder: Path, call: Call) -> No
     first = json.loads(result.stdout.splitlines()[0])
     assert (first["key"], first["owner"]) == ("style", "ana")
     assert first["score"] > 0
+    one = json.loads(call("memory", "search", "Ana", *AS, "--limit", "1", *JSON).stdout)
+    assert (len(one["entries"]), one["total"]) == (1, 3)
     assert "Vinterberg" not in nothing.stdout
     assert nothing.exit_code == 0
 
@@ -153,12 +164,98 @@ def test_forget_erases_from_the_disk(folder: Path, call: Call) -> None:
     result = call("memory", "forget", "style", "nothing", "m0", "--as", "ana")
 
     assert result.exit_code == 4
-    assert result.stdout == "forgot style\nforgot m0\n"
+    lines = result.stdout.splitlines()
+    assert lines[0] == "forgot style: 1 long_term"
+    assert lines[1].startswith("forgot m0: 1 episodic, ")
+    assert "1 window" in lines[1]
     assert result.stderr == "memsim: no entry has the key 'nothing'\n"
     held = b"".join(path.read_bytes() for path in folder.iterdir())
     assert b"four spaces" not in held
     assert b"ana-4711" not in held
     assert b"bo-4711" in held
+
+
+def rows(name: str) -> list[Message]:
+    """A tool's call and its long answer, of this id."""
+    called = (ToolUse(id="c", name="rows", arguments="{}"),)
+    text = "\n".join(f"row {n} holds quux{n} and much beside it" for n in range(99))
+    answer = (ToolResult(id="c", text=text, is_error=False),)
+    return [
+        Message(id=f"{name}?", role="assistant", blocks=called, principal="ana", session="ana"),
+        Message(id=name, role="tool", blocks=answer, principal="ana", session="ana"),
+    ]
+
+
+@pytest.mark.parametrize("typed", ["t1", r"t1\n7"])
+def test_a_long_message_is_known_by_its_id_and_by_what_is_printed(
+    folder: Path, call: Call, typed: str
+) -> None:
+    """The id means all of its passages, in their order; what is forgotten is all of it."""
+    with open_memory(folder, now=lambda: NOW) as memory:
+        for message in rows("t1"):
+            memory.observe(message)
+    assert r"t1\n7" in call("memory", "list", *AS).stdout
+
+    text = call("memory", "get", typed, *AS).stdout
+    shown = [word for word in text.split() if word.startswith("quux")]
+    passages = json.loads(call("memory", "get", typed, *AS, *JSON).stdout)
+    gone = call("memory", "forget", typed, *AS)
+
+    if typed == "t1":
+        assert [f"quux{n}" for n in range(99)] == shown
+        assert len(passages["entries"]) == passages["total"] > 10
+    else:
+        assert 0 < len(shown) < 9
+        assert passages["key"] == "t1\n7"
+    assert gone.exit_code == 0, gone.stderr
+    assert "quux" not in call("memory", "export").stdout
+    assert call("memory", "get", "t1", *AS).exit_code == 4
+
+
+def test_forget_tells_all_that_went(folder: Path, call: Call) -> None:
+    """What was stored of a message by a name, and how much of everything else."""
+    with open_memory(folder, now=lambda: NOW) as memory:
+        memory.remember("ana", "badge", "ana-4711", sources=["m0"])
+        (folder / "audit.jsonl.damaged-0123").write_bytes(b"ana-4711")
+    first, second = call("memory", "forget", "m0", *AS).stdout.splitlines()
+
+    told = first.partition(": ")[2].split(", ")
+    assert {"1 episodic", "1 long_term", "1 window", "1 damaged copies"} <= {*told}
+    assert not any(part.startswith("0") for part in told)
+    assert second == "  with it badge"
+
+
+def test_what_is_at_hand_is_shown_to_whose_it_is(
+    folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And to the keeper, as long as it lasts; it can be forgotten like the rest."""
+    with open_memory(folder, now=lambda: NOW) as memory:
+        memory.working.write_scratchpad(Conversation("ana", "talk"), "call Bauer", NOW)
+    monkeypatch.setattr("memsim.cli.looking._now", lambda: NOW)
+    shown = [call("memory", *verb).stdout for verb in (["list", *AS], ["export"])]
+    hidden = call("memory", "export", "--as", "bo").stdout
+    stats = json.loads(call("memory", "stats", *JSON).stdout)
+    gone = call("memory", "forget", r"scratchpad\ntalk", *AS).stdout
+
+    assert all("call Bauer" in text for text in shown)
+    assert "Bauer" not in hidden
+    assert stats["layers"]["working"] == 1
+    assert gone.startswith(r"forgot scratchpad\ntalk: 1 working")
+    assert "Bauer" not in call("memory", "export").stdout
+    assert b"Bauer" not in b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+def test_without_its_embedder_a_memory_is_searched_by_words(tmp_path: Path, call: Call) -> None:
+    """Which is said where it does not stand in the way."""
+    own = Own()
+    with open_memory(tmp_path / "own", now=lambda: NOW, embedder=own) as memory:
+        memory.remember("ana", "style", "Ana prefers four spaces.")
+        memory.remember("bo", "secret", "Bo prefers four tabs.")
+    found = call("memory", "search", "four", "--memory", str(tmp_path / "own"), *AS, *JSON)
+
+    assert keys(found) == ["style"]
+    assert found.stderr.startswith("found by words alone: ")
+    assert own.name in found.stderr
 
 
 def test_export_gives_everything_whole(folder: Path, call: Call) -> None:

@@ -14,17 +14,19 @@ from memsim.memory.entry import Entry, Shelf, entry_id, in_order
 from memsim.message import EPOCH
 
 
-def test_nobody_sees_nothing_not_even_what_is_public() -> None:
-    """Access fails closed."""
-    nobody = Reader(principal="", grants=frozenset({Grant(owner="ana", reader="")}))
+@pytest.mark.parametrize("name", ["", " ", "\t\u2003"])
+def test_nobody_sees_nothing_not_even_what_is_public(name: str) -> None:
+    """Access fails closed for an empty or blank name; one that is new sees what is public."""
+    nobody = Reader(principal=name, grants=frozenset({Grant(owner="ana", reader=name)}))
     for shelf in (
         Shelf(owner="ana", visibility="public"),
-        Shelf(owner="", visibility="private"),
-        Shelf(owner="ana", visibility="shared", readers=("",)),
+        Shelf(owner=name, visibility="private"),
+        Shelf(owner="ana", visibility="shared", readers=(name,)),
     ):
         assert not nobody.may_see(shelf)
     with pytest.raises(AccessError):
-        Permissions().reader("")
+        Permissions().reader(name)
+    assert Permissions().reader("new").may_see(Shelf(owner="ana", visibility="public"))
 
 
 @pytest.mark.parametrize(

@@ -145,18 +145,47 @@ def test_a_category_may_have_days_of_its_own() -> None:
     """Before those of custom, and those before daily's."""
     policy = Policy(retention={"daily": 7, "custom": 5, "recipes": 90}, archive_after=None)
 
-    assert [7, 5, 90, 5, None, None] == [
-        policy.days_of(c) for c in ("daily", "custom", "recipes", "songs", "conversation", "core")
-    ]
-    assert Policy(retention={"daily": 7, "custom": 0}).days_of("songs") is None
+    names = ("daily", "custom", "recipes", "songs", "conversation", "core")
+    assert [7 * DAY, 5 * DAY, 90 * DAY, 5 * DAY, None, None] == [policy.found_for(n) for n in names]
+    assert Policy(retention={"daily": 7, "custom": 0}).found_for("songs") is None
+
+
+def test_a_category_may_have_an_end_of_its_own() -> None:
+    """In place of the one for all, none at all too, and to the second."""
+    half = timedelta(hours=12)
+    policy = Policy(
+        retention={"daily": 3, "keep": 5, "half": half},
+        purged={"daily": 10, "keep": None, "half": 3 * half},
+        archive_after=None,
+    )
+    ends = {"daily": (3, 10), "keep": (5, 400), "half": (0.5, 1.5), "songs": (3, 10)}
+    for category, (served, kept) in ends.items():
+        for age, expected in (
+            (served * DAY - SECOND, "there"),
+            (served * DAY, "away"),
+            (kept * DAY - SECOND, "away"),
+            (kept * DAY, "away" if category == "keep" else "gone"),
+        ):
+            store = store_of(entry(category=category, age=age))
+            clean(store, "ana", policy, NOW)
+
+            assert expected == state(store).get("k", "gone"), (category, age)
 
 
 @pytest.mark.parametrize(
-    "bad", [{"archive_after": -1}, {"retention": {"daily": -1}}, {"retention": {"core": 3}}]
+    "bad",
+    [
+        {"archive_after": -1},
+        {"retention": {"daily": -1}},
+        {"retention": {"core": 3}},
+        {"retention": {"daily": 10**12}},
+        {"purged": {"daily": -SECOND}},
+    ],
 )
 def test_a_policy_that_makes_no_sense_is_refused(bad: dict[str, Any]) -> None:
     """Days run forwards, and core is kept."""
-    with pytest.raises(ValueError, match=r"days are negative|core has no retention"):
+    expected = r"^days are negative$|^core has no retention|^10+ days are more than can be counted"
+    with pytest.raises(ValueError, match=expected):
         Policy(**bad)
 
 

@@ -13,6 +13,7 @@ from memsim.errors import AccessError, BudgetUnsatisfiable, ModelError, StateErr
 from memsim.memory.acl import Grant
 from memsim.memory.backlog import UNREAD
 from memsim.memory.conversation import Conversation
+from memsim.memory.hygiene import Policy
 from memsim.memory.options import MemoryOptions
 from memsim.message import Message, Text, ToolResult, ToolUse
 from tests.memory.remembering import Remembering
@@ -429,33 +430,33 @@ def test_a_message_that_is_told_twice_is_kept_once() -> None:
 # -- identity
 
 
-@pytest.mark.parametrize("acl", [True, False])
-def test_nobody_has_no_memory(acl: bool) -> None:
-    """An empty principal is refused everywhere, before anything is done."""
+@pytest.mark.parametrize(("acl", "nobody"), [(True, ""), (False, ""), (True, " ")])
+def test_nobody_has_no_memory(acl: bool, nobody: str) -> None:
+    """An empty or blank principal is refused everywhere, before anything is done."""
     it = Remembering(options=MemoryOptions(vectors=False, acl=acl, mode="both"))
     it.say(CODE)
     before, memory = it.saved(), it.memory
-    grant = Grant(owner="ana", reader="")
+    grant = Grant(owner="ana", reader=nobody)
 
     for use in (
-        lambda: memory.observe(it.message("hello", who="", session="s")),
-        lambda: it.asked("code", who="", session="s"),
-        lambda: memory.search("code", principal=""),
-        lambda: memory.remember("", "key", "text"),
-        lambda: memory.present(""),
-        lambda: memory.note("", "text"),
-        lambda: memory.tools(""),
-        lambda: memory.share("ana", "", ["ana-1"]),
-        lambda: memory.share("", "ana", ["ana-1"]),
-        lambda: memory.unshare("", "ana", ["ana-1"]),
+        lambda: memory.observe(it.message("hello", who=nobody, session="s")),
+        lambda: it.asked("code", who=nobody, session="s"),
+        lambda: memory.search("code", principal=nobody),
+        lambda: memory.remember(nobody, "key", "text"),
+        lambda: memory.present(nobody),
+        lambda: memory.note(nobody, "text"),
+        lambda: memory.tools(nobody),
+        lambda: memory.share("ana", nobody, ["ana-1"]),
+        lambda: memory.share(nobody, "ana", ["ana-1"]),
+        lambda: memory.unshare(nobody, "ana", ["ana-1"]),
         lambda: memory.grant(grant),
-        lambda: memory.meant("", "code"),
-        lambda: memory.forget("", ["ana-1"]),
-        lambda: memory.entries(""),
+        lambda: memory.meant(nobody, "code"),
+        lambda: memory.forget(nobody, ["ana-1"]),
+        lambda: memory.entries(nobody),
     ):
         with pytest.raises(AccessError):
             use()
-    assert not memory.may_see("", "ana's")
+    assert not memory.may_see(nobody, "ana's")
     assert before == it.saved()
 
 
@@ -510,6 +511,42 @@ def test_forgetting_reaches_every_tier() -> None:
     state["conversations"]["sessions"].pop("ben's")
     assert "7741" not in json.dumps(state)
     assert "The code of" not in json.dumps(state)
+
+
+def test_who_was_let_read_a_forgotten_message_reads_no_other_of_its_id() -> None:
+    """Nor where it was hygiene that erased it."""
+    policy = Policy(retention={"conversation": 1})
+    it = Remembering(options=MemoryOptions(vectors=False, facts=False, hygiene=policy))
+    for forgotten, text in ((True, "My desk is 4A."), (False, "My cat is Vinterberg.")):
+        it.memory.observe(it.message(text, id="m1", session=f"about {text}"))
+        it.memory.end_turn("ana")
+        assert not it.memory.search(text, principal="ben")
+        it.memory.share("ana", "ben", ["m1"])
+        assert it.memory.search(text, principal="ben")
+        if forgotten:
+            it.memory.forget("ana", ["m1"])
+    it.clock.advance(timedelta(days=2))
+    it.memory.elapse(it.clock.now())
+    it.memory.observe(it.message("My salary is 4711.", id="m1", session="another"))
+    it.memory.end_turn("ana")
+
+    assert not it.memory.search("My salary is 4711.", principal="ben")
+
+
+def test_hygiene_reaches_whoever_has_something_there() -> None:
+    """Who has never said a word as well, and of what is not due nothing is read twice."""
+    it = Remembering(options=MemoryOptions(vectors=False, hygiene=Policy()))
+    it.memory.remember("carl", "lunch", "Soup at noon.", category="daily")
+    it.clock.advance(timedelta(days=6))
+    it.store.reads = 0
+    it.memory.elapse(it.clock.now())
+    assert 2 + 1 == it.store.reads
+    assert it.memory.long_term.get("carl", "lunch") is not None
+
+    it.clock.advance(timedelta(days=400))
+    it.memory.elapse(it.clock.now())
+
+    assert [] == [*it.memory.entries(None)]
 
 
 def test_forgetting_touches_nobody_elses() -> None:

@@ -254,6 +254,34 @@ def test_what_is_forgotten_stands_in_no_file(open_it: Open, folder: Path) -> Non
     assert not any(word in data for data in files for word in (b"A-21", b"Vinterberg"))
 
 
+@pytest.mark.parametrize("named", ["message", "key"])
+def test_what_is_forgotten_stands_in_no_copy_of_what_was_damaged(
+    open_it: Open, folder: Path, named: str
+) -> None:
+    """Copies last until something is forgotten; others' files beside them are left alone."""
+    memory = open_it()
+    talk(memory, 5)
+    memory.remember("ana", "code", "The code is A-21, too.")
+    memory.close()
+    sound = {name: (folder / name).read_bytes() for name in ("state.json", "memory.sqlite3")}
+    for name, data in sound.items():
+        (folder / name).write_bytes(data.replace(b"A-21", b"A-21\0").replace(b"mems", b"no"))
+        with pytest.raises((StateError, StoreError), match="copy is kept"):
+            open_it()
+        (folder / name).write_bytes(data)
+    (folder / "letter.damaged-1").write_text("Dear Ana", encoding="utf-8")
+    memory = open_it()
+    copies = len([*folder.glob("[ms]*.damaged-*")])
+    assert {} == memory.forget_key("ana", "nothing").by_tier
+    assert copies == len([*folder.glob("[ms]*.damaged-*")]) >= 2
+
+    by_key = named == "key"
+    erased = memory.forget_key("ana", "code") if by_key else memory.forget("ana", ["ana3"])
+
+    assert copies == erased.by_tier["damaged copies"]
+    assert ["letter.damaged-1"] == [p.name for p in folder.glob("*.damaged-*")]
+
+
 def test_permissions_are_kept_at_once(open_it: Open) -> None:
     """What was taken back does not come back, whatever happens to the process."""
     memory = open_it()
@@ -495,7 +523,11 @@ def test_it_is_opened_as_it_was_saved(open_it: Open) -> None:
         recall=False,
         vectors=False,
         policy=RecallPolicy(vector=0.5, half_life=timedelta(days=90, microseconds=1), limit=7),
-        hygiene=Policy(retention={"daily": 2, "work": None}, erased=frozenset({"daily", "work"})),
+        hygiene=Policy(
+            retention={"daily": 2, "work": None},
+            erased=frozenset({"daily", "work"}),
+            purged={"work": timedelta(hours=36)},
+        ),
     )
     open_it(options=options).close()
 

@@ -111,6 +111,7 @@ def test_recall_is_no_tool_under_access_control() -> None:
         ('{"key": "k"}', "missing argument 'value'"),
         ('{"key": "k", "value": null}', "missing argument 'value'"),
         ('{"key": "k", "value": "v", "user_id": "ben"}', "unknown argument 'user_id'"),
+        ('{"key": "k", "key": "z", "value": "v"}', "argument 'key' is given twice"),
         ('{"key": 7, "value": "v"}', "key has to be a text"),
         ('{"key": "\\ud800", "value": "v"}', "key cannot be encoded"),
         ('{"key": "k", "value": "\\udfff"}', "value cannot be encoded"),

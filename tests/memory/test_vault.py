@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from memsim.errors import AccessError, ModelError, StoreError
-from memsim.memory.acl import Grant, Permissions, Where
+from memsim.memory.acl import Grant, Permissions, Where, somebody
 from memsim.memory.entry import Entry
 from memsim.memory.stores import Embedded
-from memsim.memory.vault import Vault, somebody
+from memsim.memory.vault import Vault
 from memsim.message import EPOCH
 from tests.memory.remembering import Faulty
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from datetime import timedelta
 
 import pytest
 
@@ -209,3 +210,30 @@ def test_a_standing_rule_stays_and_can_be_erased() -> None:
     assert [] == rules("ben")
     memory.forget(Forget(principal="ana", text="", sources=("r1",)))
     assert [] == rules("ana")
+
+
+def test_each_category_is_kept_for_its_own_terms() -> None:
+    """Out of sight from the first on and off the disk from the second, to the second."""
+    day, second = timedelta(days=1), timedelta(seconds=1)
+    terms = {
+        "daily": (3 * day, 10 * day),
+        "notes": (7 * day, 30 * day),
+        "keep": (5 * day, None),
+        "half": (day / 2, 3 * day / 2),
+    }
+    memory = strategy("layered:store=memory,vectors=off,mode=agent")
+    assert terms == memory.retention(terms)
+    play(memory, talk("Hello."))
+    start = memory.env.clock.now()
+    for name in terms:
+        stored = f'{{"key": "{name}", "value": "The word is {name}.", "category": "{name}"}}'
+        memory.call_tool("memory_store", stored, "ana")
+    moments = sorted({m for ends in terms.values() for m in ends if m} | {400 * day})
+    for moment in (m - early for m in moments for early in (second, 0 * second)):
+        memory.env.clock.set(start + moment)
+        memory.elapse(start + moment)
+        found = memory.call_tool("memory_search", '{"query": "word"}', "ana")
+        there = {s.text for s in memory.surfaces()}
+        for name, (served, until) in terms.items():
+            assert (f"is {name}." in found) == (moment < served), (name, moment)
+            assert (f"The word is {name}." in there) == (until is None or moment < until), name

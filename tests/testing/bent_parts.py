@@ -204,8 +204,8 @@ def _one_scope(put: Bend) -> None:
 
 
 def _calendar(put: Bend) -> None:
-    def due(entry: Entry, days: int | None, now: datetime) -> bool:
-        return days is not None and (now - entry.updated) > timedelta(days=days)
+    def due(entry: Entry, term: timedelta | None, now: datetime) -> bool:
+        return term is not None and now - entry.updated > term
 
     put(hygiene, "_is_due", due)
 

@@ -129,6 +129,9 @@ class Store(Protocol):
             vector: a unit vector, float32, shape (dimension,).
             where: which entries; those without a vector are left out.
             k: how many, at least 1; fewer are given only where fewer are admitted.
+
+        Raises:
+            StoreError: the vector is of another dimension than those there are, or not finite.
         """
         ...
 

@@ -56,13 +56,15 @@ def check_query(vector: Vectors, embedded: Embedded) -> None:
     """Refuse a vector that cannot be compared with those there are.
 
     Raises:
-        StoreError: it is of another dimension.
+        StoreError: it is of another dimension, or not finite.
     """
     if vector.shape != (embedded.dimension,):
         raise StoreError(
             f"a vector of shape {vector.shape} was asked for, and those of the store have dimension"
             f" {embedded.dimension}"
         )
+    if not np.isfinite(vector).all():
+        raise StoreError("a vector that was asked for is not finite")
 
 
 def _rows(vectors: Vectors, count: int, embedded: Embedded | None) -> list[Vectors | None]:

@@ -147,6 +147,15 @@ def test_vectors_of_another_dimension_are_refused_whole(store: Store) -> None:
     assert 1 == len(store.nearest(array([unit(1, 0, 0, 0)])[0], ALL, 5))
 
 
+def test_a_query_that_is_not_finite_is_refused(store: Store) -> None:
+    """No store makes scores of it."""
+    store.write([entry("a")], array([unit(1, 0, 0, 0)]))
+
+    for odd in (np.nan, np.inf):
+        with pytest.raises(StoreError, match="not finite"):
+            store.nearest(np.array([odd, 0, 0, 0], np.float32), ALL, 1)
+
+
 def test_what_cannot_be_encoded_is_refused_whole(store: Store) -> None:
     """A lone surrogate in a list, which an entry does not look into."""
     with pytest.raises(StoreError):
@@ -368,10 +377,11 @@ def test_only_entries_with_a_word_are_found_by_words(store: Store) -> None:
 def test_texts_are_values(store: Store, text: str) -> None:
     """As key, text, owner, category, subject, session and query: nothing is syntax or is lost."""
     known = entry("known", "falcon lunch")
+    owner = text if text.strip() else "o"  # a blank name is nobody's
     odd = Entry(
         key=text or "k",
         text=text,
-        owner=text or "o",
+        owner=owner,
         category=text or "c",
         subject=text,
         session=text,
@@ -379,7 +389,7 @@ def test_texts_are_values(store: Store, text: str) -> None:
         sources=(text,),
     )
     store.write([known, odd])
-    mine = Where(reader=Reader(principal=text or "o"), owner=text or "o")
+    mine = Where(reader=Reader(principal=owner), owner=owner)
 
     assert [odd] == store.get([odd.id])
     assert [odd] == store.find(mine)

@@ -83,11 +83,10 @@ def test_a_thousand_strangers_change_no_digit(fresh: Fresh) -> None:
 
 
 def test_nobody_sees_nothing(store: Store) -> None:
-    """An empty principal is nobody, whom even what is public is kept from."""
+    """An empty or blank principal is nobody, whom even what is public is kept from."""
     store.write([made.entry("a", visibility="public")], made.array([made.unit(1, 0, 0, 0)]))
-    nobody = made.seen_by("")
-
-    assert [] == store.find(nobody)
-    assert 0 == store.count(nobody)
-    assert [] == store.lexical("a", nobody, 5)
-    assert [] == store.nearest(made.array([made.unit(1, 0, 0, 0)])[0], nobody, 5)
+    for nobody in map(made.seen_by, ("", " ")):
+        assert [] == store.find(nobody)
+        assert 0 == store.count(nobody)
+        assert [] == store.lexical("a", nobody, 5)
+        assert [] == store.nearest(made.array([made.unit(1, 0, 0, 0)])[0], nobody, 5)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from memsim.errors import StoreError
 from memsim.memory.acl import Reader
+from memsim.memory.derived import Erased
 from memsim.memory.systems.prx.brain import BRAIN, Brain
 from memsim.memory.systems.prx.files import SNAPSHOT, Files
 from memsim.memory.systems.prx.handing import entries_of
@@ -96,22 +97,22 @@ class PrxWorkspace:
         found = [e for e in self.entries(who) if e.key == key]
         return next((e for e in found if e.owner == who), found[0] if found else None)
 
-    def forget(self, who: str, key: str) -> bool:
-        """Erase the entries with a key, from the files as well; whether there were any.
+    def forget(self, who: str, key: str) -> Erased:
+        """Erase the entries with a key, from the files as well; those that went.
 
         Under access control that is one's own, else anybody's, as PRX's tool has it.
         """
         gone = [n for n in self._seen(who) if self._entries[n].key == key]
         gone = [n for n in gone if not self.acl or self._entries[n].owner == who]
-        for number in gone:
-            text = self._entries.pop(number).text
+        erased = Erased(entries=tuple(self._entries.pop(number) for number in gone))
+        for number, text in zip(gone, (e.text for e in erased.entries), strict=True):
             if self._settings.backend == "sqlite":
                 self._erase(number, text)
             self._files.without(key, frozenset({text}))
         self._brain.drop(gone)
         if gone and (self.folder / SNAPSHOT).is_file():
             export(self._brain, self.folder, self._now())
-        return bool(gone)
+        return erased
 
     def note(
         self,
