@@ -155,6 +155,26 @@ HOSTILE = {
         "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{ownr}']}",
         r"own.yaml:3: .*nothing is filled in for \{ownr\}.*did you mean 'owner'\?",
     ),
+    "an attribute in braces": (
+        "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{owner.__class__} a']}",
+        r"own.yaml:3: .*nothing is filled in for '\{owner.__class__\} a'; there are codec",
+    ),
+    "a number in braces": (
+        "leakage: 1\nattacks:\n  - {family: a, about: b, texts: [x, 'ask {0}']}",
+        r"own.yaml:3: .*nothing is filled in for '\{0\}'",
+    ),
+    "braces about a word": (
+        "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{{owner}}']}",
+        r"own.yaml:3: .*nothing is filled in for '\{\{owner\}\}'",
+    ),
+    "a brace that only ends": (
+        "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{owner} is owner}']}",
+        r"own.yaml:3: .*nothing is filled in for '\}'",
+    ),
+    "an object without an end": (
+        """leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{"q": {owner}']}""",
+        r"own.yaml:3: .*nothing is filled in for ",
+    ),
     "an unknown channel": (
         "leakage: 1\nattacks:\n  - {family: a, about: b, texts: [x], channels: [L21]}",
         "own.yaml:3: there is no channel 'L21'",
