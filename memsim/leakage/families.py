@@ -169,6 +169,18 @@ class Families:
         named += [a for a in others if header.channel in a.channels or (asks and "*" in a.channels)]
         return tuple(attack for attack in named if not ways or attack.way in ways)
 
+    def attempts(self, header: Header) -> int:
+        """How many attempts a full run of a channel plans.
+
+        A channel with a parameter `payloads` makes equally many of each family of payloads besides
+        its `benign` ones: its own number is for so many families, and each further one has its own.
+        """
+        if "payloads" not in header.parameters:
+            return header.attempts
+        counted = header.number("payloads")
+        each = (header.attempts - header.number("benign")) // counted
+        return header.attempts + each * (len(self.payloads) - counted)
+
     def attack(self, family: str) -> Attack:
         """The attack family of a name.
 
