@@ -323,6 +323,17 @@ def test_controls_are_added_once(project: Project) -> None:
     assert [str(r) for r in refs] == ["window", "no_memory", "full_context", "oracle"]
 
 
+def test_a_configured_name_that_means_nothing_is_told_with_its_line(project: Project) -> None:
+    """One that was typed has no line."""
+    path = project.base / "pyproject.toml"
+    path.write_text('[tool.memsim]\nstrategies = [\n  "window",\n  "windo",\n]\n', "utf-8")
+
+    with pytest.raises(RefError, match=r"^pyproject.toml:4: no strategy is called 'windo' \(did"):
+        resolve_strategies(["window", "windo"], find_project())
+    with pytest.raises(RefError, match=r"^no strategy is called 'wnd'"):
+        resolve_strategies(["wnd"], find_project())
+
+
 def test_an_id_selects_its_case_alone(project: Project) -> None:
     """What a failure line prints can be pasted behind `memsim run`."""
     selection = select_scenarios(

@@ -279,6 +279,19 @@ def test_a_wrong_file_of_ones_own_is_one_line(call: Call, project: Path) -> None
     assert str(project) not in result.stderr
 
 
+def test_attacks_outside_of_a_project_are_told_to_be_unread(call: Call, project: Path) -> None:
+    """What is not looked into is not ignored without a word."""
+    (project / "scenarios" / "leakage").mkdir(parents=True)
+    (project / "pyproject.toml").unlink()
+
+    result = call("run", "leakage", "-s", SAFE, "-k", "L1", "--dry-run")
+
+    assert result.exit_code == 0
+    assert "scenarios/leakage/ is not read: no pyproject.toml here has [tool.memsim]" in (
+        result.stderr
+    )
+
+
 def test_explain_follows_a_leak(call: Call) -> None:
     """The case lists what was not safe, an attempt tells its way out."""
     leaked(call, LEAKY)
