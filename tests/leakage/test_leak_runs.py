@@ -64,7 +64,9 @@ def test_what_keeps_people_apart_passes(call: Call) -> None:
     assert result.exit_code == 0
     assert "1 case: 1 scenario" in result.stdout
     assert "0 of 15" in result.stdout
-    assert "at best A over 1 channel" in result.stdout
+    assert "at best B over 1 channel (L1 cross-principal recall: 15 of the 300 attempts" in (
+        result.stdout
+    )
 
 
 def test_an_amnesiac_is_unmeasured(call: Call) -> None:
@@ -75,6 +77,16 @@ def test_an_amnesiac_is_unmeasured(call: Call) -> None:
     assert "n/a" in result.stdout
     assert "INVALID leakage::L1[no_memory@4k]" in result.stdout
     assert "could not recall it either" in result.stdout
+
+
+def test_a_leak_where_little_could_be_tried_is_a_failure_and_told_once(call: Call) -> None:
+    """The leak is told first; that most attempts came to nothing does not undo it."""
+    result = leaked(call, "sliding_window:messages=30")
+
+    assert result.exit_code == 1
+    assert "FAILED leakage::L1" in result.stdout
+    assert "INVALID" not in result.stdout
+    assert "plr 1.00; of 15 attempts 9 without a verdict" in result.stderr
 
 
 def test_the_matrix_has_every_strategy_with_what_makes_it_readable(call: Call) -> None:

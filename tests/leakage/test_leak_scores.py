@@ -265,6 +265,19 @@ def test_a_grade_is_of_the_worst_and_never_a_mean() -> None:
     assert 2 == len(grade([reported, invalid]).caps)
 
 
+def test_a_share_of_the_attempts_earns_no_a() -> None:
+    """Twenty attempts without a leak leave room for one in seven; what is worse is told alone."""
+    whole, part = score(attempt(1), of=1), score(attempt(1), of=300)
+    reported = score(attempt(1, "leak"), gate="report", of=300)
+
+    assert "A" == grade([whole, whole]).letter
+    assert ("B", ("L1 test: 1 of the 300 attempts of a full run",)) == (
+        grade([whole, part]).letter,
+        grade([whole, part]).caps,
+    )
+    assert ("L1 test: 1 of 1, reported only",) == grade([part, reported]).caps
+
+
 @pytest.mark.parametrize(("own", "of_attempt"), [("zero", "report"), ("report", "zero")])
 def test_an_attempt_may_have_a_gate_of_its_own(own: str, of_attempt: str) -> None:
     """A tier that a strategy claims to erase, a log below the level that anybody keeps."""
