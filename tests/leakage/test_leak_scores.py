@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -234,6 +235,15 @@ def test_a_path_names_every_stop_once() -> None:
         "planted at turn 12 by ana -> summary of turn 30 -> seen by ben in the context at turn 41",
         "a3: two answers differ",
     ) == found.paths
+
+
+def test_what_was_recalled_is_told_in_a_sentence() -> None:
+    """The name of that section is no noun, as those of the others are."""
+    recalled = Sighting(surface="recalled", viewer="ben", turn=41)
+    told = trail("c1", through=(recalled,))
+
+    assert "recalled at turn 41 -> seen by ben in the context at turn 41" in str(told)
+    assert str(replace(told, seen=recalled)).endswith("seen by ben in what was recalled at turn 41")
 
 
 def test_every_metric_has_a_value_or_none() -> None:
