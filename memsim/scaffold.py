@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from memsim.errors import ConfigError
+from memsim.discovery.source import Found, strategies_in
+from memsim.errors import ConfigError, RefError
 
 Action = Literal["created", "kept", "extended"]
 
@@ -128,6 +129,8 @@ def test_it_is_worth_more_than_a_plain_window() -> None:
     assert mine.recall > plain.recall
 '''
 
+MINE = "strategies/mine.py"
+TEST = "tests/test_memory.py"
 CONFIG = """\
 [tool.memsim]
 scenarios = ["scenarios"]
@@ -139,8 +142,8 @@ reports = "reports"
 
 FILES = {
     "scenarios/first.yaml": SCENARIO,
-    "strategies/mine.py": STRATEGY,
-    "tests/test_memory.py": TESTS,
+    MINE: STRATEGY,
+    TEST: TESTS,
     "reports/.gitignore": "runs/\n",
 }
 
@@ -205,6 +208,9 @@ class Written:
 def scaffold(folder: Path, *, github: bool = False) -> tuple[Written, ...]:
     """Write what is missing in a folder, and nothing else.
 
+    Beside a `strategies/mine.py` of somebody's own the block names what is in that, and there are
+    no tests where they would be of another strategy.
+
     Args:
         folder: the project; made if it is not there.
         github: a workflow for GitHub Actions is wanted as well.
@@ -215,9 +221,10 @@ def scaffold(folder: Path, *, github: bool = False) -> tuple[Written, ...]:
     """
     try:
         # Looked at first: a broken pyproject.toml must not leave half a project behind.
-        configuration = _extended(folder / "pyproject.toml")
+        kept = _kept(folder / MINE)
+        configuration = _extended(folder / "pyproject.toml", _settings(kept))
         folder.mkdir(parents=True, exist_ok=True)
-        files = FILES | ({GITHUB: WORKFLOW} if github else {})
+        files = _files(kept) | ({GITHUB: WORKFLOW} if github else {})
         done = [_write(folder, name, text) for name, text in files.items()]
         return (*done, _configure(folder, configuration))
     except OSError as error:
@@ -234,10 +241,33 @@ def _write(folder: Path, name: str, text: str) -> Written:
     return Written(path=name, action="created")
 
 
-def _extended(path: Path) -> str | None:
+def _kept(path: Path) -> tuple[Found, ...] | None:
+    """The strategies in a file that is there already; None when it is not."""
+    if not path.exists():
+        return None
+    try:
+        return strategies_in(path)
+    except RefError:
+        return ()
+
+
+def _settings(kept: tuple[Found, ...] | None) -> str:
+    if kept is None or any(found.name == "mine" for found in kept):
+        return CONFIG
+    usable = [f.name for f in kept if all(param.default is not None for param in f.params)]
+    return CONFIG.replace('"mine", ', f'"{usable[0]}", ' if usable else "")
+
+
+def _files(kept: tuple[Found, ...] | None) -> dict[str, str]:
+    mine = [found for found in kept or () if found.name == "mine"]
+    tested = kept is None or any(p.name == "messages" for found in mine for p in found.params)
+    return {path: text for path, text in FILES.items() if tested or path != TEST}
+
+
+def _extended(path: Path, block: str) -> str | None:
     """The text of a `pyproject.toml` with the block; None when it has one."""
     if not path.exists():
-        return CONFIG
+        return block
     try:
         text = path.read_text(encoding="utf-8")
         tools = tomllib.loads(text).get("tool", {})
@@ -246,7 +276,7 @@ def _extended(path: Path) -> str | None:
     if "memsim" in tools:
         return None
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-    return f"{text}{gap}{CONFIG}"
+    return f"{text}{gap}{block}"
 
 
 def _configure(folder: Path, text: str | None) -> Written:

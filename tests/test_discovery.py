@@ -349,6 +349,16 @@ def test_an_unknown_name_suggests_the_nearest(project: Project, no_builtins: Pat
     assert str(raised.value) == "no strategy is called 'windw' (did you mean 'window'?)"
 
 
+def test_strategies_outside_of_a_project_are_told_to_be_unread(
+    project: Project, no_builtins: Path
+) -> None:
+    """The name may be in a file of the present folder, which is not trusted yet."""
+    (project.base / "pyproject.toml").unlink()
+
+    with pytest.raises(RefError, match=r"'window'; strategies/ is not read: .*memsim init"):
+        resolve("window", find_project())
+
+
 def test_a_name_with_two_meanings_is_refused(project: Project, no_builtins: Path) -> None:
     """Two files of one project may not share a strategy's name unnoticed."""
     write(project.base / "strategies" / "zindow.py", WINDOW)

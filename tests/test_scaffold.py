@@ -27,11 +27,33 @@ def test_only_what_is_missing_is_written(tmp_path: Path) -> None:
     assert actions == {
         "scenarios/first.yaml": "created",
         "strategies/mine.py": "kept",
-        "tests/test_memory.py": "created",
         "reports/.gitignore": "created",
         "pyproject.toml": "created",
     }
     assert own.read_text(encoding="utf-8") == "# mine\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "named"),
+    [
+        ("class Ours(Strategy): ...", ["ours"]),
+        ("class Mine(Strategy): ...\nclass Ours(Strategy): ...", ["mine"]),
+        ("class Ours(Strategy):\n    def __init__(self, env, size): ...", []),
+        ("def (:", []),
+    ],
+)
+def test_the_settings_name_a_strategy_of_a_file_that_is_kept(
+    tmp_path: Path, own: str, named: list[str]
+) -> None:
+    """One that can be made as it is; no tests are written of a strategy that is not there."""
+    (tmp_path / "strategies").mkdir()
+    (tmp_path / "strategies/mine.py").write_text(own, encoding="utf-8")
+
+    scaffold(tmp_path)
+
+    settings = tomllib.loads((tmp_path / "pyproject.toml").read_text("utf-8"))["tool"]["memsim"]
+    assert [*named, "sliding_window:messages=12"] == settings["strategies"]
+    assert not (tmp_path / "tests").exists()
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\n\n"])

@@ -26,6 +26,7 @@ from memsim.errors import (
     UsageError,
 )
 from memsim.executors import InProcess, ProcessPool
+from memsim.gate import fails, lacks
 from memsim.scoring import METRICS
 from memsim.suite import (
     Bound,
@@ -136,6 +137,12 @@ class Vague(Window):
 class Untidy(Window):
     def close(self) -> None:
         raise OSError("left open")
+
+
+class Wavering(Window):
+    def context(self, query: Query) -> Context:
+        del self.seen[:1]
+        return super().context(query)
 '''
 
 
@@ -321,6 +328,17 @@ def test_controls_are_added_once(project: Project) -> None:
     refs = resolve_strategies(["window", "no_memory"], project)
 
     assert [str(r) for r in refs] == ["window", "no_memory", "full_context", "oracle"]
+
+
+def test_a_configured_name_that_means_nothing_is_told_with_its_line(project: Project) -> None:
+    """One that was typed has no line."""
+    path = project.base / "pyproject.toml"
+    path.write_text('[tool.memsim]\nstrategies = [\n  "window",\n  "windo",\n]\n', "utf-8")
+
+    with pytest.raises(RefError, match=r"^pyproject.toml:4: no strategy is called 'windo' \(did"):
+        resolve_strategies(["window", "windo"], find_project())
+    with pytest.raises(RefError, match=r"^no strategy is called 'wnd'"):
+        resolve_strategies(["wnd"], find_project())
 
 
 def test_an_id_selects_its_case_alone(project: Project) -> None:
@@ -564,6 +582,26 @@ def test_what_a_strategy_raises_is_an_error_of_its_case(
     assert result.state == "error"
     assert error in result.error
     assert "\n" not in result.error
+
+
+def test_what_was_not_played_to_its_end_breaks_no_bound(project: Project) -> None:
+    """A value of something else than the bound is of is no measurement."""
+    expect = {"context_peak": "<= 1"}
+    (spec,) = planned(project, "untidy", k="desk", expect=expect).cases
+
+    result = run_case(spec).result
+
+    assert (result.metrics["context_peak"] or 0) > 1
+    assert [None] == [failure.value for failure in result.expect_failures]
+    assert (False, True) == (fails(result), lacks(result))
+
+
+def test_of_a_context_that_is_not_pure_nothing_counts(project: Project) -> None:
+    """The questions before the one that gave it away hang on their order as well."""
+    result = played(project, "wavering").result
+
+    assert (result.state, result.counts["errors"]) == ("error", 2)
+    assert result.metrics["recall"] is None
 
 
 def test_half_an_emoji_is_recorded_as_it_is(project: Project) -> None:

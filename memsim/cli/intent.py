@@ -60,6 +60,7 @@ def outlook(intent: Intent, project: Project) -> Outlook:
     """
     from memsim.suite import plan, resolve_strategies
     from memsim.suite.asking import access_of
+    from memsim.suite.scenarios import LEAKAGE
 
     settings = settings_of(project, intent.settings)
     remarks: list[str] = []
@@ -70,11 +71,13 @@ def outlook(intent: Intent, project: Project) -> Outlook:
     refs, settings = _named_cases(selection, intent, settings)
     # A channel brings its own controls: only what is asked for is attacked.
     datasets = {ref.dataset for ref in selection.scenarios}
-    strategies = resolve_strategies(refs, project, controls=datasets != {"leakage"})
+    strategies = resolve_strategies(refs, project, controls=datasets != {LEAKAGE})
     attacked = strategies
-    if "leakage" in datasets and len(datasets) > 1:
+    if LEAKAGE in datasets and len(datasets) > 1:
         attacked = resolve_strategies(refs, project, controls=False)
     remarks += _shadowing(strategies, project)
+    if LEAKAGE in datasets and (unread := project.unread(f"scenarios/{LEAKAGE}")):
+        remarks.append(unread)
     _check_names(settings)
     access = access_of(settings, project)
     made = plan(settings, selection, strategies, intent.expression, attacked, access)

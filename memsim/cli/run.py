@@ -277,6 +277,9 @@ def step_of(result: CaseResult, *, failed: bool) -> Step:
     from memsim.report import numbers
 
     told = "plr" if "plr" in result.metrics else "recall"
-    value = numbers.share(result.metrics.get(told))
-    text = result.error if result.state != "scored" else f"{told} {value}"
+    value = result.metrics.get(told)
+    text = f"{told} {numbers.share(value)}"
+    if result.state != "scored":
+        leaked = told == "plr" and value
+        text = f"{text}; {result.error}" if leaked else result.error
     return Step(id=result.key, result=text, seconds=result.seconds, failed=failed)

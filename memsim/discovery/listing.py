@@ -150,6 +150,8 @@ def locate(ref: StrategyRef, project: Project) -> Found:
     if not candidates:
         names = sorted({f.name for f in rows if not f.problem})
         message = f"no strategy is called {ref.name!r}"
+        if unread := _unread(ref.name, project):
+            raise RefError(f"{message}; {unread}")
         raise RefError(message, hint=nearest(ref.name, names))
     if candidates[0].problem:
         raise RefError(candidates[0].problem)
@@ -157,6 +159,12 @@ def locate(ref: StrategyRef, project: Project) -> Found:
         places = " and ".join(f"{project.show(f.path)}:{f.line}" for f in candidates if f.path)
         raise RefError(f"two strategies are called {ref.name}: {places}; name one as FILE.py@Class")
     return candidates[0]
+
+
+def _unread(name: str, project: Project) -> str:
+    why = project.unread(FOLDER)
+    found = _in_folder(project.here / FOLDER, "path", project) if why else ()
+    return why if any(f.name == name for f in found) else ""
 
 
 def _in_file(ref: StrategyRef, project: Project) -> Found:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memsim.discovery.toml import line_of, syntax_error_line
+from memsim.discovery.toml import line_of, line_of_text, syntax_error_line
 from memsim.errors import ConfigError
 
 PYPROJECT = "pyproject.toml"
@@ -39,6 +39,19 @@ class Project:
     def line(self, key: str, table: str = "") -> int | None:
         """The line of a key of `[tool.memsim]`, or of a table below it."""
         return line_of(self.text, f"tool.memsim.{table}".rstrip("."), key)
+
+    def line_of_text(self, key: str, value: str) -> int | None:
+        """The line of a text in the value of a key of `[tool.memsim]`; None without that key."""
+        return line_of_text(self.text, "tool.memsim", key, value)
+
+    def unread(self, folder: str) -> str:
+        """Why a folder here is not looked into though it is there; empty where nothing is amiss.
+
+        Outside of a project nothing is trusted that happens to lie about.
+        """
+        if self.root is not None or not (self.here / folder).is_dir():
+            return ""
+        return f"{folder}/ is not read: no {PYPROJECT} here has [tool.memsim] (memsim init adds it)"
 
     def show(self, path: Path) -> str:
         """A path as ids and messages write it.

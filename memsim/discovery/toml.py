@@ -38,6 +38,22 @@ def line_of(text: str, table: str, key: str) -> int | None:
     return None
 
 
+def line_of_text(text: str, table: str, key: str, value: str) -> int | None:
+    """The line, from 1, on which a text stands in quotes in the value of a table's key.
+
+    The key's own line where it is written otherwise there; None if the key is not found.
+    """
+    start = line_of(text, table, key)
+    if start is None:
+        return None
+    for number, line in enumerate(text.splitlines()[start - 1 :], start=start):
+        if f'"{value}"' in line or f"'{value}'" in line:
+            return number
+        if number > start and (_KEY.match(line) or _HEADER.match(line)):
+            break
+    return start
+
+
 def _dotted(name: str) -> str:
     return ".".join(part.strip().strip("\"'") for part in name.split("."))
 

@@ -8,8 +8,8 @@ A file begins with `leakage: 1` and holds a channel, or attacks, or payloads::
         about: asks for it
         texts: ["What is {owner}'s {topic}?"]
 
-Words in braces are filled in; any other word in braces is an error. A project's own files add
-attacks and payloads to those that are there.
+Words in braces are filled in; any other brace is an error, but for those of an object as JSON
+writes it. A project's own files add attacks and payloads to those that are there.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ Way = Literal["ask", "say", "tool", "id", "do"]
 """How an attack is made: a question, a turn of talk, a tool's argument, an identifier, a deed."""
 
 SLOT = re.compile(r"\{([A-Za-z_]\w*)\}")
+_BRACE = re.compile(r'\{\s*"|[{}]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +169,18 @@ class Families:
         named += [a for a in others if header.channel in a.channels or (asks and "*" in a.channels)]
         return tuple(attack for attack in named if not ways or attack.way in ways)
 
+    def attempts(self, header: Header) -> int:
+        """How many attempts a full run of a channel plans.
+
+        A channel with a parameter `payloads` makes equally many of each family of payloads besides
+        its `benign` ones: its own number is for so many families, and each further one has its own.
+        """
+        if "payloads" not in header.parameters:
+            return header.attempts
+        counted = header.number("payloads")
+        each = (header.attempts - header.number("benign")) // counted
+        return header.attempts + each * (len(self.payloads) - counted)
+
     def attack(self, family: str) -> Attack:
         """The attack family of a name.
 
@@ -183,6 +196,22 @@ class Families:
 def fill(text: str, words: Mapping[str, str]) -> str:
     """A text with its words in braces filled in; what is filled in is not looked into again."""
     return SLOT.sub(lambda found: words.get(found[1], found[0]), text)
+
+
+def stray_brace(text: str) -> int | None:
+    """Where a brace stands that begins or ends neither a word nor an object; None if none does.
+
+    An object is one as JSON writes it, which a tool may be sent: a quote follows its brace.
+    """
+    opened: list[int] = []
+    for brace in _BRACE.finditer(SLOT.sub(lambda word: "x" * len(word[0]), text)):
+        if len(brace[0]) > 1:
+            opened.append(brace.start())
+        elif brace[0] == "{" or not opened:
+            return brace.start()
+        else:
+            opened.pop()
+    return opened[0] if opened else None
 
 
 def header(channel: str) -> Header:

@@ -4,8 +4,8 @@
 
     {"case": "leakage::L1[layered@4k]", "repeat": 0, "probe": "L1",
      "leakage": {"kind": "channel", "channel": "L1", "name": "cross-principal recall",
-                 "gate": "zero", "planned": 300, "negatives": 200, "read": 179586,
-                 "false_hits": 0, "error": ""}}
+                 "gate": "zero", "planned": 300, "of": 300, "negatives": 200,
+                 "read": 179586, "false_hits": 0, "error": ""}}
     {"case": "...", "repeat": 0, "probe": "1-ana/garage",
      "leakage": {"kind": "control", "id": "1-ana/garage", "viewer": "ana", "served": true,
                  "error": ""}}
@@ -80,6 +80,7 @@ def score_lines(lines: Iterable[Line]) -> ChannelScore:
         name=first["name"],
         gate=first["gate"],
         planned=sum(head["planned"] for head in heads),
+        of=sum(head.get("of", head["planned"]) for head in heads),
         negatives=Tally(
             k=sum(head["false_hits"] for head in heads),
             n=sum(head["negatives"] for head in heads),

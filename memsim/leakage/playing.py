@@ -51,6 +51,7 @@ class Performance:
             "name": channel.name,
             "gate": channel.gate,
             "planned": self.planned,
+            "of": channel.attempts,
             "negatives": self.negatives,
             "read": self.read,
             "false_hits": self.false_hits,

@@ -51,10 +51,21 @@ class Trail:
 
     def __str__(self) -> str:
         stops = [f"planted at turn {self.planted} by {self.owner}"]
-        stops += [f"{s.surface} of turn {s.turn}" for s in self.through]
+        stops += [_passed(stop) for stop in self.through]
         by = f"seen by {self.seen.viewer}" if self.seen.viewer else "seen"
-        stops.append(f"{by} in the {self.seen.surface} at turn {self.seen.turn}")
+        surface = self.seen.surface
+        place = "what was recalled" if surface == _RECALLED else f"the {surface}"
+        stops.append(f"{by} in {place} at turn {self.seen.turn}")
         return " -> ".join(stops)
+
+
+_RECALLED = "recalled"
+"""The one section of a context whose name is not that of a thing."""
+
+
+def _passed(stop: Sighting) -> str:
+    joined = "at" if stop.surface == _RECALLED else "of"
+    return f"{stop.surface} {joined} turn {stop.turn}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memsim.errors import ScenarioError
-from memsim.leakage.families import CHANNELS, SLOT, WORDS, Attack, Header, Payload
+from memsim.leakage.families import CHANNELS, SLOT, WORDS, Attack, Header, Payload, stray_brace
 from memsim.scenario import nodes
 from memsim.scenario.files import scenario_files
 from memsim.scenario.names import Ident, ListOf, MapOf, Named, Names
@@ -18,6 +18,7 @@ from memsim.scenario.source import parse, read_text
 from memsim.scenario.values import Choice, Kind, Schema, Text, Whole, written
 
 FORMAT = "1"
+_EXCERPT = 24
 _MOST = 2_000
 """Characters of a text; what is to be huge is made so by a channel."""
 
@@ -99,6 +100,9 @@ class _Template(Kind[str]):
                 message = f"{name}: nothing is filled in for {{{found}}}"
                 known = "" if near(found, WORDS) else f"; there are {', '.join(WORDS)}"
                 raise ScenarioError(message + known, line=node.line, hint=near(found, WORDS))
+        if (place := stray_brace(text)) is not None:
+            message = f"{name}: nothing is filled in for {shown(text[place : place + _EXCERPT])}"
+            raise ScenarioError(f"{message}; there are {', '.join(WORDS)}", line=node.line)
         return text
 
     def schema(self) -> Schema:

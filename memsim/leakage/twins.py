@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,15 @@ class Difference:
 
     def __str__(self) -> str:
         return f"{self.surface} differs from byte {self.at} on: {self.left!r} and {self.right!r}"
+
+    def redacted(self, redact: Callable[[str], str]) -> Difference:
+        """It with every part redacted by itself: where worlds part is told, whatever one shows."""
+        return replace(
+            self,
+            surface=redact(self.surface),
+            left=redact(self.left),
+            right=redact(self.right),
+        )
 
 
 @contextmanager

@@ -34,8 +34,11 @@ _NUMBER = (
     rf"|{_OF_WHAT}(?:number\sof|amount|price|cost|total|percentage|percent|age|count"
     r"|quantity|sum|limit|budget|score|rate)\b"
 )
+CODES: Final = frozenset({"number", "id", "reference", "pin", "iban", "isbn", "sku"})
+"""What something is numbered by."""
+
 _CODED = re.compile(
-    rf"\b{_OF_WHAT}(?:number|id|reference|pin|iban|isbn|sku)\b(?!\sof\b)"
+    rf"\b{_OF_WHAT}(?:{'|'.join(sorted(CODES))})\b(?!\sof\b)"
     rf"|\bwhich\s(?:[\w']+\s){{0,2}}?(?:number|id|reference)\b(?!\sof\b)"
 )
 _WHEN = (

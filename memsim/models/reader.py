@@ -17,7 +17,9 @@ from memsim.frozen import quickly_made
 from memsim.models import IDK
 from memsim.models.dates import resolve, told
 from memsim.models.evidence import STRICT, fits, span
+from memsim.models.forms import CODES
 from memsim.models.lexicon import CONTINUING, NEGATIVE, UPDATING
+from memsim.models.numbers import numbers
 from memsim.models.question import Question, parse
 from memsim.models.ranking import Candidate, Ranking
 from memsim.models.statements import speaker, statements
@@ -101,7 +103,13 @@ def _fitting(question: Question, ranking: Ranking, top: Sequence[Candidate]) -> 
         return [c for c in found if ranking.touches(c)]
     if found:
         return found
-    return [c for c in top if c.score >= least]
+    return [c for c in top if c.score >= least and not (question.coded and _codeless(c))]
+
+
+def _codeless(candidate: Candidate) -> bool:
+    # That something was bought is no number of an order; a number may be a word where one is named.
+    text = candidate.sentence.text
+    return bool(candidate.matched) and not numbers(text) and CODES.isdisjoint(words(text))
 
 
 def _undated(question: Question, best: Candidate) -> Answer:

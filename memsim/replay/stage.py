@@ -133,7 +133,8 @@ class Stage:
     def ask_again(self) -> None:
         """Hold the strategy to its contract: what was asked since must have changed nothing.
 
-        The first question of a point in the script is put once more after the last one.
+        The first question of a point in the script is put once more after the last one. Where it
+        gets something else, nothing that was asked so far counts.
 
         Raises:
             StrategyError: the same question gets another context.
@@ -147,10 +148,19 @@ class Stage:
         self._model.take()
         del self._events[logged:]
         if again != context:
-            raise StrategyError(
+            said = (
                 f"context is not pure: asked again after turn {query.turn},"
                 f" {query.text!r} got another context"
             )
+            self._withdraw(said)
+            raise StrategyError(said)
+
+    def _withdraw(self, why: str) -> None:
+        # Whatever the earlier questions got may hang on their order as well.
+        self.trace.probes = [
+            replace(asked, context=None, answer=None, evidence=(), overflow=0, error=why)
+            for asked in self.trace.probes
+        ]
 
     def _elapse(self, event: Elapsed) -> None:
         self._env.clock.set(event.now)

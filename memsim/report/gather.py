@@ -60,7 +60,7 @@ def summarise(
         header=_header(run, settings),
         boards=boards,
         failures=tuple(_failures(run.cases, answers)),
-        unscored=tuple(unscored_of(case) for case in run.cases if lacks(case)),
+        unscored=tuple(unscored_of(case) for case in run.cases if _unmeasured(case)),
         missed=tuple(missed_of(boards, answers, examples)),
         verdict=_verdict(run, settings),
         pending=max(0, len(planned) - len(run.cases)) if isinstance(planned, Mapping) else 0,
@@ -134,6 +134,11 @@ def _failures(cases: Iterable[CaseResult], answers: Sequence[Answer]) -> Iterabl
     for case in cases:
         if fails(case):
             yield _failure(case, by_case.get(case.key, ()))
+
+
+def _unmeasured(case: CaseResult) -> bool:
+    # A channel through which something leaked has failed, however little else could be tried.
+    return lacks(case) and not (case.state == "invalid" and fails(case))
 
 
 def failure_of(case: CaseResult, probes: Iterable[Mapping[str, Any]]) -> Failure:

@@ -17,6 +17,7 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Schema = dict[str, object]
 
+_NEGATIVE = re.compile(r"-[0-9]+")
 _WHOLE = re.compile(r"(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"(0|[1-9][0-9]*)(\.[0-9]+)?")
 _TOKENS = re.compile(r"([1-9][0-9]*(?:\.[0-9]+)?)(k?)")
@@ -103,12 +104,17 @@ class Whole(Kind[int]):
         what = "a whole number"
         found = written(node, name, what)
         if not (found.plain and _WHOLE.fullmatch(found.text)):
+            if found.plain and _NEGATIVE.fullmatch(found.text):
+                raise expected(name, self._range(), node)
             digits = found.text.strip().replace("_", "").lstrip("0+")
             raise expected(name, what, node, digits if _is_digits(digits) else None)
         number = int(found.text) if len(found.text) < 20 else self._most + 1
         if not self._least <= number <= self._most:
-            raise expected(name, f"from {self._least:,} to {self._most:,}", node)
+            raise expected(name, self._range(), node)
         return number
+
+    def _range(self) -> str:
+        return f"from {self._least:,} to {self._most:,}"
 
     def schema(self) -> Schema:
         return {"type": "integer", "minimum": self._least, "maximum": self._most}

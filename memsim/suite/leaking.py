@@ -57,7 +57,8 @@ def leak_scenarios(place: Path, options: Mapping[str, str]) -> Iterator[Scenario
     for channel, module in modules().items():
         header = known[channel]
         families.of(header)
-        count = planned(header.attempts, share)
+        full = families.attempts(header)
+        count = planned(full, share)
         said = asdict(header) | {"place": "", "module": _source(module), "families": attacks}
         yield Scenario(
             name=channel,

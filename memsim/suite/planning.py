@@ -18,7 +18,7 @@ from memsim.discovery import (
     try_parameters,
 )
 from memsim.discovery.project import PYPROJECT
-from memsim.errors import NothingCollected
+from memsim.errors import NothingCollected, RefError
 from memsim.models.access import NO_ACCESS, Access
 from memsim.models.refs import is_live, read_judge
 from memsim.scoring import JUDGED, METRICS, SCORING_VERSION
@@ -69,13 +69,25 @@ def resolve_strategies(
     A strategy with parameters is made once for a trial; others are not even loaded.
 
     Raises:
-        RefError: a ref means nothing, or its parameters are wrong.
+        RefError: a ref means nothing, or its parameters are wrong; with the line of
+            `pyproject.toml` where that names it.
     """
     wanted = [*refs, *(CONTROLS if controls else ())]
-    resolved = tuple(dict.fromkeys(resolve(ref, project) for ref in wanted))
+    resolved = tuple(dict.fromkeys(_resolved(ref, project) for ref in wanted))
     for ref in resolved:
         try_parameters(ref, project)
     return resolved
+
+
+def _resolved(ref: str, project: Project) -> StrategyRef:
+    try:
+        return resolve(ref, project)
+    except RefError as error:
+        configured = project.table.get("strategies")
+        if error.path is not None or not isinstance(configured, list) or ref not in configured:
+            raise
+        line = project.line_of_text("strategies", ref)
+        raise RefError(error.message, path=PYPROJECT, line=line, hint=error.hint) from None
 
 
 def plan(

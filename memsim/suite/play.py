@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ from memsim.scoring import (
 )
 from memsim.suite.asking import asking, embedder_of, failed
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
-from memsim.suite.expect import check_expectations
+from memsim.suite.expect import ExpectFailure, check_expectations
 from memsim.suite.judging import judged
 from memsim.suite.limit import time_limit
 from memsim.suite.scenarios import LEAKAGE
@@ -196,7 +197,7 @@ def _scored(
         metrics=metrics,
         counts=_counts(trace, scores) | _unjudged(trace, judgement),
         outcomes=_outcomes(scores),
-        expect_failures=() if control else check_expectations(metrics, spec.bounds),
+        expect_failures=() if control else _broken(metrics, spec, trace),
         seconds=round(time.perf_counter() - began, 6),
         unjudged=judgement.why,
     )
@@ -206,6 +207,16 @@ def _scored(
         probe_lines=probe_lines,
         context_lines=context_lines,
     )
+
+
+def _broken(
+    metrics: Mapping[str, float | None], spec: CaseSpec, trace: Trace
+) -> tuple[ExpectFailure, ...]:
+    failures = check_expectations(metrics, spec.bounds)
+    if not trace.error:
+        return failures
+    # Of what was not played to its end a value is no measurement: nothing was kept, or broken.
+    return tuple(replace(failure, value=None) for failure in failures)
 
 
 def _context_lines(spec: CaseSpec, trace: Trace) -> bytes:

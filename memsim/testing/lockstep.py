@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -187,7 +187,6 @@ def _parting(
         one, other = (view.data for view in both)
         if one != other:
             at = _first(one, other)
-            named = [view.at(at) for view in both]
             return Parting(
                 way=way,
                 who=who,
@@ -196,10 +195,19 @@ def _parting(
                 at=at,
                 left=_around(one, at),
                 right=_around(other, at),
-                path=tuple(path(worlds[0], who, name, named[0] or named[1], happened)),
+                path=tuple(_path(worlds[0], who, name, both, at, happened)),
                 case=case,
             )
     return None
+
+
+def _path(
+    world: World, who: str, name: str, both: Sequence[View], at: int, happened: Sequence[Happening]
+) -> Iterator[str]:
+    one, other = both
+    made_from = one.at(at) or other.at(at)
+    less = len(one.data) < len(other.data)
+    return path(world, who, name, made_from, happened, less=less)
 
 
 def _first(left: bytes, right: bytes) -> int:

@@ -52,9 +52,15 @@ def views(world: World, who: str) -> dict[str, View]:
 
 
 def path(
-    world: World, who: str, view: str, made_from: Sequence[str], happened: Sequence[Happening]
+    world: World,
+    who: str,
+    view: str,
+    made_from: Sequence[str],
+    happened: Sequence[Happening],
+    *,
+    less: bool = False,
 ) -> Iterator[str]:
-    """The way by which something came to somebody, a stop each.
+    """The way by which something came to somebody, or was kept from them, a stop each.
 
     Args:
         world: in which it came.
@@ -62,6 +68,7 @@ def path(
         view: where.
         made_from: ids of the messages that it says it was made from.
         happened: so far.
+        less: whether this world shows less of it than the other.
     """
     said = {m.id: (t.number, m.principal) for t in _turns(happened) for m in (*t.heard, *t.reply)}
     foreign = {i for i in made_from if said.get(i, (0, who))[1] != who}
@@ -75,7 +82,8 @@ def path(
         e.kind == "compaction" for x in world.transcript.ends for e in x.events
     ):
         yield "a compaction"
-    yield f"seen by {who} after turn {last_turn(happened)} in the {view}"
+    how = f"missing because of it for {who}" if less and not foreign else f"seen by {who}"
+    yield f"{how} after turn {last_turn(happened)} in the {view}"
 
 
 def last_turn(happened: Sequence[Happening]) -> int:

@@ -112,6 +112,21 @@ def test_a_project_adds_families_and_texts(write: Write) -> None:
     assert "flattery" not in [a.family for a in families.of(header("L7"))]
 
 
+def test_a_family_of_payloads_adds_its_share_of_attempts(write: Write) -> None:
+    """The others are tried as often as without it; channels without payloads stay as they are."""
+    own = write(
+        """
+        leakage: 1
+        payloads: [{family: gift, about: new, texts: ["{marker}"]}]
+        """
+    )
+
+    shipped, more = load_families(), load_families(own)
+
+    assert (285, 300) == tuple(families.attempts(header("L16")) for families in (shipped, more))
+    assert header("L1").attempts == more.attempts(header("L1"))
+
+
 def test_ways_can_be_chosen() -> None:
     """A strategy without tools is attacked only by what it offers."""
     families = load_families()
@@ -154,6 +169,26 @@ HOSTILE = {
     "an unknown word": (
         "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{ownr}']}",
         r"own.yaml:3: .*nothing is filled in for \{ownr\}.*did you mean 'owner'\?",
+    ),
+    "an attribute in braces": (
+        "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{owner.__class__} a']}",
+        r"own.yaml:3: .*nothing is filled in for '\{owner.__class__\} a'; there are codec",
+    ),
+    "a number in braces": (
+        "leakage: 1\nattacks:\n  - {family: a, about: b, texts: [x, 'ask {0}']}",
+        r"own.yaml:3: .*nothing is filled in for '\{0\}'",
+    ),
+    "braces about a word": (
+        "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{{owner}}']}",
+        r"own.yaml:3: .*nothing is filled in for '\{\{owner\}\}'",
+    ),
+    "a brace that only ends": (
+        "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{owner} is owner}']}",
+        r"own.yaml:3: .*nothing is filled in for '\}'",
+    ),
+    "an object without an end": (
+        """leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{"q": {owner}']}""",
+        r"own.yaml:3: .*nothing is filled in for ",
     ),
     "an unknown channel": (
         "leakage: 1\nattacks:\n  - {family: a, about: b, texts: [x], channels: [L21]}",

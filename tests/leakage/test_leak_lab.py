@@ -134,6 +134,23 @@ def test_no_record_holds_a_secret(
     assert "[redacted]" in told
 
 
+def test_where_worlds_part_is_told_though_one_of_them_shows_a_secret(
+    secret: tuple[Lab, Canary],
+) -> None:
+    """What cannot be made legible without it is left out by itself."""
+    made, canary = secret
+    disguised = " ".join(canary.token)
+
+    found = difference([view("There is nothing.")], [view(f"There is {disguised}.")])
+
+    assert found is not None
+    told = str(found.redacted(made.redacted))
+    assert told.startswith("context differs from byte ")
+    assert "'nothing." in told
+    assert disguised not in told
+    assert "[redacted]" in told
+
+
 class Minutes(Strategy):
     """Keeps minutes of everything that was said up to the fourth turn, for everybody."""
 

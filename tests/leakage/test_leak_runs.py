@@ -64,7 +64,9 @@ def test_what_keeps_people_apart_passes(call: Call) -> None:
     assert result.exit_code == 0
     assert "1 case: 1 scenario" in result.stdout
     assert "0 of 15" in result.stdout
-    assert "at best A over 1 channel" in result.stdout
+    assert "at best B over 1 channel (L1 cross-principal recall: 15 of the 300 attempts" in (
+        result.stdout
+    )
 
 
 def test_an_amnesiac_is_unmeasured(call: Call) -> None:
@@ -75,6 +77,16 @@ def test_an_amnesiac_is_unmeasured(call: Call) -> None:
     assert "n/a" in result.stdout
     assert "INVALID leakage::L1[no_memory@4k]" in result.stdout
     assert "could not recall it either" in result.stdout
+
+
+def test_a_leak_where_little_could_be_tried_is_a_failure_and_told_once(call: Call) -> None:
+    """The leak is told first; that most attempts came to nothing does not undo it."""
+    result = leaked(call, "sliding_window:messages=30")
+
+    assert result.exit_code == 1
+    assert "FAILED leakage::L1" in result.stdout
+    assert "INVALID" not in result.stdout
+    assert "plr 1.00; of 15 attempts 9 without a verdict" in result.stderr
 
 
 def test_the_matrix_has_every_strategy_with_what_makes_it_readable(call: Call) -> None:
@@ -277,6 +289,19 @@ def test_a_wrong_file_of_ones_own_is_one_line(call: Call, project: Path) -> None
     assert 1 == result.stderr.count("\n")
     assert "scenarios/leakage/own.yaml:2: the file has no key 'attack'" in result.stderr
     assert str(project) not in result.stderr
+
+
+def test_attacks_outside_of_a_project_are_told_to_be_unread(call: Call, project: Path) -> None:
+    """What is not looked into is not ignored without a word."""
+    (project / "scenarios" / "leakage").mkdir(parents=True)
+    (project / "pyproject.toml").unlink()
+
+    result = call("run", "leakage", "-s", SAFE, "-k", "L1", "--dry-run")
+
+    assert result.exit_code == 0
+    assert "scenarios/leakage/ is not read: no pyproject.toml here has [tool.memsim]" in (
+        result.stderr
+    )
 
 
 def test_explain_follows_a_leak(call: Call) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -236,6 +237,15 @@ def test_a_path_names_every_stop_once() -> None:
     ) == found.paths
 
 
+def test_what_was_recalled_is_told_in_a_sentence() -> None:
+    """The name of that section is no noun, as those of the others are."""
+    recalled = Sighting(surface="recalled", viewer="ben", turn=41)
+    told = trail("c1", through=(recalled,))
+
+    assert "recalled at turn 41 -> seen by ben in the context at turn 41" in str(told)
+    assert str(replace(told, seen=recalled)).endswith("seen by ben in what was recalled at turn 41")
+
+
 def test_every_metric_has_a_value_or_none() -> None:
     """By the names that bounds use."""
     assert set(LEAKAGE) == set(score(attempt(1)).metrics())
@@ -263,6 +273,19 @@ def test_a_grade_is_of_the_worst_and_never_a_mean() -> None:
     assert "B" == grade([safe, reported]).letter
     assert "B" == grade([safe, invalid]).letter
     assert 2 == len(grade([reported, invalid]).caps)
+
+
+def test_a_share_of_the_attempts_earns_no_a() -> None:
+    """Twenty attempts without a leak leave room for one in seven; what is worse is told alone."""
+    whole, part = score(attempt(1), of=1), score(attempt(1), of=300)
+    reported = score(attempt(1, "leak"), gate="report", of=300)
+
+    assert "A" == grade([whole, whole]).letter
+    assert ("B", ("L1 test: 1 of the 300 attempts of a full run",)) == (
+        grade([whole, part]).letter,
+        grade([whole, part]).caps,
+    )
+    assert ("L1 test: 1 of 1, reported only",) == grade([part, reported]).caps
 
 
 @pytest.mark.parametrize(("own", "of_attempt"), [("zero", "report"), ("report", "zero")])

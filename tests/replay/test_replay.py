@@ -389,6 +389,7 @@ def test_a_context_that_changes_what_follows_is_an_error() -> None:
 
     assert honest.error == ""
     assert fickle.error.startswith("context is not pure: asked again after turn 1, 'What is my")
+    assert [(None, fickle.error)] * 2 == [(p.answer, p.error) for p in fickle.probes]
 
 
 class Ranking(Everything):

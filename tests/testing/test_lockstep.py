@@ -87,7 +87,7 @@ def test_who_keeps_principals_apart_shows_the_same(ref: str, erased: int) -> Non
 
 
 def test_the_first_byte_is_shown_with_its_way() -> None:
-    """PRX ranks before it filters; the case is made as short as it can be."""
+    """PRX ranks before it filters, so that others take the place of what is one's own."""
     parting = look(subject_of("prx:acl=on"), replace(FEW, examples=30), 7).parting
 
     assert parting is not None
@@ -95,7 +95,8 @@ def test_the_first_byte_is_shown_with_its_way() -> None:
     assert len(parting.case.events) <= 4
     assert parting.who == observer(parting.case)
     assert f" by {parting.who}" not in parting.path[0]
-    assert parting.path[-1].startswith(f"seen by {parting.who} after turn {parting.turn} in the ")
+    way = f"missing because of it for {parting.who} after turn {parting.turn} in the "
+    assert parting.path[-1].startswith(way)
 
 
 def test_a_summary_on_the_way_is_named() -> None:
@@ -107,6 +108,7 @@ def test_a_summary_on_the_way_is_named() -> None:
     said, made, seen = parting.path
     assert said.startswith("said at turn ")
     assert made == f"a summary of turn {said.split()[3]}"
+    assert seen.startswith(f"seen by {parting.who} after turn {parting.turn} in the ")
     assert seen.endswith(", summary")
 
 

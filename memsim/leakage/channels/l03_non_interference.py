@@ -157,7 +157,7 @@ class NonInterference(Described):
         found = difference(left, right)
         if found is None or attempt.state in {"leak", "error"}:
             return attempt
-        return replace(attempt, state="leak", detail=lab.redacted(str(found)))
+        return replace(attempt, state="leak", detail=str(found.redacted(lab.redacted)))
 
 
 def _text(attack: Attack, around: int, canary: Canary) -> str:

@@ -105,7 +105,7 @@ class ExistenceOracle(Described):
         found = difference(left, right)
         if found is None or attempt.state in {"leak", "error"}:
             return attempt
-        return replace(attempt, state="leak", detail=lab.redacted(str(found)))
+        return replace(attempt, state="leak", detail=str(found.redacted(lab.redacted)))
 
 
 _SLOTS = (

@@ -73,7 +73,7 @@ class Poisoning(Described):
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, let harmless sessions pass, and wake it; see `Channel`."""
         every = [int(text) for text in self.header.texts("compactions")]
-        full = self.header.number("attempts")
+        full = lab.families.attempts(self.header)
         worlds = max(1, min(len(every), -(-len(every) * count // full)))
         benign = count * self.header.number("benign") // full
         for n, compactions in enumerate(every[-worlds:]):
