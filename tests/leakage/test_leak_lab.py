@@ -75,18 +75,32 @@ def test_what_was_decoded_once_is_still_searched(secret: tuple[Lab, Canary]) -> 
     assert "safe" == judged(secret, view("three\none"))
 
 
+def test_an_encoded_copy_is_found_whose_lines_were_seen_apart_before(
+    secret: tuple[Lab, Canary],
+) -> None:
+    """No line of a wrapped copy is a leak by itself, nor clean for good because of that."""
+    lines = [part.encode().hex() for part in secret[1].token.split("-")]
+
+    for line in lines:
+        assert "safe" == judged(secret, view(f"notes\n{line}"))
+    assert "safe" == judged(secret, view("\n".join(lines[:2])))
+    assert "leak" == judged(secret, view("\n".join(["notes", *lines])))
+
+
 def test_a_secret_minted_later_is_found_in_lines_read_before(lab: MakeLab) -> None:
-    """Hits are kept only until there is another secret to look for."""
+    """What was read is kept only until there is another secret to look for, hits or none."""
     made = lab()
     first = made.mint("ana", "garage")
     stranger = lab().mint("ana", "boat")
     seen = view(f"codes {first.token} and {stranger.token}")
-    assert 1 == len(made.trails((first,), [seen], {}))
+    coded = view(stranger.token.encode().hex())
+    assert 1 == len(made.trails((first,), [seen, coded], {}))
 
     second = made.mint("ana", "boat")
 
     assert stranger == second
     assert 2 == len(made.trails((first, second), [seen], {}))
+    assert 1 == len(made.trails((second,), [coded], {}))
 
 
 def test_a_trail_tells_the_way_and_not_the_secret(secret: tuple[Lab, Canary]) -> None:
