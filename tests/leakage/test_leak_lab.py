@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from memsim import Context, Environment, Message, Query, Strategy
 from memsim.canary import Canary
 from memsim.leakage.lab import Lab
 from memsim.leakage.twins import difference
-from memsim.leakage.world import Seen
+from memsim.leakage.world import Seen, Setting, World
 from memsim.message import composed
+from memsim.models import Reply, Request
+from memsim.strategy import Event
+
+if TYPE_CHECKING:
+    from memsim.models import Vectors
 
 MakeLab = Callable[..., Lab]
 
@@ -253,3 +262,49 @@ def test_worlds_differ_in_what_only_one_of_them_shows() -> None:
     assert difference(more, list(more)) is None
     assert ["context", "context"] == [one.surface for one in found if one]
     assert {0} == {one.at for one in found if one}
+
+
+class Chatty(Strategy):
+    """Logs, tells events, and asks the embedder and the model."""
+
+    def context(self, query: Query) -> Context:
+        return Context()
+
+    def end_turn(self) -> None:
+        self.env.embed().embed(["a"])
+        self.env.model.complete(Request(task="extract"))
+        logging.getLogger("mine").debug("mine")
+        self.env.log(Event(kind="state-lost", detail="mine as well"))
+
+
+class Noisy:
+    """An embedder and a model that log whatever is asked of them."""
+
+    name, dimension = "noisy", 1
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        logging.getLogger("noisy").warning("embedded")
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+    def complete(self, _request: Request) -> Reply:
+        logging.getLogger("noisy").warning("answered")
+        return Reply()
+
+
+def test_only_what_the_memory_logs_and_tells_itself_is_heard(
+    setting: Callable[..., Setting],
+) -> None:
+    """What is loaded on the way is logged once in a process, which is not the memory's affair."""
+
+    def loaded() -> Noisy:
+        logging.getLogger("noisy").debug("loaded")
+        return Noisy()
+
+    with World(replace(setting(Chatty), embed=loaded, model=Noisy())) as world:
+        world.say("ana", "hello")
+        world.restart()
+        world.skip()
+        world.say("ana", "hello")
+        heard = world.logs()
+
+    assert [("DEBUG", "mine mine")] * 2 + [("EVENT", "state-lost mine as well")] * 2 == list(heard)
