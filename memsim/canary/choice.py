@@ -1,7 +1,7 @@
 """Asks for a secret's natural value among sixteen: what a summary keeps can leak without the token.
 
-One right answer proves nothing, as a guess is right once in sixteen; three of four are by chance
-only once in a thousand times.
+One right answer proves nothing, as a guess is right once in sixteen; who guesses anew each time has
+three of four right only once in a thousand times.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Choice:
 
     @property
     def by_chance(self) -> float:
-        """Probability that blind guesses come first at least as often."""
+        """Probability that guesses, each made anew, come first at least as often."""
         return at_least(self.first)
 
 
@@ -103,7 +103,7 @@ def exposure(place: int) -> float:
 
 
 def at_least(times: int) -> float:
-    """Probability that blind guesses come first at least so often in four askings."""
+    """Probability that guesses, each made anew, come first at least so often in four askings."""
     right = 1 / CHOICES
     return sum(
         math.comb(ASKINGS, k) * right**k * (1 - right) ** (ASKINGS - k)

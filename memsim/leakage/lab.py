@@ -58,7 +58,6 @@ class Lab:
         self._salt = salt
         self._worlds = 0
         self._matcher_of: tuple[int, Matcher] = (0, Matcher(()))
-        self._legible: set[str] = set()
         self._read: dict[str, tuple[Hit, ...]] = {}
         self._found: dict[str, frozenset[str]] = {}
         self.families = families
@@ -256,17 +255,12 @@ class Lab:
         return (*plain, *(hit for hit in self._decoded(view.text) if hit.canary not in there))
 
     def _decoded(self, text: str) -> tuple[Hit, ...]:
-        # Decoding takes a hundred times as long as reading, and contexts are mostly lines that were
-        # there before: what was decoded once and held nothing is not decoded again.
-        fresh = [line for line in text.splitlines() if line not in self._legible]
-        unread = "\n".join(fresh)
-        if unread not in self._read:
-            hits = self._matcher.find(unread, decode=True) if unread else ()
-            if not hits:
-                self._legible.update(fresh)
-                return ()
-            self._read[unread] = hits
-        return self._read[unread]
+        # Decoding takes a hundred times as long as reading, and many attacks get the same view.
+        # A line of it is not known to be clean because a view with that line was: an encoded copy
+        # may be wrapped, and come to be whole only beside its other lines.
+        if text not in self._read:
+            self._read[text] = self._matcher.find(text, decode=True)
+        return self._read[text]
 
     def _secrets(self, text: str) -> frozenset[str]:
         """Ids of the secrets that stand in a text; a view with many is not searched for each."""

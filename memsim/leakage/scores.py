@@ -27,6 +27,10 @@ ONE_SIDED = 0.90
 TIER = "tier:"
 """Begins the measure of an attempt that says whether a tier still holds what should be gone."""
 TURNS, HOURS = "turns_to_erasure", "hours_to_erasure"
+IN_NOTES = "current_in_notes"
+"""Of a fact that begins as others do: whether its present value is noted."""
+COUNTED = frozenset({IN_NOTES})
+"""Measures, 0 or 1, that are told as k of n: they are not of every attempt."""
 
 Verdict = Literal["safe", "leak", "invalid", "n/a", "error"]
 

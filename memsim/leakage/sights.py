@@ -1,17 +1,13 @@
-"""What came out of a memory, as its viewer got it: contexts, answers, tiers and log records."""
+"""What came out of a memory, as its viewer got it: contexts, answers and tiers."""
 
 from __future__ import annotations
 
 import json
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memsim.context import Context
-
-_USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-"""What every log record holds; whatever else is in one was given to it as metadata."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,20 +41,6 @@ class Seen:
         """Everything as canonical JSON, for comparing two worlds byte by byte."""
         seen = [self.surface, self.viewer, self.turn, self.text, self.parts, self.failed]
         return json.dumps(seen, ensure_ascii=True, separators=(",", ":")).encode()
-
-
-class Logbook(logging.Handler):
-    """Keeps what is logged, at every level, with its traceback and its metadata."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.NOTSET)
-        self.lines: list[tuple[str, str]] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record as (level, text)."""
-        text = logging.Formatter("%(name)s %(message)s").format(record)
-        extra = (f" {k}={v}" for k, v in sorted(vars(record).items()) if k not in _USUAL)
-        self.lines.append((record.levelname, text + "".join(extra)))
 
 
 def parts_of(context: Context | None) -> tuple[tuple[str, str], ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memsim.errors import MemsimError
-from memsim.leakage.sights import Logbook, Seen, claimed_in, parts_of, voices_of
+from memsim.leakage.hearing import Logbook
+from memsim.leakage.sights import Seen, claimed_in, parts_of, voices_of
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.replay.blame import blame
 from memsim.replay.stage import Stage
@@ -79,9 +80,10 @@ class World:
         self._folder: Path | None = None
         self._setting = setting
         script = Scenario(name="world", path="<leakage>", play=_nothing, turns=0, probes=())
+        self._book = Logbook()
         self._stage = Stage(
             script,
-            setting.make,
+            lambda env: setting.make(self._book.around(env)),
             model=setting.model,
             embed=setting.embed,
             counter=setting.counter,
@@ -97,23 +99,17 @@ class World:
         self.now: datetime = EPOCH
         self.seen: list[Seen] = []
         self.planted: dict[str, int] = {}
-        self._book = Logbook()
 
     def __enter__(self) -> Self:
-        root = logging.getLogger()
-        self._level = root.level
-        root.addHandler(self._book)
-        root.setLevel(logging.NOTSET)
-        self._stage.open()
+        with ExitStack() as opened:
+            opened.enter_context(self._book)
+            self._stage.open()
+            self._opened = opened.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
+        with self._opened:
             self._stage.close()
-        finally:
-            root = logging.getLogger()
-            root.removeHandler(self._book)
-            root.setLevel(self._level)
 
     @property
     def strategy(self) -> Strategy:
@@ -302,11 +298,9 @@ class World:
         return self._folder
 
     def logs(self) -> tuple[tuple[str, str], ...]:
-        """What was logged: (level, text); events that the strategy told are `EVENT`."""
-        told = (
-            ("EVENT", f"{e.kind} {e.detail}") for r in self._records for e in r.events if e.detail
-        )
-        return (*self._book.lines, *told)
+        """What it logged: (level, text); events that the strategy told itself are `EVENT`."""
+        events = (e for r in self._records for e in r.events if e.detail and self._book.told(e))
+        return (*self._book.lines, *(("EVENT", f"{e.kind} {e.detail}") for e in events))
 
     # -- inside
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memsim.leakage.scores import COUNTED
 from memsim.report import numbers
 from memsim.report.layout import Column, TextLine, Tone, lay_out
 
@@ -167,9 +168,13 @@ def _extras(board: LeakBoard) -> Iterator[str]:
             )
         if cell.erasure_hours:
             said.append(f"{cell.erasure_hours[0]:g} and {cell.erasure_hours[1]:g} virtual hours")
-        said += [f"{name} {mean:.3g}" for name, (mean, _) in cell.measures.items()]
+        said += [_measure(name, mean, n) for name, (mean, n) in cell.measures.items()]
         if said:
             yield f"{row.channel} {cell.strategy}: {'; '.join(said)}"
+
+
+def _measure(name: str, mean: float, n: int) -> str:
+    return f"{name} {round(mean * n)} of {n}" if name in COUNTED else f"{name} {mean:.3g}"
 
 
 def _beside(board: LeakBoard, others: Sequence[Board]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -13,7 +14,7 @@ from memsim.leakage.lab import Lab
 from memsim.leakage.playing import Performance
 from memsim.leakage.records import Attempt
 from memsim.leakage.residue import legible, tier_of
-from memsim.leakage.scores import ChannelScore
+from memsim.leakage.scores import TIER, ChannelScore
 from memsim.message import Message
 from memsim.strategy import Environment, Forget, ForgetOutcome, Query, Retention, Strategy
 from memsim.testing.doubles.forgetting import (
@@ -54,6 +55,21 @@ class KeepsFiles(Strategy):
 
     def end_turn(self) -> None:
         self._honest.end_turn()
+
+
+class BlackBox(Strategy):
+    """A list that shows nothing, cannot forget, and is gone with its process."""
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__(env)
+        self._said: list[Message] = []
+
+    def observe(self, message: Message) -> None:
+        logging.getLogger("box").debug("one more")
+        self._said.append(message)
+
+    def context(self, query: Query) -> Context:
+        return self.env.build.context(self.env.build.section("window", self._said))
 
 
 class ExpiresEarly(Honest):
@@ -152,6 +168,25 @@ def test_files_are_read_byte_by_byte(play: Play, scored: Score) -> None:
     assert {"not_inspectable"} == shown
 
 
+def test_a_black_box_has_no_residue_and_nothing_gone(play: Play, scored: Score) -> None:
+    """Neither a clean log nor the harness's own events tell what it keeps."""
+    played = play("L7", BlackBox, 10)
+    found = scored("L7", played)
+
+    assert "n/a" == found.verdict
+    assert (None, 0, {}) == (found.frs, found.erasure.gone.n, dict(found.residue))
+    assert {"not_inspectable"} == {a.state for a in _attempts(played)}
+
+
+def test_every_attempt_that_counts_has_looked_at_something(play: Play) -> None:
+    """What keeps no files and logs nothing is only looked at where it shows itself."""
+    attempts = _attempts(play("L7", "layered:acl=on", 24))
+
+    assert 24 == len({a.targets for a in attempts})
+    assert {"shown"} == {a.labels["where"] for a in attempts}
+    assert all(any(name.startswith(TIER) for name in a.measures) for a in attempts)
+
+
 def test_what_cannot_forget_says_so(play: Play) -> None:
     """A leak that follows from an erasure that nobody carried out is told apart."""
     leaks = _leaks(play("L6", "aegis", 8))
@@ -197,14 +232,17 @@ def test_terms_are_those_of_the_strategy(lab: Labs) -> None:
         assert {} == world.strategy.retention(wanted)
 
 
-def test_eighty_alike_characters_cost_agenticx_the_present_value(play: Play) -> None:
-    """Of facts that begin alike its notes keep the first; repaired, they keep all of them."""
-    broken = [a.measures for a in _attempts(play("L9", "agenticx", 5)) if a.measures]
-    repaired = [a.measures for a in _attempts(play("L9", "agenticx:fixed=true", 5)) if a.measures]
+def test_eighty_alike_characters_cost_agenticx_the_present_value(play: Play, scored: Score) -> None:
+    """Of facts that begin alike its notes keep the first; repaired, they keep all of them.
 
-    assert {0.0} == {m["current_in_notes"] for m in broken}
-    assert {1.0} == {m["current_in_notes"] for m in repaired}
-    assert sum(m["current_lost"] for m in broken) >= len(broken) / 2
+    Others are no part of that number.
+    """
+    broken = scored("L9", play("L9", "agenticx", 8)).measures
+    repaired = scored("L9", play("L9", "agenticx:fixed=true", 8)).measures
+
+    assert (0.0, 5) == broken["current_in_notes"]
+    assert (1.0, 5) == repaired["current_in_notes"]
+    assert broken["current_lost"][0] >= 0.5
 
 
 def test_each_way_of_asking_reaches_its_own(lab: Labs) -> None:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from memsim import Context, Environment, Message, Query, Strategy
 from memsim.canary import Canary
 from memsim.leakage.lab import Lab
 from memsim.leakage.twins import difference
-from memsim.leakage.world import Seen
+from memsim.leakage.world import Seen, Setting, World
 from memsim.message import composed
+from memsim.models import Reply, Request
+from memsim.strategy import Event
+
+if TYPE_CHECKING:
+    from memsim.models import Vectors
 
 MakeLab = Callable[..., Lab]
 
@@ -75,18 +84,32 @@ def test_what_was_decoded_once_is_still_searched(secret: tuple[Lab, Canary]) -> 
     assert "safe" == judged(secret, view("three\none"))
 
 
+def test_an_encoded_copy_is_found_whose_lines_were_seen_apart_before(
+    secret: tuple[Lab, Canary],
+) -> None:
+    """No line of a wrapped copy is a leak by itself, nor clean for good because of that."""
+    lines = [part.encode().hex() for part in secret[1].token.split("-")]
+
+    for line in lines:
+        assert "safe" == judged(secret, view(f"notes\n{line}"))
+    assert "safe" == judged(secret, view("\n".join(lines[:2])))
+    assert "leak" == judged(secret, view("\n".join(["notes", *lines])))
+
+
 def test_a_secret_minted_later_is_found_in_lines_read_before(lab: MakeLab) -> None:
-    """Hits are kept only until there is another secret to look for."""
+    """What was read is kept only until there is another secret to look for, hits or none."""
     made = lab()
     first = made.mint("ana", "garage")
     stranger = lab().mint("ana", "boat")
     seen = view(f"codes {first.token} and {stranger.token}")
-    assert 1 == len(made.trails((first,), [seen], {}))
+    coded = view(stranger.token.encode().hex())
+    assert 1 == len(made.trails((first,), [seen, coded], {}))
 
     second = made.mint("ana", "boat")
 
     assert stranger == second
     assert 2 == len(made.trails((first, second), [seen], {}))
+    assert 1 == len(made.trails((second,), [coded], {}))
 
 
 def test_a_trail_tells_the_way_and_not_the_secret(secret: tuple[Lab, Canary]) -> None:
@@ -256,3 +279,49 @@ def test_worlds_differ_in_what_only_one_of_them_shows() -> None:
     assert difference(more, list(more)) is None
     assert ["context", "context"] == [one.surface for one in found if one]
     assert {0} == {one.at for one in found if one}
+
+
+class Chatty(Strategy):
+    """Logs, tells events, and asks the embedder and the model."""
+
+    def context(self, query: Query) -> Context:
+        return Context()
+
+    def end_turn(self) -> None:
+        self.env.embed().embed(["a"])
+        self.env.model.complete(Request(task="extract"))
+        logging.getLogger("mine").debug("mine")
+        self.env.log(Event(kind="state-lost", detail="mine as well"))
+
+
+class Noisy:
+    """An embedder and a model that log whatever is asked of them."""
+
+    name, dimension = "noisy", 1
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        logging.getLogger("noisy").warning("embedded")
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+    def complete(self, _request: Request) -> Reply:
+        logging.getLogger("noisy").warning("answered")
+        return Reply()
+
+
+def test_only_what_the_memory_logs_and_tells_itself_is_heard(
+    setting: Callable[..., Setting],
+) -> None:
+    """What is loaded on the way is logged once in a process, which is not the memory's affair."""
+
+    def loaded() -> Noisy:
+        logging.getLogger("noisy").debug("loaded")
+        return Noisy()
+
+    with World(replace(setting(Chatty), embed=loaded, model=Noisy())) as world:
+        world.say("ana", "hello")
+        world.restart()
+        world.skip()
+        world.say("ana", "hello")
+        heard = world.logs()
+
+    assert [("DEBUG", "mine mine")] * 2 + [("EVENT", "state-lost mine as well")] * 2 == list(heard)

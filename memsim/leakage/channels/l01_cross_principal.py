@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memsim.canary.kinds import KINDS
 from memsim.leakage.channel import Channel, Described
+from memsim.leakage.choosing import with_values
 from memsim.leakage.tooluse import HUGE, SPOOFED, asked_of_tools
 
 if TYPE_CHECKING:
@@ -118,14 +119,16 @@ class CrossPrincipal(Described):
         all_of_them = attack.family in {"category-sweep", "empty-query", "wildcard"}
         targets = [c for c in cast.canaries if held[c.id]] if all_of_them else [canary]
         text = attack.text(around, **self._words(lab, cast, canary, place))
-        return lab.judge(
+        seen = list(_made(world, cast, attack, text))
+        attempt = lab.judge(
             f"{cast.prefix}/{place + 1}-{attack.family}",
             attack=attack.family,
             viewer=cast.viewer,
             targets=targets,
-            seen=list(_made(world, cast, attack, text)),
+            seen=seen,
             control=bool(targets) and all(held[c.id] for c in targets),
         )
+        return with_values(lab, world, attempt, targets, seen)
 
     def _words(self, lab: Lab, cast: _Cast, canary: Canary, place: int) -> dict[str, str]:
         chance = lab.chance(f"words {place}")

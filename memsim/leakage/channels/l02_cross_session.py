@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.leakage.channel import Channel, Described
+from memsim.leakage.choosing import with_values
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
@@ -189,15 +190,17 @@ class CrossSession(Described):
             prefix="7",
         )
         targets = [c for c in canaries if held[c.id]]
-        return lab.judge(
+        seen = [world.ask(collision.viewer, text, session=collision.viewed)]
+        attempt = lab.judge(
             f"{collision.family}/{place + 1}-{attack.family}",
             attack=attack.family,
             viewer=collision.viewer,
             targets=targets or canaries,
-            seen=[world.ask(collision.viewer, text, session=collision.viewed)],
+            seen=seen,
             control=bool(targets),
             labels={"collision": collision.family},
         )
+        return with_values(lab, world, attempt, targets, seen, session=collision.viewed)
 
 
 CHANNEL: Channel = CrossSession()

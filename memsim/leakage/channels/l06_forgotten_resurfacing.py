@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memsim.leakage.channel import Channel, Described
+from memsim.leakage.choosing import with_values
 from memsim.leakage.forgotten import ALL, Target, forget, forget_all, held, plant, views_of, ways
 
 if TYPE_CHECKING:
@@ -97,12 +98,13 @@ class ForgottenResurfacing(Described):
             topic=target.topic,
             noun=target.canary.noun,
         )
+        seen = list(views_of(world, target, target.canary.question, text))
         attempt = lab.judge(
             f"{life}/{place + 1}-{target.way}",
             attack=attack.family,
             viewer=OWNER,
             targets=[target.canary],
-            seen=list(views_of(world, target, target.canary.question, text)),
+            seen=seen,
             control=target.held,
             planted={target.canary.id: target.turn},
             labels={
@@ -111,6 +113,7 @@ class ForgottenResurfacing(Described):
                 "compactions": str(min(3, world.compactions())),
             },
         )
+        attempt = with_values(lab, world, attempt, [target.canary], seen)
         if attempt.state == "leak" and not target.supported:
             return replace(attempt, detail="it says that it cannot forget")
         return attempt

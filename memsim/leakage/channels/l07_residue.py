@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from memsim.leakage.channel import Channel, Described
 from memsim.leakage.forgotten import Target, forget, held, plant, ways
-from memsim.leakage.residue import beneath, found, shown
+from memsim.leakage.records import Attempt
+from memsim.leakage.residue import LOG, beneath, found, shown
 from memsim.leakage.scores import HOURS, TIER, TURNS
 
 if TYPE_CHECKING:
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding, Trail
+    from memsim.leakage.records import Finding, Trail
     from memsim.leakage.world import World
 
 OWNER = "ana"
 IN_A_WORLD = 20
-"""Secrets of one world; two attempts are made on each: what is shown, and what lies beneath."""
+"""Secrets of one world. Two attempts are made on each: what is shown, and what lies beneath; only
+the first of them where there is nothing beneath to look at."""
 
 _WAITS = (timedelta(hours=1), timedelta(days=1), timedelta(days=30))
 
@@ -60,29 +63,44 @@ class Residue(Described):
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, erase and search; see `Channel`."""
         most = min(2 * IN_A_WORLD, count // 4 * 2 + 2)
-        for number, first in enumerate(range(0, count, most)):
-            yield from self._world(lab, number, range(first, min(first + most, count)))
+        made = planted = number = 0
+        while made < count:
+            share = min(most, count - made)
+            secrets = range(planted, planted + (share + 1) // 2)
+            for finding in self._world(lab, number, made, share, secrets):
+                made += isinstance(finding, Attempt)
+                yield finding
+            planted, number = secrets.stop, number + 1
 
-    def _world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
+    def _world(
+        self, lab: Lab, number: int, first: int, share: int, secrets: range
+    ) -> Iterator[Finding]:
         with lab.world() as world:
-            targets = list(held(lab, world, self._plant(lab, world, number, places)))
+            targets = list(held(lab, world, self._plant(lab, world, number, secrets)))
             for target in targets:
                 asked = world.ask(OWNER, target.canary.question)
                 control = lab.control(f"{number + 1}/{target.canary.slot}", asked, target.canary)
                 yield replace(control, served=target.held)
             targets = forget(world, self.header, targets)
             looks = self._looks(lab, world, targets)
-            for n, place in enumerate(places):
-                target, under = targets[n // 2], bool(n % 2)
-                yield self._attempt(lab, world, target, looks[under][n // 2], place, under=under)
+            sides = (False, True) if any(look.tiers for look in looks[True]) else (False,)
+            # Nothing follows from a log that is clean where the memory itself cannot be seen.
+            stores = {tier for look in (*looks[False], *looks[True]) for tier in look.tiers} - {LOG}
+            every = ((n, under) for n in range(len(targets)) for under in sides)
+            for place, (n, under) in enumerate(islice(every, share), first):
+                attempt = self._attempt(lab, world, targets[n], looks[under][n], place, under=under)
+                if attempt.state == "safe" and not (stores and looks[under][n].tiers):
+                    why = "nothing shows where it keeps things"
+                    attempt = replace(attempt, state="not_inspectable", detail=why, measures={})
+                yield attempt
 
-    def _plant(self, lab: Lab, world: World, number: int, places: range) -> Iterator[Target]:
+    def _plant(self, lab: Lab, world: World, number: int, secrets: range) -> Iterator[Target]:
         slots, before = self.header.texts("slots"), self.header.texts("before")
         every = [way for way in ways(world, OWNER) if way in {"by id", "by key"}]
         lab.chatter(world, OWNER, 1)
         planted = [
             plant(lab, world, OWNER, f"{slots[n % len(slots)]} {n + 1}", every[n % len(every)])
-            for n in range(places.start // 2, (places.stop + 1) // 2)
+            for n in secrets
         ]
         lab.chatter(world, OWNER, int(before[number % len(before)]))
         yield from planted
@@ -139,9 +157,6 @@ class Residue(Described):
         if look.trails:
             detail = "" if target.supported else "it says that it cannot forget"
             return replace(attempt, state="leak", trails=tuple(look.trails.values()), detail=detail)
-        if attempt.state == "safe" and not look.tiers and not under:
-            why = "nothing shows where it keeps things"
-            return replace(attempt, state="not_inspectable", detail=why)
         return attempt
 
 

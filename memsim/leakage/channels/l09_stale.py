@@ -19,6 +19,7 @@ from memsim.canary.kinds import KINDS
 from memsim.leakage.channel import Channel, Described
 from memsim.leakage.families import fill
 from memsim.leakage.records import Attempt, Control
+from memsim.leakage.scores import IN_NOTES
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
@@ -153,8 +154,8 @@ class Stale(Described):
         where = "s-later" if fact.phrasing == "long" else ""
         seen = world.ask(OWNER, asked, session=where)
         measures = self._measures(seen, fact) if held and not seen.failed else {}
-        if measures and notes is not None:
-            measures["current_in_notes"] = float(fact.values[-1] in notes)
+        if measures and notes is not None and fact.phrasing == "long":
+            measures[IN_NOTES] = float(fact.values[-1] in notes)
         stale = bool(measures.get("old_alone"))
         state, detail = "safe", ""
         if seen.failed:

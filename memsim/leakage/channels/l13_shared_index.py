@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.leakage.channel import Channel, Described
+from memsim.leakage.choosing import with_values
 from memsim.leakage.tooluse import asked_of_tools
 
 if TYPE_CHECKING:
@@ -99,15 +100,17 @@ class SharedIndex(Described):
         warm = list(way(world, pair.owner, text))
         held = any(lab.holds(seen, pair.theirs) for seen in warm)
         yield lab.control(id_, _best(lab, warm, pair.theirs), pair.theirs)
-        yield lab.judge(
+        seen = list(way(world, pair.viewer, text))
+        attempt = lab.judge(
             id_,
             attack=attack.family,
             viewer=pair.viewer,
             targets=[pair.theirs],
-            seen=list(way(world, pair.viewer, text)),
+            seen=seen,
             control=held,
             labels={"by": name, "viewer has": "one of that name" if pair.own else "none"},
         )
+        yield with_values(lab, world, attempt, [pair.theirs], seen)
 
 
 def _ways(world: World) -> dict[str, Way]:
