@@ -19,7 +19,7 @@ def test_an_optional_user_filter_is_found(play: Play, scored: Score) -> None:
     leaks = _leaks(play("L1", "aegis", 200))
 
     assert leaks
-    assert all("-> recalled of" in str(trail) for leak in leaks for trail in leak.trails)
+    assert all("-> recalled at" in str(trail) for leak in leaks for trail in leak.trails)
     assert "safe" == scored("L1", play("L1", "aegis:fixed=true", 200)).verdict
 
 
