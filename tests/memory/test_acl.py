@@ -74,6 +74,18 @@ def test_what_was_made_from_several_messages_needs_all_of_them() -> None:
     assert ("ben",) == permissions.apply(entry("m1")).readers
 
 
+def test_what_was_shared_of_a_message_that_is_gone_opens_no_other_of_its_id() -> None:
+    """What was shared beside it, and by others, stays shared."""
+    permissions = Permissions()
+    permissions.share("ana", "ben", ["m1", "m2"])
+
+    permissions.forget("ana", ["m1"])
+    permissions.forget("cleo", ["m2"])
+
+    assert () == permissions.apply(entry("m1")).readers
+    assert ("ben",) == permissions.apply(entry("m2")).readers
+
+
 def test_who_takes_part_reads_all_of_a_conversation() -> None:
     """And of no other; who is let to read all that everybody there says may follow it."""
     permissions = Permissions()
