@@ -64,6 +64,24 @@ def test_parameters_that_mean_nothing_are_refused(wrong: str) -> None:
         strategy(ref)
 
 
+def test_notes_last_longer_for_whose_context_they_were_in() -> None:
+    """Whoever spoke last."""
+    memory = strategy(f"{REF},mode=both")
+    for number, who in enumerate(("ana", "ben")):
+        time = memory.env.clock.now()
+        memory.observe(said("user", "Hello.", id=f"m{number}", principal=who, time=time))
+        memory.call_tool("scratchpad_write", '{"text": "call Bauer"}', who)
+    shown: list[str] = []
+    for _ in range(2):
+        memory.env.clock.advance(timedelta(hours=20))
+        context = memory.context(ask(memory, who="ana"))
+        memory.delivered(context)
+        shown.append(context.text())
+
+    assert all("call Bauer" in text for text in shown)
+    assert "call Bauer" not in memory.context(ask(memory, who="ben")).text()
+
+
 DESK = scripted(
     [
         Said("ana", 60 * 24 * 3, "talk", "My desk is in room 1.", 1, 1),
