@@ -58,7 +58,7 @@ KEEPS = 0.95
 
 DISK_TURNS = 10_000
 DISK_SYSTEMS = ("sqlite", "mem0 qdrant")
-PATIENCE = 900.0
+PATIENCE = 3_600.0
 """Seconds that one system may take at one size."""
 
 MEGA = 1e6

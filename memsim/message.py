@@ -1,9 +1,8 @@
 """What is said: messages made of blocks, by principals, in sessions, with their provenance.
 
 A message that the script said is *original*: its text stands for itself. A message that a strategy
-    composed (a
-summary, a list of recalled lines) says where its text came from: `quotes` names the originals that
-stand in it verbatim, `derived_from` those that it was made from in other words.
+composed (a summary, a list of recalled lines) says where its text came from: `quotes` names the
+originals that stand in it verbatim, `derived_from` those that it was made from in other words.
 """
 
 from __future__ import annotations

@@ -65,6 +65,11 @@ class Layered(Strategy):
         superseded: whether what was superseded is dropped, ranks below its successor, or is kept.
         share: share of the room for what is recalled that is used at most.
         summary: whether what leaves the window is summarised.
+        offload: whether large content of the latest messages goes elsewhere once it was answered,
+            and a reference with its beginning stands in its place.
+        shorten: whether the results of tools are shown by beginning and end then.
+        deduplicate: whether of what one speaker says twice on a day, word for word, the latest
+            messages show the first alone.
         facts: whether facts are extracted, and later ones supersede earlier ones.
         episodes: whether each conversation that is over is concluded in a summary of its own.
         recall: whether earlier messages are found for each question.
@@ -106,6 +111,9 @@ class Layered(Strategy):
         superseded: Literal["drop", "below", "keep"] = "drop",
         share: float = 1.0,
         summary: Switch = "off",
+        offload: Switch = "on",
+        shorten: Switch = "on",
+        deduplicate: Switch = "off",
         facts: Switch = "on",
         episodes: Switch = "on",
         recall: Switch = "on",
@@ -138,6 +146,9 @@ class Layered(Strategy):
             window=window,
             policy=policy,
             summary=_on("summary", summary),
+            offload=_on("offload", offload),
+            shorten=_on("shorten", shorten),
+            deduplicate=_on("deduplicate", deduplicate),
             facts=_on("facts", facts),
             episodes=_on("episodes", episodes),
             recall=_on("recall", recall),
@@ -230,6 +241,8 @@ class Layered(Strategy):
                     yield Surface(tier="summary", sources=line.sources, text=line.text)
                 for message in session.window:
                     yield Surface(tier="window", sources=(message.id,), text=message.text)
+                for message in session.offloaded():
+                    yield Surface(tier="offloaded", sources=(message.id,), text=message.text)
 
     def locate(self, source: str, query: Query) -> Location | None:
         # Where another's message is, is nobody's business.

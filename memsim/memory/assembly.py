@@ -18,8 +18,10 @@ from memsim.memory.layers.semantic import Semantic
 from memsim.memory.layers.workspace import WorkspaceLayer
 from memsim.memory.learning import Learner
 from memsim.memory.ledger import InjectionLedger
+from memsim.memory.offloaded import Offloaded
 from memsim.memory.recalling import Recaller
 from memsim.memory.session import Session
+from memsim.memory.thinning import Thinning
 from memsim.memory.timeline import Timeline
 from memsim.memory.turns import Turns
 from memsim.memory.vault import Vault
@@ -30,12 +32,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from memsim.memory.compaction.blobs import Blobs
     from memsim.memory.entry import Entry, Layer
     from memsim.memory.happening import Tell
     from memsim.memory.options import MemoryOptions
     from memsim.memory.stores import Store
     from memsim.models import Embedder, Model
     from memsim.tokens import TokenCounter
+
+OFFLOADED = "offloaded"
+"""As what offloaded content is saved."""
 
 SEARCHED: tuple[Layer, ...] = ("episodic", "long_term", "workspace")
 """The layers that a question is put to."""
@@ -64,6 +70,7 @@ class Parts:
         working: WorkingMemory | None,
         ledger: InjectionLedger | None,
         workspace: Path | None,
+        blobs: Callable[[str], Blobs] | None,
         budget: int,
         now: Callable[[], datetime],
         place: Callable[[Entry], None],
@@ -86,7 +93,8 @@ class Parts:
         self.working = working or WorkingMemory()
         self.ledger = ledger or InjectionLedger()
         self.workspace = WorkspaceLayer(self.vault, workspace, now) if workspace else None
-        self.conversations = Conversations(_sessions(counter, options, budget))
+        self.offloaded = Offloaded(blobs)
+        self.conversations = Conversations(_sessions(counter, options, budget, self.offloaded))
         self.keeping = self._keeping(counter)
         self.recaller = Recaller(
             self.vault, self.timeline, counter, permissions=applied, options=options
@@ -104,6 +112,7 @@ class Parts:
     def _keeping(self, counter: TokenCounter) -> Keeping:
         parts: dict[str, Part] = {
             "conversations": self.conversations,
+            OFFLOADED: self.offloaded,
             "permissions": self.permissions,
             "working": self.working,
             "ledger": self.ledger,
@@ -153,8 +162,23 @@ class Parts:
         )
 
 
-def _sessions(counter: TokenCounter, options: MemoryOptions, budget: int) -> Callable[[], Session]:
-    """How a conversation begins."""
-    keep = int(budget * options.window_share) if options.summary else None
-    limit = int(budget * options.summary_share)
-    return lambda: Session(counter, messages=options.window, keep=keep, limit=limit)
+def _sessions(
+    counter: TokenCounter, options: MemoryOptions, budget: int, offloaded: Offloaded
+) -> Callable[[str], Session]:
+    """How a conversation of a name begins."""
+    room = int(budget * options.window_share)
+    thinning = Thinning(
+        counter=counter,
+        room=room,
+        offload=options.offload,
+        shorten=options.shorten,
+        deduplicate=options.deduplicate,
+    )
+    return lambda name: Session(
+        counter,
+        messages=options.window,
+        keep=room if options.summary else None,
+        limit=int(budget * options.summary_share),
+        thinning=thinning,
+        blobs=offloaded.of(name),
+    )

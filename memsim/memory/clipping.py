@@ -46,7 +46,7 @@ def clipped(
     share = budget / max(1, build.tokens(messages))
     longest = max((len(b.text) for m in messages for b in _texts(m)), default=0)
     while share * longest >= LEAST:
-        section = build.section(layer, [_shorter(m, share) for m in messages])
+        section = build.section(layer, [shorter(m, share) for m in messages])
         if section.tokens <= budget:
             return section
         share *= _STEP
@@ -57,7 +57,13 @@ def _texts(message: Message) -> list[Text | ToolResult]:
     return [b for b in message.blocks if not isinstance(b, ToolUse)]
 
 
-def _shorter(message: Message, share: float) -> Message:
+def shorter(message: Message, share: float) -> Message:
+    """A message with a share of each of its texts, its beginning and its end, as `clipped` has it.
+
+    Args:
+        message: it stays as it is where nothing of it can be left out.
+        share: of each text that is kept, 0 to 1; never less than `LEAST` characters.
+    """
     blocks = tuple(_short(block, share) for block in message.blocks)
     if blocks == message.blocks:
         return message

@@ -147,7 +147,7 @@ class Composer:
         current = self._conversations.get(question.session)
         if current is None or not self.may_see(question.principal, question.session):
             return ()
-        return current.sections(budget)
+        return current.sections(budget, question.now)
 
     def _given(self, question: Question) -> list[str]:
         if not self._options.once:

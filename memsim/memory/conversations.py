@@ -9,6 +9,8 @@ from memsim.memory.session import Session
 from memsim.memory.state import JSON, reading
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from memsim.message import Message
 
 FIRST = "s1"
@@ -19,10 +21,10 @@ class Conversations:
     """The sessions of a memory, by name.
 
     Args:
-        make: makes an empty session.
+        make: makes an empty session of a name.
     """
 
-    def __init__(self, make: Callable[[], Session]) -> None:
+    def __init__(self, make: Callable[[str], Session]) -> None:
         self._make = make
         self._sessions: dict[str, Session] = {}
         self._latest: dict[str, str] = {}
@@ -37,20 +39,16 @@ class Conversations:
             ValueError: another one is there under its id.
         """
         session = self._sessions.get(message.session)
-        if session is None or message.id not in session.window:
-            return True
-        if session.window.get(message.id) != message:
-            raise ValueError(f"another message of the conversation is called {message.id!r}")
-        return False
+        return session is None or session.is_new(message)
 
-    def add(self, message: Message) -> str | None:
+    def add(self, message: Message, now: datetime) -> str | None:
         """A message was said; the conversation that its principal has left for it, if any."""
         before = self._latest.get(message.principal)
         self._latest[message.principal] = message.session
         session = self._sessions.get(message.session)
         if session is None:
-            session = self._sessions[message.session] = self._make()
-        session.add(message)
+            session = self._sessions[message.session] = self._make(message.session)
+        session.add(message, now)
         return None if before == message.session else before
 
     def get(self, name: str) -> Session | None:
@@ -64,6 +62,25 @@ class Conversations:
     def remove(self, sources: Collection[str], principal: str) -> int:
         """Take a principal's messages out of every conversation; how many are gone."""
         return sum(len(s.remove(sources, principal)) for s in self._sessions.values())
+
+    def touch(self, name: str, now: datetime) -> None:
+        """The latest messages of a conversation were shown, and last longer for it."""
+        if name in self._sessions:
+            self._sessions[name].touch(now)
+
+    def sweep(self, now: datetime) -> None:
+        """Drop the latest messages of every conversation that nobody has used for too long."""
+        for session in self._sessions.values():
+            session.sweep(now)
+
+    def tidy(self) -> None:
+        """Remove what is offloaded and belongs to no message.
+
+        Raises:
+            StoreError: it cannot be removed.
+        """
+        for session in self._sessions.values():
+            session.tidy()
 
     def save(self) -> JSON:
         """The whole state as JSON values."""
@@ -80,7 +97,7 @@ class Conversations:
         sessions: dict[str, Session] = {}
         with reading("its conversations are damaged"):
             for name, part in saved["sessions"].items():
-                sessions[name] = self._make()
+                sessions[name] = self._make(name)
                 sessions[name].load(part)
             latest = {"" + who: "" + name for who, name in saved["latest"].items()}
         self._sessions, self._latest = sessions, latest

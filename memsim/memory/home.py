@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shutil
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memsim.errors import StateError, StoreError
 from memsim.files import locked, sweep, unwritable, write_whole
 from memsim.memory.audit import AuditTrail, Head
+from memsim.memory.compaction.blobs import FolderBlobs
 from memsim.memory.journal import FileLines
 from memsim.memory.order import Order
 from memsim.memory.snapshot import Format, Snapshot
@@ -20,7 +22,7 @@ from memsim.memory.state import JSON, part, reading
 from memsim.memory.stores.standing import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from memsim.memory.derived import Erased
     from memsim.memory.kept import Kept
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from memsim.memory.stores import Store
 
 ENTRIES, STATE, AUDIT, WORKSPACE = "memory.sqlite3", "state.json", "audit.jsonl", "workspace"
+BLOBS = "offloaded"
 ORDER, HEAD = "order.txt", "audit.head"
 
 COPIES = "damaged copies"
@@ -131,6 +134,26 @@ class Home:
             "store": {"memory": now.memory, "changes": now.changes},
             "order": self._order.marks(),
         }
+
+    def blobs(self, session: str) -> FolderBlobs:
+        """Where what is offloaded from a conversation goes."""
+        return FolderBlobs(self.folder / BLOBS, session)
+
+    def tidy(self, sessions: Collection[str]) -> None:
+        """Remove what was offloaded from other conversations than these, and what was half written.
+
+        Raises:
+            StoreError: it cannot be removed.
+        """
+        known = {blobs.folder: blobs for blobs in map(self.blobs, sessions)}
+        try:
+            for folder in sorted((self.folder / BLOBS).glob("*")):
+                if folder in known:
+                    known[folder].sweep()
+                else:
+                    shutil.rmtree(folder)
+        except OSError as error:
+            raise unwritable(self.folder / BLOBS, error) from error
 
     def said(self, entries: Sequence[str]) -> None:
         """Messages were said after all others."""

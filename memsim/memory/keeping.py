@@ -29,6 +29,9 @@ VERSION = 1
 DATE_TOKENS = 8
 """Tokens that a line of recalled messages has beside its text: its day, its end."""
 
+LATER = frozenset({"offloaded"})
+"""Parts that a saved memory may lack."""
+
 MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
 """What the memory keeps of its own accord of what is said."""
 
@@ -96,7 +99,7 @@ class Keeping:
             order = {"" + i: n for n, i in enumerate([] + saved["order"])}
             backlog = Backlog.load(saved["backlog"])
             audit = AuditTrail.load(saved["audit"])
-            states = [(part, saved[name]) for name, part in self.parts.items()]
+            states = [(part, part_of(saved, name)) for name, part in self.parts.items()]
         before = [(part, part.save()) for part, _ in states]
         try:
             for part, state in states:
@@ -136,6 +139,11 @@ class Keeping:
         there = {e.id for e in self.vault.each(Where(reader=None, archived=None))}
         self.vault.put(entries)
         self.vault.erase(sorted(there.difference(e.id for e in entries)))
+
+
+def part_of(saved: Any, name: str) -> Any:  # noqa: ANN401 - as above
+    """The state of a part; an empty one where the memory was saved before there was such a part."""
+    return saved.get(name, {}) if name in LATER else saved[name]
 
 
 @contextmanager

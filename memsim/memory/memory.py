@@ -17,6 +17,7 @@ from memsim.memory.acl import Grant, Where, somebody
 from memsim.memory.ageing import Ageing
 from memsim.memory.assembly import SEARCHED, Parts
 from memsim.memory.audit import AuditTrail
+from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
 from memsim.memory.composing import Question
 from memsim.memory.conversation import Conversation, digest_of
 from memsim.memory.derived import Erased
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from memsim.context import Context
     from memsim.memory.audit import Outcome
+    from memsim.memory.compaction.blobs import Blobs
     from memsim.memory.entry import Entry
     from memsim.memory.stores import Store
     from memsim.message import Message
@@ -60,6 +62,8 @@ class Memory:
             `workspace` and by `note` is found at once, what others write in its files from the next
             message, search or end of a turn on. Of IDENTITY.md, SOUL.md and USER.md every context
             of the principal whose they are shows what there is, as far as it fits.
+        blobs: gives, by the name of a conversation, where what is offloaded from it goes; in this
+            process unless told otherwise.
         tell: takes what the memory does of its own accord.
 
     Raises:
@@ -80,6 +84,7 @@ class Memory:
         ledger: InjectionLedger | None = None,
         audit: AuditTrail | None = None,
         workspace: Path | None = None,
+        blobs: Callable[[str], Blobs] | None = None,
         budget: int = 4096,
         tell: Tell = nobody,
     ) -> None:
@@ -93,6 +98,7 @@ class Memory:
             working=working,
             ledger=ledger,
             workspace=workspace,
+            blobs=blobs,
             budget=budget,
             now=now,
             place=self._place,
@@ -132,7 +138,7 @@ class Memory:
             return
         if self.permissions.joins(message.principal, message.session):
             self._backlog.joined[message.session] = None
-        left = self.conversations.add(message)
+        left = self.conversations.add(message, self.now())
         if self.options.concludes:
             self._backlog.open[message.principal, message.session] = message.time
             if left is not None:
@@ -203,9 +209,8 @@ class Memory:
             session: in which conversation; the principal's latest where none is named.
         """
         layers = {section.layer: section for section in context.sections}
-        if not layers.keys() & {"working", "recalled"}:
-            return
         of, now = Conversation(principal, self._current(principal, session)), self.now()
+        self.conversations.touch(of.session, now)
         if "working" in layers:
             self.working.get(of, now)
         if self.options.once and "recalled" in layers:
@@ -249,6 +254,31 @@ class Memory:
         hits = self._recaller.search(text, where, self.now())[:k]
         found = {e.id: e for e in self.vault.fetch([h.id for h in hits], where)}
         return [Found(found[h.id], h.score) for h in hits if h.id in found]
+
+    def reload(self, reference: str, *, principal: str, session: str) -> tuple[Message, ...]:
+        """What was offloaded from a conversation, as it was said.
+
+        Args:
+            reference: as it stands in a context, or its digest alone.
+            principal: on whose behalf.
+            session: the conversation.
+
+        Raises:
+            StoreError: nothing is offloaded under it there, or none that the principal may see;
+                which, is not said.
+            StateError: what is there is damaged.
+        """
+        conversation = self.conversations.get(session)
+        if conversation is None or not self.may_see(principal, session):
+            raise StoreError(NOTHING_OFFLOADED)
+        return conversation.reload(reference)
+
+    def has_offloaded(self, principal: str, session: str) -> bool:
+        """Whether anything is offloaded from a conversation that a principal may reload."""
+        conversation = self.conversations.get(session)
+        if conversation is None or not self.may_see(principal, session):
+            return False
+        return conversation.has_offloaded()
 
     def remember(
         self,
@@ -401,6 +431,7 @@ class Memory:
         self._turns.record()
         self.working.sweep(now)
         self.ledger.sweep(now)
+        self.conversations.sweep(now)
         try:
             if self.workspace is not None:
                 self._follow({*self.permissions.known(), *self.workspace.known()})

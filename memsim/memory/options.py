@@ -25,6 +25,11 @@ class MemoryOptions:
             beginning and end where it alone is longer.
         summary: whether what leaves the window is summarised.
         summary_share: share of the budget that the summary may take.
+        offload: whether large content of the latest messages goes to a blob once it was answered,
+            from where `Memory.reload` gets it by the reference in its place.
+        shorten: whether the results of tools are shown by beginning and end then.
+        deduplicate: whether of what one speaker says twice on a day, word for word, the latest
+            messages show the first alone.
         facts: whether facts are extracted, and later ones supersede earlier ones. They are not
             searched: they steer which messages are recalled.
         episodes: whether a conversation that is over, since it was left for another or idle for a
@@ -50,6 +55,9 @@ class MemoryOptions:
     window_share: float = 0.15
     summary: bool = False
     summary_share: float = 0.1
+    offload: bool = True
+    shorten: bool = True
+    deduplicate: bool = False
     facts: bool = True
     episodes: bool = True
     recall: bool = True

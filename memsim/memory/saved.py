@@ -8,6 +8,7 @@
     order.txt        ids of entries in the order in which their messages were said
     audit.jsonl      the audit trail
     audit.head       where it ends, so that a part that was cut off it is missed
+    offloaded/       large content of conversations: in a folder for each
     workspace/       its pages, where it has some: in a folder for each principal
     memory.lock      the process that has it open
 
@@ -29,10 +30,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from memsim.files import WAIT
 from memsim.memory.acl import somebody
+from memsim.memory.assembly import OFFLOADED
 from memsim.memory.backlog import Backlog
 from memsim.memory.canonical import canonical
 from memsim.memory.happening import Tell, nobody
 from memsim.memory.home import WORKSPACE, Home
+from memsim.memory.keeping import part_of
 from memsim.memory.kept import Kept
 from memsim.memory.memory import Memory
 from memsim.memory.state import JSON, pack, reading
@@ -224,8 +227,9 @@ class SavedMemory(Memory):
         self.keep()
 
     def _parts(self) -> list[tuple[str, Part]]:
-        """What the state holds beside the entries: the pages are files already."""
-        return [(name, part) for name, part in self._keeping.parts.items() if name != WORKSPACE]
+        """What the state holds beside the entries: the others are files already."""
+        parts = self._keeping.parts.items()
+        return [(name, part) for name, part in parts if name not in {OFFLOADED, WORKSPACE}]
 
     def _state(self) -> dict[str, JSON]:
         head = self.audit.head()
@@ -252,7 +256,7 @@ class SavedMemory(Memory):
 
     def _resume(self, state: Any) -> None:  # noqa: ANN401 - what was read may be anything
         with reading("it is not the state of a memory"):
-            parts = [(part, state[name]) for name, part in self._parts()]
+            parts = [(part, part_of(state, name)) for name, part in self._parts()]
             backlog, forgetting = Backlog.load(state["backlog"]), state["forgetting"]
             if forgetting is not None:
                 principal, sources = forgetting
@@ -263,6 +267,8 @@ class SavedMemory(Memory):
             part.load(saved)
         if self._home.readonly:
             return
+        self.conversations.tidy()
+        self._home.tidy([name for name, _ in self.conversations])
         self._written = canonical(state)
         self._backlog.take_over(backlog)
         if applying is not None:
@@ -356,6 +362,7 @@ def open_memory(
             budget=budget,
             audit=home.audit(state),
             workspace=home.folder / WORKSPACE if kept.workspace else None,
+            blobs=home.blobs,
             tell=tell,
         )
     except BaseException:

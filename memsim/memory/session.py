@@ -2,37 +2,63 @@
 
 from __future__ import annotations
 
+import hashlib
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memsim.clock import utc
+from memsim.errors import StateError, StoreError
 from memsim.memory.clipping import clipped
+from memsim.memory.compaction.blobs import MemoryBlobs, referenced, reload, stored
 from memsim.memory.compaction.buffer import SummaryBuffer
 from memsim.memory.happening import Happening
 from memsim.memory.state import JSON, reading
+from memsim.memory.thinning import Thinning, size_of
 from memsim.memory.window import Window
+from memsim.memory.working import LIMIT, TTL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
+    from collections.abc import Iterable, Iterator
 
     from memsim.context import Section
+    from memsim.memory.compaction.blobs import Blobs
+    from memsim.memory.compaction.outcome import Outcome
     from memsim.memory.compaction.summary import Line
     from memsim.message import Message
     from memsim.models import Model
     from memsim.tokens import TokenCounter
 
+    Whole = tuple[str, str]
+
+OFFLOADED = 256
+"""Messages of a conversation that stay offloaded; older ones are on record alone."""
+
 
 class Session:
     """The working history of a conversation.
+
+    Unused for `TTL`, its latest messages are no longer shown: they go, or into the summary where
+    there is one. They have `LIMIT` bytes of UTF-8 at most, before a message is taken in and after.
+    With a summary nothing goes that does not stand in it, so there each message alone is limited.
 
     Args:
         counter: token counts.
         messages: latest messages that are shown.
         keep: tokens that stay verbatim before the oldest are summarised; None for no summary.
         limit: tokens that the summary may have.
+        thinning: what becomes of long messages; they stay as they are where None.
+        blobs: where what is offloaded goes; in this process unless told otherwise.
     """
 
     def __init__(
-        self, counter: TokenCounter, *, messages: int, keep: int | None, limit: int
+        self,
+        counter: TokenCounter,
+        *,
+        messages: int,
+        keep: int | None,
+        limit: int,
+        thinning: Thinning | None = None,
+        blobs: Blobs | None = None,
     ) -> None:
         self._counter = counter
         self._messages = messages
@@ -42,64 +68,154 @@ class Session:
         self.window = (
             self._buffer.window if self._buffer else Window(counter, messages=4 * messages)
         )
+        self._thinning = thinning or Thinning(counter=counter, room=0, offload=False, shorten=False)
+        self._blobs: Blobs = MemoryBlobs() if blobs is None else blobs
+        self._used: datetime | None = None
+        self._size = 0
+        self._thick: dict[str, None] = {}
+        """Ids of messages of which there may be less, once they have been answered."""
+        self._whole: dict[str, Whole] = {}
+        """By the id of a message that is not in the window as it was said: the digest of what was
+        said, under which it may be offloaded, and whose message it is."""
 
-    def add(self, message: Message) -> None:
+    def add(self, message: Message, now: datetime) -> None:
         """A message was said; a late result is left out whose call is not there, or no more."""
-        if self.window.answers_here(message):
-            self.window.add(message)
+        self.sweep(now)
+        self._used = now
+        if not self.window.answers_here(message):
+            return
+        shown = self._thinning.admitted(message, self._blobs)
+        if shown is None:
+            return
+        if shown is not message:
+            self._whole[message.id] = _digest(message), message.principal
+        if self._buffer is None:
+            self._make_room(size_of(shown))
+        left = self.window.add(shown)
+        self._size += size_of(shown) - sum(map(size_of, left))
+        if self._thinning.may_thin(shown):
+            self._thick[shown.id] = None
 
-    def compact(self, model: Model, now: datetime) -> Happening | None:
-        """Summarise what is beyond the limit; None where nothing is.
+    def is_new(self, message: Message) -> bool:
+        """Whether a message is not among the latest.
 
         Raises:
-            ModelError: the model failed; nothing has changed.
+            ValueError: another one is there under its id.
         """
-        done = self._buffer.compact(model, now) if self._buffer else None
-        if done is None:
-            return None
-        kind = "compaction" if done.kind == "compaction" else "compaction-refused"
-        return Happening(
-            kind=kind,
-            sources=done.sources,
-            before=done.before,
-            after=done.after,
-            detail=done.detail,
-        )
+        known = self._whole.get(message.id)
+        if known is not None and known[0] == _digest(message):
+            return False
+        if message.id not in self.window:
+            return True
+        if self.window.get(message.id) == message:
+            return False
+        raise ValueError(f"another message of the conversation is called {message.id!r}")
 
-    def sections(self, budget: int) -> tuple[Section, ...]:
+    def touch(self, now: datetime) -> None:
+        """Its latest messages were shown, and last longer for it."""
+        if self._used is not None and not self._expired(now):
+            self._used = now
+
+    def sweep(self, now: datetime) -> None:
+        """Drop the latest messages where nobody has used them for too long."""
+        if not self._expired(now):
+            return
+        if self._buffer is not None:
+            self._buffer.expire()
+        else:
+            self.window.drop(len(self.window))
+        self._size = 0
+
+    def compact(self, model: Model, now: datetime) -> list[Happening]:
+        """Make less of long messages, and summarise what is beyond the limit.
+
+        Raises:
+            ModelError: the model failed; nothing is summarised.
+            StoreError: something could not be offloaded; all of it is shown as it was said.
+        """
+        happened = [*self._thinned(now)]
+        done = self._buffer.compact(model, now) if self._buffer else None
+        if done is not None:
+            happened.append(_told(done))
+        return happened
+
+    def sections(self, budget: int, now: datetime) -> tuple[Section, ...]:
         """The summary and the latest messages, as far as they fit into a budget.
 
         Where the very last is too long for that, its beginning and end are shown.
         """
-        sections = self._fitting(budget)
-        if not len(self.window) or any(s.layer == "window" for s in sections):
+        expired = self._expired(now)
+        sections = self._fitting(budget, expired=expired)
+        shown = 0 if expired else self._showing()
+        if not shown or any(s.layer == "window" for s in sections):
             return sections
         last = self.window.section(self.window.tokens, last=1).messages
-        shown = clipped(last, self._counter, budget - sum(s.tokens for s in sections))
-        return (*sections, shown) if shown.messages else sections
-
-    def _fitting(self, budget: int) -> tuple[Section, ...]:
-        if self._buffer is not None:
-            return self._buffer.sections(budget)
-        section = self.window.section(budget, last=self._messages)
-        return (section,) if section.messages else ()
+        room = budget - sum(s.tokens for s in sections)
+        clip = clipped(last, self._counter, room)
+        return (*sections, clip) if clip.messages else sections
 
     def summary_lines(self) -> tuple[Line, ...]:
         """What the summary says, line by line."""
         return self._buffer.summary.lines if self._buffer else ()
 
+    def reload(self, reference: str) -> tuple[Message, ...]:
+        """What was offloaded under a reference, as it was said.
+
+        Raises:
+            StoreError: this conversation has no such thing.
+            StateError: it is damaged.
+        """
+        return reload(reference, self._blobs)
+
+    def has_offloaded(self) -> bool:
+        """Whether anything can be reloaded."""
+        return bool(self._blobs.digests())
+
+    def offloaded(self) -> Iterator[Message]:
+        """Every message that is offloaded, as it was said."""
+        for digest in self._blobs.digests():
+            yield from reload(digest, self._blobs)
+
     def remove(self, ids: Iterable[str], principal: str) -> tuple[str, ...]:
-        """Take out a principal's messages, and what was made from them; ids of what is gone."""
+        """Take out a principal's messages, and what was made from them; ids of what is gone.
+
+        Raises:
+            StoreError: what was offloaded cannot be removed.
+        """
         meant = frozenset(ids)
-        own = [m.id for m in self.window if m.id in meant and m.principal == principal]
+        self._erase([i for i, (_, who) in self._whole.items() if i in meant and who == principal])
+        theirs = [m for m in self.window if m.id in meant and m.principal == principal]
+        # Of what was being offloaded when something failed there may be a blob as well.
+        if raw := [_digest(m) for m in theirs if not m.composed]:
+            self._blobs.drop(raw)
+        own = [m.id for m in theirs]
         if self._buffer is not None:
             elsewhere = sorted(i for i in meant if i not in self.window)
-            return self._buffer.remove([*own, *elsewhere], principal)
-        return tuple(m.id for m in self.window.remove(own))
+            gone = self._buffer.remove([*own, *elsewhere], principal)
+        else:
+            gone = tuple(m.id for m in self.window.remove(own))
+        self._size = sum(map(size_of, self.window))
+        return gone
+
+    def tidy(self) -> None:
+        """Remove what is offloaded and belongs to no message, as a killed process may leave it.
+
+        Raises:
+            StoreError: it cannot be removed.
+        """
+        known = {digest for digest, _ in self._whole.values()}
+        self._blobs.drop(d for d in self._blobs.digests() if d not in known)
 
     def save(self) -> JSON:
-        """The whole state as JSON values."""
-        return self._buffer.save() if self._buffer else {"window": self.window.save()}
+        """The whole state as JSON values, without the content that is offloaded."""
+        part: dict[str, JSON] = {"window": self.window.save()}
+        if self._buffer is not None:
+            part = self._buffer.save()
+        return {
+            **part,
+            "used": None if self._used is None else self._used.isoformat(),
+            "whole": {i: [*self._whole[i]] for i in self._whole},
+        }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved state; called on an empty session.
@@ -107,8 +223,90 @@ class Session:
         Raises:
             StateError: it is no such state.
         """
-        if self._buffer is not None:
-            self._buffer.load(saved)
-            return
         with reading("a conversation is damaged"):
-            self.window.load(saved["window"])
+            if self._buffer is not None:
+                self._buffer.load(saved)
+            else:
+                self.window.load(saved["window"])
+            used = saved.get("used")
+            self._used = None if used is None else utc(datetime.fromisoformat(used))
+            self._whole = {
+                "" + source: ("" + digest, "" + who)
+                for source, (digest, who) in saved.get("whole", {}).items()
+            }
+        self._size = sum(map(size_of, self.window))
+        self._thick = {m.id: None for m in self.window if self._thinning.may_thin(m)}
+
+    def _expired(self, now: datetime) -> bool:
+        return self._used is not None and self._used + TTL <= now
+
+    def _showing(self) -> int:
+        return self._buffer.showing() if self._buffer else len(self.window)
+
+    def _fitting(self, budget: int, *, expired: bool) -> tuple[Section, ...]:
+        if self._buffer is not None:
+            return self._buffer.sections(budget, last=0 if expired else None)
+        if expired:
+            return ()
+        section = self.window.section(budget, last=self._messages)
+        return (section,) if section.messages else ()
+
+    def _make_room(self, size: int) -> None:
+        for message in [*self.window]:
+            if self._size + size <= LIMIT:
+                return
+            if message.id in self.window:
+                gone = self.window.drop(len(self.window.group(message.id)))
+                self._size -= sum(map(size_of, gone))
+
+    def _thinned(self, now: datetime) -> Iterator[Happening]:
+        if not self._thick:
+            return
+        shown = [*self.window]
+        whole = tuple(map(self._original, shown))
+        done = self._thinning(whole, self._blobs, now)
+        if done.changed:
+            left = {m.id: m for m in done.history}
+            for was, message in zip(shown, whole, strict=True):
+                if left.get(message.id) == message:
+                    left[message.id] = was
+                elif not message.composed:
+                    self._whole[message.id] = _digest(message), message.principal
+            self.window.replace(left.values())
+            self._size = sum(map(size_of, self.window))
+            self._erase([i for i in self._whole if i not in self.window][:-OFFLOADED])
+            yield from map(_told, (o for o in done.outcome.steps if o.kind == "compaction"))
+        self._thick = {m.id: None for m in self.window if self._thinning.may_thin(m)}
+
+    def _original(self, message: Message) -> Message:
+        """What was cut when it came, as it was said; any other message as it is."""
+        digest, _ = self._whole.get(message.id, ("", ""))
+        if not message.composed or digest in {"", *referenced((message,))}:
+            return message
+        try:
+            return reload(digest, self._blobs)[0]
+        except (StateError, StoreError):
+            return message
+
+    def _erase(self, ids: Iterable[str]) -> None:
+        gone = [i for i in ids if i in self._whole]
+        if gone:
+            self._blobs.drop(self._whole[i][0] for i in gone)
+            for source in gone:
+                del self._whole[source]
+
+
+def _digest(message: Message) -> str:
+    return hashlib.sha256(stored((message,))).hexdigest()
+
+
+def _told(done: Outcome) -> Happening:
+    """What happened, as it is told: a summary that is refused changes nothing."""
+    kind = "compaction" if done.kind == "compaction" else "compaction-refused"
+    return Happening(
+        kind="offloaded" if done.step == "offload" else kind,
+        sources=done.sources,
+        before=done.before,
+        after=done.after,
+        detail=done.detail,
+    )

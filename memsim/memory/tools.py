@@ -2,7 +2,8 @@
 
 Who calls is never an argument: it is the principal of the session. A key that somebody else uses
 and a key that nobody uses are answered in the same bytes. Under access control `memory_recall` is
-not among the tools, and calling it is answered as any name that is no tool (PRX).
+not among the tools, and calling it is answered as any name that is no tool (PRX). Nor is
+`memory_reload` where nothing is offloaded from the conversation.
 
 =================== ============================================== ==============
 tool                arguments                                      reads or writes
@@ -17,6 +18,7 @@ retrieve_from_memory keywords: a list                              reads
 scratchpad_write    text                                           writes
 scratchpad_read                                                    reads
 memory_append       text                                           writes
+memory_reload       reference, start = 0                           reads
 =================== ============================================== ==============
 """
 
@@ -29,6 +31,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import ModelError, StoreError
+from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
+from memsim.memory.compaction.graphemes import head
 from memsim.memory.conversation import Conversation
 from memsim.memory.working import WorkingFull
 from memsim.memory.workspace import WorkspaceFull
@@ -44,14 +48,25 @@ MOST_RESULTS = 100
 
 DEFAULT_RESULTS = 20
 
+RELOADED = 8_000
+"""Characters that are reloaded at once, so that what was too large for a window fits into one."""
+
 READING = frozenset(
-    {"memory_get", "memory_recall", "memory_search", "retrieve_from_memory", "scratchpad_read"}
+    {
+        "memory_get",
+        "memory_recall",
+        "memory_reload",
+        "memory_search",
+        "retrieve_from_memory",
+        "scratchpad_read",
+    }
 )
 """The tools that change nothing that can be recalled later."""
 
 _TEXT = {"type": "string"}
 _WORDS = {"type": "array", "items": {"type": "string"}}
 _COUNT = {"type": "integer", "minimum": 1, "maximum": MOST_RESULTS}
+_PLACE = {"type": "integer", "minimum": 0, "maximum": 2**53}
 
 
 class Refused(Exception):  # noqa: N818 - an answer to the agent, not a failure
@@ -131,6 +146,8 @@ class Tools:
         if self._memory.options.mode == "framework":
             return set()
         gone = {"memory_recall"} if self._memory.options.acl else set()
+        if not self._memory.has_offloaded(self._principal, self._session):
+            gone.add("memory_reload")
         return _TOOLS.keys() - gone
 
     def _note(self, name: str, answer: Answer) -> None:
@@ -202,6 +219,22 @@ class Tools:
         except ValueError as error:
             raise Refused(str(error)) from error
         return Answer("Appended to today's notes.")
+
+    def reload(self, given: Mapping[str, Any]) -> Answer:
+        """memory_reload."""
+        reference, start = given["reference"], given.get("start", 0)
+        try:
+            found = self._memory.reload(reference, principal=self._principal, session=self._session)
+        except StoreError as error:
+            if str(error) != NOTHING_OFFLOADED:
+                raise
+            return Answer("Nothing is offloaded under this reference.", "missing", reference)
+        text = "\n".join(message.text for message in found)
+        shown = head(text[start:], RELOADED)
+        left = len(text) - start - len(shown)
+        if left > 0:
+            shown += f"\n[{left} characters more: start = {start + len(shown)}]"
+        return Answer(shown or "There is nothing more.", key=reference)
 
     @property
     def _conversation(self) -> Conversation:
@@ -279,6 +312,12 @@ _TOOLS: Mapping[str, _Tool] = {
         Tools.scratchpad_write,
     ),
     "scratchpad_read": _Tool("Read the notes of this conversation.", {}, (), Tools.scratchpad_read),
+    "memory_reload": _Tool(
+        "Read what was offloaded from this conversation, by the reference in its place.",
+        {"reference": _TEXT, "start": _PLACE},
+        ("reference",),
+        Tools.reload,
+    ),
     "memory_append": _Tool(
         "Append a note to today's page of the workspace.", {"text": _TEXT}, ("text",), Tools.append
     ),
@@ -345,8 +384,10 @@ def _check(name: str, value: object, schema: Mapping[str, Any]) -> None:
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
             raise Refused(f"{name} has to be a list of texts")
         _encodable(name, value)
-    elif not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_RESULTS:
-        raise Refused(f"{name} has to be a number from 1 to {MOST_RESULTS}")
+    else:
+        least, most = schema["minimum"], schema["maximum"]
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise Refused(f"{name} has to be a number from {least} to {most}")
 
 
 def _encodable(name: str, texts: Sequence[str]) -> None:

@@ -174,6 +174,5 @@ class Turns:
 
     def _compact(self, name: str, now: datetime) -> None:
         session = self.conversations.get(name)
-        happening = session.compact(self.model, now) if session else None
-        if happening is not None:
+        for happening in session.compact(self.model, now) if session else ():
             self.tell(happening)

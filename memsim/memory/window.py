@@ -103,11 +103,15 @@ class Window:
         if not gone:
             return ()
         removed = tuple(m for m in self if m.id in gone)
-        kept = [m for m in self if m.id not in gone]
-        self._clear()
-        for message in kept:
-            self.add(message)
+        self.replace(m for m in self if m.id not in gone)
         return removed
+
+    def replace(self, messages: Iterable[Message]) -> None:
+        """Have these messages stand in place of those that do; their places are new."""
+        taken = [*messages]
+        self._clear()
+        for message in taken:
+            self.add(message)
 
     def drop(self, count: int) -> tuple[Message, ...]:
         """Drop the oldest messages; `count` must end with a group, as what `older` gives does."""
@@ -122,6 +126,14 @@ class Window:
             return ()
         start = min(self._first_fitting(tokens, self._start), self._groups[-1])
         return tuple(self._slice(self._start, start))
+
+    def oldest(self, count: int) -> tuple[Message, ...]:
+        """The whole groups among so many of the oldest messages."""
+        end = self._start + count
+        at = bisect_right(self._groups, end)
+        if end < self._end and at:
+            end = self._groups[at - 1]
+        return tuple(self._slice(self._start, end))
 
     def section(
         self, budget: int, layer: SectionName = "window", *, last: int | None = None

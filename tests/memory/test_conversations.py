@@ -9,22 +9,23 @@ import pytest
 from memsim.errors import StateError
 from memsim.memory.conversations import FIRST, Conversations
 from memsim.memory.session import Session
+from memsim.message import EPOCH as NOW
 from memsim.message import Message, ToolResult, ToolUse, said
 from tests.memory.remembering import COUNTER
 
 
 def conversations(keep: int | None = 200) -> Conversations:
     """None yet."""
-    return Conversations(lambda: Session(COUNTER, messages=4, keep=keep, limit=50))
+    return Conversations(lambda _: Session(COUNTER, messages=4, keep=keep, limit=50))
 
 
 def test_who_speaks_elsewhere_has_left() -> None:
     """Each principal is in the one conversation that they spoke in last."""
     ours = conversations()
     assert FIRST == ours.latest("ana")
-    assert ours.add(said("user", "a", id="m1", principal="ana", session="one")) is None
-    assert ours.add(said("user", "b", id="m2", principal="ben", session="one")) is None
-    assert "one" == ours.add(said("user", "c", id="m3", principal="ana", session="two"))
+    assert ours.add(said("user", "a", id="m1", principal="ana", session="one"), NOW) is None
+    assert ours.add(said("user", "b", id="m2", principal="ben", session="one"), NOW) is None
+    assert "one" == ours.add(said("user", "c", id="m3", principal="ana", session="two"), NOW)
     assert ("two", "one") == (ours.latest("ana"), ours.latest("ben"))
     assert ["one", "two"] == [name for name, _ in ours]
 
@@ -33,8 +34,8 @@ def test_who_speaks_elsewhere_has_left() -> None:
 def test_taking_out_spares_what_is_anothers(keep: int | None) -> None:
     """Ids of others are passed over, in the window as in the summary."""
     ours = conversations(keep)
-    ours.add(said("user", "a", id="m1", principal="ana"))
-    ours.add(said("user", "b", id="m2", principal="ben"))
+    ours.add(said("user", "a", id="m1", principal="ana"), NOW)
+    ours.add(said("user", "b", id="m2", principal="ben"), NOW)
 
     assert 1 == ours.remove({"m1", "m2"}, "ana")
 
@@ -57,7 +58,7 @@ def test_a_result_is_left_out_whose_call_was_made_elsewhere() -> None:
         )
 
     for message in (call("m1", "one"), result("m2", "two"), result("m3", "one")):
-        ours.add(message)
+        ours.add(message, NOW)
 
     assert [("one", ["m1", "m3"]), ("two", [])] == [
         (name, [m.id for m in session.window]) for name, session in ours
@@ -67,7 +68,7 @@ def test_a_result_is_left_out_whose_call_was_made_elsewhere() -> None:
 def test_conversations_come_back_or_stay_as_they_are() -> None:
     """A damaged state is refused whole."""
     ours, again = conversations(), conversations()
-    ours.add(said("user", "a", id="m1", principal="ana", session="one"))
+    ours.add(said("user", "a", id="m1", principal="ana", session="one"), NOW)
     state = json.loads(json.dumps(ours.save()))
 
     again.load(state)

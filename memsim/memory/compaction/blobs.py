@@ -32,6 +32,9 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _REFERENCE = re.compile(r'<offloaded ref="sha256:([0-9a-f]{64})" length="[0-9]+"/>')
 _DAMAGED = ".damaged"
 
+NOTHING_OFFLOADED = "nothing is offloaded under this reference"
+"""What is said of what never was, and of what another session has."""
+
 
 class Blobs(Protocol):
     """The blobs of one session."""
@@ -112,21 +115,21 @@ class FolderBlobs:
 
     def __init__(self, folder: Path, session: str) -> None:
         name = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
-        self._folder = folder / name
+        self.folder = folder / name
 
     def put(self, data: bytes) -> str:
         digest = hashlib.sha256(data).hexdigest()
-        path = self._folder / digest
+        path = self.folder / digest
         if not path.exists():
-            with _failing(self._folder, "content cannot be offloaded"):
-                self._folder.mkdir(parents=True, exist_ok=True)
+            with _failing(self.folder, "content cannot be offloaded"):
+                self.folder.mkdir(parents=True, exist_ok=True)
                 write_whole(path, data)
         return digest
 
     def get(self, digest: str) -> bytes:
         if not _DIGEST.fullmatch(digest):
             raise _missing()
-        path = self._folder / digest
+        path = self.folder / digest
         with _failing(path, "what was offloaded cannot be read"):
             try:
                 data = path.read_bytes()
@@ -142,26 +145,28 @@ class FolderBlobs:
         return data
 
     def digests(self) -> tuple[str, ...]:
-        if not self._folder.is_dir():
+        if not self.folder.is_dir():
             return ()
-        names = (path.name for path in self._folder.iterdir())
+        names = (path.name for path in self.folder.iterdir())
         return tuple(sorted(name for name in names if _DIGEST.fullmatch(name)))
 
     def drop(self, digests: Iterable[str]) -> tuple[str, ...]:
         gone: list[str] = []
-        with _failing(self._folder, "what was offloaded cannot be removed"):
+        with _failing(self.folder, "what was offloaded cannot be removed"):
             for digest in sorted({d for d in digests if _DIGEST.fullmatch(d)}):
+                path = self.folder / digest
+                path.with_suffix(_DAMAGED).unlink(missing_ok=True)
                 with contextlib.suppress(FileNotFoundError):
-                    (self._folder / digest).unlink()
+                    path.unlink()
                     gone.append(digest)
-            if self._folder.is_dir():
-                sync_folder(self._folder)
+            if self.folder.is_dir():
+                sync_folder(self.folder)
         return tuple(gone)
 
     def sweep(self) -> int:
         """Remove what writes that were cut short left; how much. No write may be going on."""
-        left = sorted(self._folder.glob(f"*{TEMPORARY}")) if self._folder.is_dir() else []
-        with _failing(self._folder, "it cannot be tidied"):
+        left = sorted(self.folder.glob(f"*{TEMPORARY}")) if self.folder.is_dir() else []
+        with _failing(self.folder, "it cannot be tidied"):
             for path in left:
                 path.unlink(missing_ok=True)
         return len(left)
@@ -273,4 +278,4 @@ def _failing(path: Path, what: str) -> Iterator[None]:
 
 
 def _missing() -> StoreError:
-    return StoreError("nothing is offloaded under this reference")
+    return StoreError(NOTHING_OFFLOADED)

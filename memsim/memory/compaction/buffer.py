@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 from memsim.context import Section
@@ -52,14 +53,24 @@ class SummaryBuffer:
         self.window = Window(counter)
         self.summary = Summary()
         self._section: tuple[Summary, int, Section] | None = None
+        self._stale: frozenset[str] = frozenset()
+        """Ids of messages that are shown no more."""
+
+    def expire(self) -> None:
+        """Show the messages no more that stand here now: `compact` takes in all of them next."""
+        self._stale = frozenset(m.id for m in self.window)
+
+    def showing(self) -> int:
+        """How many messages of the window are shown, as far as they fit."""
+        return len(self.window) - self._expired()
 
     def compact(self, model: Model, now: datetime) -> Outcome | None:
-        """Merge what is beyond `keep` into the summary; None when nothing is.
+        """Merge what is beyond `keep`, or has expired, into the summary; None when nothing is.
 
         Raises:
             ModelError: the model failed; nothing has changed.
         """
-        taken = self.window.older(self._keep)
+        taken = max(self.window.older(self._keep), self.window.oldest(self._expired()), key=len)
         if not taken:
             return None
         self.summary, outcome = merge(
@@ -72,15 +83,23 @@ class SummaryBuffer:
         )
         if outcome.kind != "refused":
             self.window.drop(len(taken))
+            self._stale = self._stale.difference(m.id for m in taken)
         return outcome
 
-    def sections(self, budget: int) -> tuple[Section, ...]:
+    def sections(self, budget: int, *, last: int | None = None) -> tuple[Section, ...]:
         """The summary and the latest messages that fit into a budget.
 
         Where the summary is more than its share of the budget, its newest lines are given.
+
+        Args:
+            budget: in tokens.
+            last: at most so many messages.
         """
         summary = self._summary_section(int(budget * SHARE))
-        window = self.window.section(budget - summary.tokens)
+        showing = self.showing() if last is None else min(last, self.showing())
+        if not showing:
+            return (summary,) if summary.messages else ()
+        window = self.window.section(budget - summary.tokens, last=showing)
         return tuple(s for s in (summary, window) if s.messages)
 
     def remove(self, ids: Iterable[str], principal: str) -> tuple[str, ...]:
@@ -104,9 +123,13 @@ class SummaryBuffer:
                     )
         return lines | self.window.own(principal)
 
-    def save(self) -> JSON:
+    def save(self) -> dict[str, JSON]:
         """The whole state as JSON values."""
-        return {"window": self.window.save(), **self.summary.save()}
+        return {
+            "window": self.window.save(),
+            "stale": [*sorted(self._stale)],
+            **self.summary.save(),
+        }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved state; called on an empty buffer.
@@ -117,6 +140,12 @@ class SummaryBuffer:
         with reading("its summary is damaged"):
             self.summary = Summary.loaded(saved)
             self.window.load(saved["window"])
+            self._stale = frozenset("" + source for source in saved.get("stale", ()))
+
+    def _expired(self) -> int:
+        if not self._stale:
+            return 0
+        return sum(1 for _ in takewhile(lambda m: m.id in self._stale, self.window))
 
     def _heading(self) -> int:
         return self._counter.text(HEADER + "\n") + MESSAGE_OVERHEAD

@@ -1,0 +1,323 @@
+"""Long messages of a conversation: offloaded, shortened, said once, and got back by reference."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memsim.errors import StateError, StoreError
+from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
+from memsim.memory.options import MemoryOptions
+from memsim.memory.saved import SavedMemory, open_memory
+from memsim.memory.session import OFFLOADED, Session
+from memsim.memory.thinning import MOST, Thinning, size_of
+from memsim.memory.working import LIMIT, TTL
+from memsim.message import Message, ToolResult, ToolUse, said
+from memsim.models.loading import load_model
+from tests.memory.remembering import COUNTER, Remembering
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)
+MODEL = load_model("offline", "o200k_base")
+SECRET = "heliotrope-7741"
+LONG = "It began in the spring. " * 400 + SECRET + " was the word. " + "And so on. " * 400
+
+
+def session(*, keep: int | None = None, messages: int = 4, deduplicate: bool = False) -> Session:
+    """A conversation that begins."""
+    thinning = Thinning(counter=COUNTER, room=600, deduplicate=deduplicate)
+    return Session(COUNTER, messages=messages, keep=keep, limit=60, thinning=thinning)
+
+
+def told(ours: Session, *texts: str, now: datetime = NOW, of: str = "m") -> None:
+    """Say texts in turn, a question and its answer."""
+    for text in texts:
+        number = len(ours.save()["whole"]) + len(ours.window)  # type: ignore[index, arg-type, call-overload]
+        role = "user" if number % 2 == 0 else "assistant"
+        ours.add(said(role, text, id=f"{of}{number}", principal="ana"), now)  # type: ignore[arg-type]
+
+
+def shown(ours: Session, budget: int = 4000, now: datetime = NOW) -> str:
+    """The words that a context has of it."""
+    return "\n".join(m.text for s in ours.sections(budget, now) for m in s.messages)
+
+
+def looked_up(text: str, name: str = "c1") -> tuple[Message, Message]:
+    """A call and its result."""
+    use = ToolUse(id=name, name="look_up", arguments="{}")
+    result = ToolResult(id=name, text=text)
+    return (
+        Message(id=f"call-{name}", role="assistant", blocks=(use,), principal="ana"),
+        Message(id=f"result-{name}", role="tool", blocks=(result,), principal="ana"),
+    )
+
+
+def reference(text: str) -> str:
+    """The reference that stands in a text."""
+    return text[text.index("<offloaded") : text.index("/>") + 2]
+
+
+def test_what_is_large_is_offloaded_once_it_was_answered_and_comes_back_whole() -> None:
+    """A reference with its beginning stands in its place; what was said comes back as it was."""
+    ours = session()
+    ours.add(message := said("user", LONG, id="m1", principal="ana"), NOW)
+    assert [] == ours.compact(MODEL, NOW)
+    assert LONG in shown(ours, 100_000)
+
+    ours.add(said("assistant", "I see.", id="m2", principal="ana"), NOW)
+    ours.add(said("user", "And now?", id="m3", principal="ana"), NOW)
+    (happened,) = ours.compact(MODEL, NOW)
+
+    assert ("offloaded", ("m1",)) == (happened.kind, happened.sources)
+    assert happened.after is not None
+    assert happened.before is not None
+    assert happened.after < happened.before / 10
+    text = shown(ours)
+    assert text.startswith("It began in the spring.")
+    assert SECRET not in text
+    assert (message,) == ours.reload(reference(text))
+    assert ours.is_new(said("user", "x", id="m9"))
+    assert not ours.is_new(message)
+    with pytest.raises(ValueError, match="another message"):
+        ours.is_new(replace(message, blocks=()))
+
+
+def test_results_of_tools_are_shown_by_beginning_and_end_once_they_were_answered() -> None:
+    """They stay beside their calls; what is not long stays as it is."""
+    ours = session()
+    for message in looked_up("It begins. " + "x" * 3000 + " It ends."):
+        ours.add(message, NOW)
+    assert [] == ours.compact(MODEL, NOW)
+
+    for n, text in enumerate(["Found.", "Thanks.", "Yes."]):
+        ours.add(said("user" if n % 2 else "assistant", text, id=f"a{n}", principal="ana"), NOW)
+    (happened,) = ours.compact(MODEL, NOW)
+
+    assert ("compaction", ("result-c1",)) == (happened.kind, happened.sources)
+    _, result, *others = ours.window
+    assert ("c1",) == result.results
+    assert result.text.startswith("It begins.")
+    assert result.text.endswith(" It ends.")
+    assert len(result.text) < 2000
+    assert ["Found.", "Thanks.", "Yes."] == [m.text for m in others]
+
+
+def test_what_is_said_twice_on_a_day_stands_once_where_that_is_wanted() -> None:
+    """Word for word, by one speaker; it is no new message when it is observed again."""
+    again = "My flight leaves at half past nine on Monday."
+    plain, once = session(messages=8), session(messages=8, deduplicate=True)
+    for ours in (plain, once):
+        for n, text in enumerate(
+            [again, "Noted.", again, "Noted again.", "Thanks a lot for that."]
+        ):
+            ours.add(said("assistant" if n % 2 else "user", text, id=f"m{n}"), NOW)
+        ours.compact(MODEL, NOW)
+
+    assert [2, 1] == [shown(ours).count(again) for ours in (plain, once)]
+    assert not once.is_new(said("user", again, id="m2"))
+
+
+def test_a_message_that_is_too_large_for_a_window_is_cut_before_it_is_taken_in() -> None:
+    """Its beginning and end are shown until it was answered, and a reference to all of it then."""
+    huge = "It begins here. " + "word " * 40_000 + "The word is Heliotrope."
+    ours = session()
+    ours.add(message := said("user", huge, id="m1", principal="ana"), NOW)
+
+    (stands,) = ours.window
+    assert size_of(stands) <= MOST
+    assert stands.composed
+    assert stands.text.startswith("It begins here.")
+    assert stands.text.endswith("The word is Heliotrope.")
+    assert not ours.is_new(message)
+
+    ours.compact(MODEL, NOW)
+    assert [stands] == [*ours.window]
+    ours.add(said("assistant", "I see.", id="m2", principal="ana"), NOW)
+    ours.add(said("user", "And now?", id="m3", principal="ana"), NOW)
+    ours.compact(MODEL, NOW)
+    assert (message,) == ours.reload(reference(shown(ours)))
+
+
+def test_what_cannot_be_cut_is_left_out_with_its_results() -> None:
+    """The arguments of a call are its own words; what was said is on record all the same."""
+    ours = session()
+    use = ToolUse(id="c1", name="write", arguments=json.dumps({"text": "x" * MOST}))
+    ours.add(Message(id="m1", role="assistant", blocks=(use,), principal="ana"), NOW)
+    ours.add(looked_up("done")[1], NOW)
+
+    assert 0 == len(ours.window)
+
+
+def test_the_window_is_never_larger_than_it_may_be() -> None:
+    """The oldest leave before a message is taken in, however many may stand there."""
+    ours = session(messages=50)
+    for n in range(40):
+        ours.add(said("user", f"{n} " + "é" * 5000, id=f"m{n}", principal="ana"), NOW)
+        assert sum(map(size_of, ours.window)) <= LIMIT
+    assert ["m34", "m39"] == [[m.id for m in ours.window][i] for i in (0, -1)]
+
+
+@pytest.mark.parametrize("keep", [None, 500])
+def test_unused_for_a_day_the_latest_messages_are_shown_no_more(keep: int | None) -> None:
+    """Shown and said both count as use; with a summary, they are in it from then on."""
+    ours = session(keep=keep)
+    ours.add(said("user", "My dog is called Rex.", id="m1", principal="ana"), NOW)
+    almost = NOW + TTL - timedelta(seconds=1)
+    assert "Rex" in shown(ours, now=almost)
+    assert "" == shown(ours, now=NOW + TTL)
+
+    ours.touch(almost)
+    assert "Rex" in shown(ours, now=almost + TTL - timedelta(seconds=1))
+    ours.touch(almost + TTL)
+    assert "" == shown(ours, now=almost + TTL)
+
+    later = almost + TTL
+    ours.add(said("user", "Good morning.", id="m2", principal="ana"), later)
+    assert "Good morning." == shown(ours, now=later)
+    again = session(keep=keep)
+    again.load(json.loads(json.dumps(ours.save())))
+    for one in (ours, again):
+        one.compact(MODEL, later)
+        assert ["m2"] == [m.id for m in one.window]
+        assert (keep is not None) == ("Rex" in shown(one, now=later))
+
+
+def test_a_clock_that_goes_back_expires_nothing() -> None:
+    """What counts is when it was last used, as it was told."""
+    ours = session()
+    ours.add(said("user", "My dog is called Rex.", id="m1"), NOW)
+    assert "Rex" in shown(ours, now=NOW - timedelta(days=400))
+
+
+def test_only_so_much_stays_offloaded() -> None:
+    """Nothing grows for ever: what is older is on record, and can be searched."""
+    ours = session()
+    for n in range(OFFLOADED + 20):
+        ours.add(said("user", f"{n} {LONG}", id=f"m{n}", principal="ana"), NOW)
+        ours.add(said("assistant", "Yes.", id=f"a{n}", principal="ana"), NOW)
+        ours.compact(MODEL, NOW)
+    kept = [m.id for m in ours.offloaded()]
+    assert OFFLOADED <= len(kept) <= OFFLOADED + len(ours.window)
+    assert "m0" not in kept
+
+
+def remembering(it: Remembering) -> Remembering:
+    """A memory in which something is offloaded: what Ana said first."""
+    for number, text in enumerate((LONG, "And now?")):
+        for role in ("user", "assistant"):
+            said_now = text if role == "user" else "I see."
+            message = it.message(said_now, role=role, id=f"{role}{number}")
+            it.memory.observe(message)
+        it.memory.end_turn()
+    return it
+
+
+def whole() -> Remembering:
+    """A memory with tools."""
+    return Remembering(options=MemoryOptions(vectors=False, mode="both"), budget=8192)
+
+
+def test_an_agent_reloads_piece_by_piece_what_its_conversation_offloaded() -> None:
+    """There is such a tool from then on; others' references and none are answered alike."""
+    it = whole()
+    it.say("Hello.", who="ben")
+    assert "memory_reload" not in {s.name for s in it.memory.tools("ana").specs()}
+    remembering(it)
+    text = "\n".join(m.text for s in it.asked("And then?").sections for m in s.messages)
+    where = reference(text)
+
+    assert "memory_reload" in {s.name for s in it.memory.tools("ana").specs()}
+    first = it.call("memory_reload", reference=where)
+    start = int(first.rpartition("start = ")[2].rstrip("]"))
+    assert LONG == first[:start] + it.call("memory_reload", reference=where, start=start)
+    assert SECRET in LONG
+    assert "There is nothing more." == it.call("memory_reload", reference=where, start=10**6)
+
+    asked = json.dumps({"reference": where})
+    no_tool = "Error: there is no tool 'memory_reload'"
+    assert no_tool == it.memory.tools("ben", "ana's").call("memory_reload", asked)
+    none = it.call("memory_reload", reference="sha256:" + "0" * 64)
+    assert "Nothing is offloaded under this reference." == none
+    for principal, name in (("ben", "ana's"), ("ana", "ben's"), ("ana", "none")):
+        with pytest.raises(StoreError, match=NOTHING_OFFLOADED):
+            it.memory.reload(where, principal=principal, session=name)
+
+
+def test_what_was_offloaded_is_saved_and_forgotten_with_its_message() -> None:
+    """It is part of the whole memory, and goes when its message does."""
+    it, again = remembering(whole()), whole()
+    saved = json.loads(it.saved())
+    again.memory.load(saved)
+    (message,) = [m for _, s in again.memory.conversations for m in s.offloaded()]
+    assert LONG == message.text
+
+    again.memory.forget("ana", [message.id])
+    assert SECRET not in again.saved()
+    assert {} == again.memory.save()["offloaded"]
+
+    again.memory.load({name: part for name, part in saved.items() if name != "offloaded"})
+    assert {} == again.memory.save()["offloaded"]  # of a memory that had no such part
+    with pytest.raises(StateError):
+        again.memory.load({**saved, "offloaded": {"ana's": {"0" * 64: "eA=="}}})
+
+
+def opened(folder: Path) -> SavedMemory:
+    """The memory in a folder."""
+    return open_memory(folder, now=lambda: NOW, options=MemoryOptions(vectors=False))
+
+
+def say(memory: SavedMemory, *texts: str) -> None:
+    """Turns of one conversation."""
+    for text in texts:
+        number = len([*memory.entries(None)])
+        memory.observe(said("user", text, id=f"m{number}", principal="ana", session="s1", time=NOW))
+        memory.observe(
+            said("assistant", "Yes.", id=f"a{number}", principal="ana", session="s1", time=NOW)
+        )
+        memory.end_turn()
+
+
+def on_disk(folder: Path, text: str) -> list[str]:
+    """The files in which a text stands."""
+    files = sorted(p for p in folder.rglob("*") if p.is_file())
+    found = [p for p in files if text.encode() in p.read_bytes()]
+    return [p.relative_to(folder).parts[0] for p in found]
+
+
+def test_a_folder_keeps_what_was_offloaded_and_forgets_it(tmp_path: Path) -> None:
+    """It is there after a restart, outside of the state that is written in every turn."""
+    with opened(tmp_path / "it") as memory:
+        say(memory, LONG, "And now?")
+    assert ["memory.sqlite3", "offloaded"] == on_disk(tmp_path / "it", SECRET)
+
+    with opened(tmp_path / "it") as memory:
+        context = memory.context("Well?", principal="ana", session="s1", budget=4000)
+        text = "\n".join(m.text for s in context.sections for m in s.messages)
+        (message,) = memory.reload(reference(text), principal="ana", session="s1")
+        assert (LONG, "m0") == (message.text, message.id)
+        memory.forget("ana", ["m0"])
+    assert [] == on_disk(tmp_path / "it", SECRET)
+
+
+def test_what_a_killed_process_had_offloaded_is_found_or_removed(tmp_path: Path) -> None:
+    """Nothing stays on a disk that no conversation knows of, so that none outlives forgetting."""
+    folder = tmp_path / "it"
+    with opened(folder) as memory:
+        say(memory, "Hello.")
+    with opened(folder) as memory:
+        for name in ("s1", "begun"):
+            blobs = memory._home.blobs(name)
+            blobs.put(SECRET.encode())
+        (blobs.folder / "x.tmp").write_bytes(b"x")
+    assert ["offloaded", "offloaded"] == on_disk(folder, SECRET)
+
+    opened(folder).close()
+
+    assert [] == on_disk(folder, SECRET)
+    assert [] == [p for p in (folder / "offloaded").rglob("*") if p.is_file()]
