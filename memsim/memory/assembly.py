@@ -145,6 +145,7 @@ class Parts:
             learner=Learner(model, self.semantic, self.episodic, counter.text, tell),
             timeline=self.timeline,
             conversations=self.conversations,
+            working=self.working,
             permissions=self._applied,
             options=options,
             model=model,

@@ -20,6 +20,7 @@ from memsim.memory.audit import AuditTrail
 from memsim.memory.composing import Question
 from memsim.memory.conversation import Conversation, digest_of
 from memsim.memory.derived import Erased
+from memsim.memory.entry import entry_id
 from memsim.memory.happening import Tell, nobody
 from memsim.memory.keeping import MADE
 from memsim.memory.layers.episodic import exchange
@@ -138,6 +139,8 @@ class Memory:
             if left is not None:
                 self._backlog.left[message.principal, left] = None
         self._backlog.said.append(message)
+        if self.options.names and message.spoken and not self._is_recorded(message):
+            self._backlog.unnamed.append(message)
         self._turns.admit()
         if message.role == "user":
             with suppress(StoreError, ModelError):  # the end of the turn tells of it
@@ -476,6 +479,9 @@ class Memory:
                 failed.append(error)
         if failed:
             raise failed[0]
+
+    def _is_recorded(self, message: Message) -> bool:
+        return entry_id(message.principal, "episodic", message.id) in self._timeline
 
     def _current(self, principal: str, session: str | None) -> str:
         return session or self.conversations.latest(principal)
