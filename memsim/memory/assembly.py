@@ -108,12 +108,14 @@ class Parts:
             "working": self.working,
             "ledger": self.ledger,
         }
+        if self.workspace is not None:
+            parts |= {"workspace": self.workspace, "noted": self.workspace.noted}
         return Keeping(
             vault=self.vault,
             timeline=self.timeline,
             semantic=self.semantic,
             backlog=self.backlog,
-            parts=parts if self.workspace is None else {**parts, "workspace": self.workspace},
+            parts=parts,
             counter=counter,
         )
 

@@ -33,6 +33,10 @@ MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
 """What the memory keeps of its own accord of what is said."""
 
 
+_SINCE = frozenset({"noted"})
+"""Parts that are missing in states of before, which had nothing of the kind."""
+
+
 class Part(Protocol):
     """A part of a memory that has a state beside the store."""
 
@@ -96,7 +100,7 @@ class Keeping:
             order = {"" + i: n for n, i in enumerate([] + saved["order"])}
             backlog = Backlog.load(saved["backlog"])
             audit = AuditTrail.load(saved["audit"])
-            states = [(part, saved[name]) for name, part in self.parts.items()]
+            states = [(part, part_of(saved, name)) for name, part in self.parts.items()]
         before = [(part, part.save()) for part, _ in states]
         try:
             for part, state in states:
@@ -136,6 +140,15 @@ class Keeping:
         there = {e.id for e in self.vault.each(Where(reader=None, archived=None))}
         self.vault.put(entries)
         self.vault.erase(sorted(there.difference(e.id for e in entries)))
+
+
+def part_of(saved: Any, name: str) -> Any:  # noqa: ANN401 - as above
+    """A part of a saved state, or an empty one where the state is older than the part.
+
+    Raises:
+        LookupError: it is missing; or the state is none at all, and another of `reading`'s errors.
+    """
+    return saved.get(name, {}) if name in _SINCE else saved[name]
 
 
 @contextmanager

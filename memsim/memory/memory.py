@@ -281,6 +281,9 @@ class Memory:
     def note(self, principal: str, text: str, *, session: str = "") -> str:
         """Add a note to the principal's workspace, or where there is none, to long-term memory.
 
+        It is of the principal's messages of this turn, and goes when one of them is forgotten. What
+        stands on the day's page already is not written there again.
+
         Returns:
             The name of the file, or the key.
 
@@ -290,7 +293,8 @@ class Memory:
         """
         now = self.now()
         if self.workspace is not None:
-            return self.workspace.note(somebody(principal), text, now)
+            sources = self.present(principal)
+            return self.workspace.note(principal, text, now, sources, self._sourced)
         if not text.strip():
             raise ValueError("the note is blank")
         key, sources = f"note-{digest_of(session, text)}", self.present(principal)
@@ -479,6 +483,9 @@ class Memory:
                 failed.append(error)
         if failed:
             raise failed[0]
+
+    def _sourced(self) -> None:
+        """It is known what a note is of, which is not written yet."""
 
     def _is_recorded(self, message: Message) -> bool:
         return entry_id(message.principal, "episodic", message.id) in self._timeline

@@ -4,7 +4,8 @@
 
     memory.sqlite3   entries, with their words and vectors
     state.json       conversations, summaries, permissions, working memory, ledger, what goes on,
-                     and what tells whether the other files are those that it was written beside
+                     of which messages the lines of notes are, and what tells whether the other
+                     files are those that it was written beside
     order.txt        ids of entries in the order in which their messages were said
     audit.jsonl      the audit trail
     audit.head       where it ends, so that a part that was cut off it is missed
@@ -12,10 +13,11 @@
     memory.lock      the process that has it open
 
 The state is written when a turn ends, before anything is made of what was said and once more when
-all is made; when something is forgotten or a permission changes; and by `keep` and `close`. A
-process that is killed loses the turn that had not ended. What it had begun is finished: what was
-still to be done with messages is done with the next turn, and what was still to be forgotten or
-shared is forgotten or shared when the memory is next opened.
+all is made; before what an agent notes of a turn is written on a page; when something is forgotten
+or a permission changes; and by `keep` and `close`. A process that is killed loses what was said in
+the turn since then. What it had begun is finished: what was still to be done with messages is done
+with the next turn, and what was still to be forgotten or shared is forgotten or shared when the
+memory is next opened.
 
 Copies of what was damaged, `*.damaged-*`, are kept until something is forgotten: they may hold that
 as well, so that all of them are deleted with it.
@@ -33,6 +35,7 @@ from memsim.memory.backlog import Backlog
 from memsim.memory.canonical import canonical
 from memsim.memory.happening import Tell, nobody
 from memsim.memory.home import WORKSPACE, Home
+from memsim.memory.keeping import part_of
 from memsim.memory.kept import Kept
 from memsim.memory.memory import Memory
 from memsim.memory.state import JSON, pack, reading
@@ -252,7 +255,7 @@ class SavedMemory(Memory):
 
     def _resume(self, state: Any) -> None:  # noqa: ANN401 - what was read may be anything
         with reading("it is not the state of a memory"):
-            parts = [(part, state[name]) for name, part in self._parts()]
+            parts = [(part, part_of(state, name)) for name, part in self._parts()]
             backlog, forgetting = Backlog.load(state["backlog"]), state["forgetting"]
             if forgetting is not None:
                 principal, sources = forgetting
@@ -281,6 +284,9 @@ class SavedMemory(Memory):
     def _restore(self, order: Mapping[str, int]) -> None:
         super()._restore(order or self._order)
         self._placed.clear()
+
+    def _sourced(self) -> None:
+        self.keep()
 
     def _place(self, entry: Entry) -> None:
         super()._place(entry)
