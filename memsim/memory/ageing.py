@@ -78,7 +78,7 @@ class Ageing:
         Raises:
             StoreError: the store failed on the way; the next call goes on.
         """
-        tiers = self._tiers.of(owner, (), now)
+        tiers = self._tiers.of(owner, (), now, derived=policy.derived)
         done = clean(self._vault.store, owner, policy, now, put=self._vault.put, tiers=tiers)
         self._drop(owner, done.erased)
         if done.archived:

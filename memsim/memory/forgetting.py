@@ -45,14 +45,23 @@ class Tiers:
         latest = () if session is None else tuple(session.window)
         return echoes(self._telling(principal, sources), latest, principal)
 
-    def of(self, principal: str, telling: Collection[str], now: datetime) -> list[Tier]:
-        """What a principal's messages are erased from, beside the store."""
+    def of(
+        self, principal: str, telling: Collection[str], now: datetime, *, derived: bool = True
+    ) -> list[Tier]:
+        """What a principal's messages are erased from, beside the store.
+
+        Args:
+            principal: whose.
+            telling: names and exact values in them, as `telling_words` gives them.
+            now: the present.
+            derived: whether what an agent noted of them goes as well.
+        """
         tiers: list[Tier] = [
             _Waiting(self.backlog, principal),
             _Histories(self.conversations, principal),
             _Notes(self.working, principal),
         ]
-        if self.workspace is not None:
+        if self.workspace is not None and derived:
             tiers.append(_Pages(self.workspace, principal, telling, now))
         return tiers
 
@@ -103,7 +112,7 @@ class _Notes:
 
 @dataclass(frozen=True, slots=True)
 class _Pages:
-    """A principal's workspace, where lines may name what is to be forgotten."""
+    """A principal's workspace: lines noted of what is to be forgotten, and lines that name it."""
 
     layer: WorkspaceLayer
     principal: str
@@ -112,5 +121,5 @@ class _Pages:
     name: str = "workspace"
 
     def erase(self, sources: Collection[str]) -> int:
-        """Take out the lines that name it."""
-        return self.layer.erase_naming(self.principal, self.telling, self.now)
+        """Take these lines out."""
+        return self.layer.erase(self.principal, sources, self.telling, self.now)

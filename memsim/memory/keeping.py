@@ -29,11 +29,12 @@ VERSION = 1
 DATE_TOKENS = 8
 """Tokens that a line of recalled messages has beside its text: its day, its end."""
 
-LATER = frozenset({"offloaded"})
-"""Parts that a saved memory may lack."""
-
 MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
 """What the memory keeps of its own accord of what is said."""
+
+
+_SINCE = frozenset({"noted", "offloaded"})
+"""Parts that are missing in states of before, which had nothing of the kind."""
 
 
 class Part(Protocol):
@@ -142,8 +143,12 @@ class Keeping:
 
 
 def part_of(saved: Any, name: str) -> Any:  # noqa: ANN401 - as above
-    """The state of a part; an empty one where the memory was saved before there was such a part."""
-    return saved.get(name, {}) if name in LATER else saved[name]
+    """A part of a saved state, or an empty one where the state is older than the part.
+
+    Raises:
+        LookupError: it is missing; or the state is none at all, and another of `reading`'s errors.
+    """
+    return saved.get(name, {}) if name in _SINCE else saved[name]
 
 
 @contextmanager

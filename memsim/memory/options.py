@@ -46,6 +46,8 @@ class MemoryOptions:
             on record in any case, for the agent to search.
         episode_tokens: tokens that the summary of an episode may have.
         hygiene: when entries are put away and erased; None for never.
+        entities: whether what a conversation is about is noted in working memory, and named in its
+            contexts.
 
     Raises:
         ValueError: a number is out of its range.
@@ -69,6 +71,7 @@ class MemoryOptions:
     mode: ToolMode = "framework"
     episode_tokens: int = 160
     hygiene: Policy | None = None
+    entities: bool = False
 
     def __post_init__(self) -> None:
         for name in ("window", "episode_tokens"):
@@ -89,3 +92,8 @@ class MemoryOptions:
     def concludes(self) -> bool:
         """Whether conversations are concluded without anybody's asking."""
         return self.episodes and self.mode != "agent"
+
+    @property
+    def names(self) -> bool:
+        """Whether it is noted without anybody's asking what a conversation is about."""
+        return self.entities and self.mode != "agent"
