@@ -34,6 +34,8 @@ class MemoryOptions:
             searched: they steer which messages are recalled.
         episodes: whether a conversation that is over, since it was left for another or idle for a
             day, is concluded in an episode of its own.
+        entities: whether what a conversation is about is noted in working memory, and named in its
+            contexts.
         recall: whether earlier messages and entries are found for each question.
         recall_share: share of the budget that what is recalled may take.
         once: whether a message that was brought up once is not brought up again in the same
@@ -46,8 +48,6 @@ class MemoryOptions:
             on record in any case, for the agent to search.
         episode_tokens: tokens that the summary of an episode may have.
         hygiene: when entries are put away and erased; None for never.
-        entities: whether what a conversation is about is noted in working memory, and named in its
-            contexts.
 
     Raises:
         ValueError: a number is out of its range.
@@ -62,6 +62,7 @@ class MemoryOptions:
     deduplicate: bool = False
     facts: bool = True
     episodes: bool = True
+    entities: bool = False
     recall: bool = True
     recall_share: float = 0.5
     once: bool = False
@@ -71,7 +72,6 @@ class MemoryOptions:
     mode: ToolMode = "framework"
     episode_tokens: int = 160
     hygiene: Policy | None = None
-    entities: bool = False
 
     def __post_init__(self) -> None:
         for name in ("window", "episode_tokens"):
