@@ -13,7 +13,7 @@ from memsim.memory.compaction.blobs import MemoryBlobs, referenced, reload, stor
 from memsim.memory.compaction.buffer import SummaryBuffer
 from memsim.memory.happening import Happening
 from memsim.memory.state import JSON, reading
-from memsim.memory.thinning import Thinning, size_of
+from memsim.memory.thinning import MOST, Thinning, size_of
 from memsim.memory.window import Window
 from memsim.memory.working import LIMIT, TTL
 
@@ -82,6 +82,8 @@ class Session:
         """A message was said; a late result is left out whose call is not there, or no more."""
         self.sweep(now)
         self._used = now
+        if self._buffer is None:
+            self._make_room(min(size_of(message), MOST))
         if not self.window.answers_here(message):
             return
         shown = self._thinning.admitted(message, self._blobs)
@@ -89,8 +91,6 @@ class Session:
             return
         if shown is not message:
             self._whole[message.id] = _digest(message), message.principal
-        if self._buffer is None:
-            self._make_room(size_of(shown))
         left = self.window.add(shown)
         self._size += size_of(shown) - sum(map(size_of, left))
         if self._thinning.may_thin(shown):

@@ -95,16 +95,21 @@ class Thinning:
         """
         if size_of(message) <= MOST:
             return message
-        if self.offload:
+        short = _within(message, MOST)
+        if short is not None and self.offload:
             with suppress(StoreError):
                 blobs.put(stored((message,)))
-        share = MOST / size_of(message)
-        while share * MOST >= 1:
-            short = shorter(message, share)
-            if size_of(short) <= MOST:
-                return short
-            share *= _STEP
-        return None
+        return short
+
+
+def _within(message: Message, most: int) -> Message | None:
+    share = most / size_of(message)
+    while share * most >= 1:
+        short = shorter(message, share)
+        if size_of(short) <= most:
+            return short
+        share *= _STEP
+    return None
 
 
 def size_of(message: Message) -> int:

@@ -152,6 +152,18 @@ def test_what_cannot_be_cut_is_left_out_with_its_results() -> None:
     ours.add(looked_up("done")[1], NOW)
 
     assert 0 == len(ours.window)
+    assert [] == [*ours.offloaded()]
+
+
+def test_a_result_is_left_out_whose_call_would_have_to_make_room_for_it() -> None:
+    """No provider takes a result without its call."""
+    ours = session()
+    call, result = looked_up("é" * 15_000)
+    for message in (call, *(said("user", "é" * 15_000, id=name) for name in ("m1", "m2"))):
+        ours.add(message, NOW)
+    ours.add(result, NOW)
+
+    assert ["m2"] == [m.id for m in ours.window]
 
 
 def test_the_window_is_never_larger_than_it_may_be() -> None:
