@@ -81,6 +81,7 @@ LATE = frozenset(
         "memsim.memory.stores.ranking",
         "memsim.memory.stores.rows",
         "memsim.memory.stores.shelving",
+        "memsim.memory.stores.tail",
         "memsim.memory.stores.redis",
         "memsim.memory.stores.sqlite",
         "memsim.memory.stores.views",

@@ -34,9 +34,9 @@ def test_its_page_names_every_file_of_a_folder(tmp_path: Path) -> None:
     """As a memory has them after a turn with a long message, and a note."""
     options = MemoryOptions(vectors=False)
     with open_memory(tmp_path / "it", now=lambda: NOW, workspace=True, options=options) as memory:
-        for number, text in enumerate((LONG, "Yes.", "And now?", "Yes.")):
-            role = "assistant" if number % 2 else "user"
-            memory.observe(said(role, text, id=f"m{number}", principal="ana", session="one"))
+        for number, text in enumerate((LONG, "And now?")):
+            memory.observe(said("user", text, id=f"m{number}", principal="ana"))
+            memory.observe(said("assistant", "Yes.", id=f"a{number}", principal="ana"))
         memory.note("ana", "likes it short")
         memory.audited("memory_get", principal="ana", outcome="allowed")
         memory.end_turn()

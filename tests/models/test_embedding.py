@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memsim.errors import ModelError, RefError
-from memsim.models import Embedder
+from memsim.models import Embedder, embedding
 from memsim.models.embedding import (
     CachedEmbedder,
     HashEmbedder,
@@ -115,6 +117,46 @@ def test_threads_and_hash_seed_do_not_show(ref: str) -> None:
     }
 
     assert len(digests) == 1
+
+
+_BLANKS = st.text(st.sampled_from("  ab\u2581<s/>\u00e9\U0001f469\n\t\x00."), max_size=40)
+
+
+@given(text=st.one_of(st.text(max_size=40), _BLANKS))
+@example("word " * 3000)
+@example("one <s> two")
+@settings(max_examples=200, deadline=None)
+def test_words_that_are_known_change_no_vector(text: str) -> None:
+    """A text has the tokens that the tokenizer cuts it into, the pieces of a long one apart."""
+    model = _wordllama()
+    encodable = text.encode("utf-8", "replace").decode()
+    pieces = embedding._pieces(encodable)
+    tokens = [t for p in pieces for t in model.tokenizer.encode(p, add_special_tokens=False).ids]
+    sums = model.embedding[tokens if text.strip() else []].sum(axis=0, dtype=np.float64)
+
+    found = _known_words().embed([text])
+
+    assert embedding.unit(sums).astype(np.float32).tobytes() == found.tobytes()
+
+
+def test_no_token_reaches_over_a_blank() -> None:
+    """Which is why the words of a text can be cut into tokens one by one."""
+    vocabulary = json.loads(cast("Any", _wordllama().tokenizer).to_str())["model"]["vocab"]
+
+    assert not [token for token in vocabulary if "\u2581" in token.lstrip("\u2581")]
+
+
+@cache
+def _known_words() -> WordLlamaEmbedder:
+    return WordLlamaEmbedder(64)
+
+
+@cache
+def _wordllama() -> embedding._WordLlama:
+    loaded = embedding._load_wordllama(64)
+    loaded.tokenizer.no_padding()
+    loaded.tokenizer.no_truncation()
+    return loaded
 
 
 def test_meaning_is_near() -> None:

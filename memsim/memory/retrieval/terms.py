@@ -50,7 +50,7 @@ def stem(text: str) -> list[str]:
 
     So `moving` finds `moved`, and `A-17` finds itself alone, not every 17.
     """
-    found = [root for word in lower(text) if (root := _root(word))]
+    found = [*filter(None, map(_root, lower(text)))]
     if _DIGIT.search(text):
         found += (code for code in _IDENTIFIER.findall(fold(text)) if _DIGIT.search(code))
     return found

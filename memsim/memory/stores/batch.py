@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 
 class Item(NamedTuple):
-    """An entry to write, with its vector, float32, shape (dimension,), or None."""
+    """An entry to write, with its id and its vector, float32, shape (dimension,), or None."""
 
+    id: str
     entry: Entry
     vector: Vectors | None
 
@@ -40,7 +41,10 @@ def items(
     rows: Sequence[Vectors | None] = [None] * len(entries)
     if vectors is not None and len(entries):
         rows = _rows(vectors, len(entries), embedded)
-    latest = {entry.id: Item(entry, row) for entry, row in zip(entries, rows, strict=True)}
+    latest: dict[str, Item] = {}
+    for entry, row in zip(entries, rows, strict=True):
+        source = entry.id  # worked out anew whenever it is asked for
+        latest[source] = Item(source, entry, row)
     return list(latest.values())
 
 
@@ -77,4 +81,4 @@ def _rows(vectors: Vectors, count: int, embedded: Embedded | None) -> list[Vecto
         )
     if not np.isfinite(vectors).all():
         raise StoreError("a vector is not finite")
-    return [row if row.any() else None for row in vectors.astype(np.float32)]
+    return [row if row.any() else None for row in vectors.astype(np.float32, copy=False)]

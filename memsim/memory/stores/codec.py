@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from memsim.errors import StoreError
@@ -19,7 +20,9 @@ _WORDS = ("key", "text", "owner", "layer", "category", "subject", "session", "vi
 _MOMENTS = ("created", "updated")
 _SWITCHES = ("pinned", "archived")
 _LISTS = ("readers", "sources")
-_FIELDS = frozenset((*_WORDS, *_MOMENTS, *_SWITCHES, *_LISTS, "superseded", "attributes"))
+_NAMES = sorted((*_WORDS, *_MOMENTS, *_SWITCHES, *_LISTS, "superseded", "attributes"))
+_FIELDS = frozenset(_NAMES)
+_VALUES = attrgetter(*_NAMES)
 _SHELF_FIELDS = frozenset(
     ("owner", "visibility", "readers", "layer", "category", "archived", "superseded")
 )
@@ -45,10 +48,9 @@ def encode(entry: Entry) -> str:
 
 def fields(entry: Entry) -> dict[str, object]:
     """An entry as what JSON knows: words, switches and lists, by the names of its attributes."""
-    record: dict[str, object] = {
-        name: getattr(entry, name) for name in (*_WORDS, *_SWITCHES, *_LISTS, "attributes")
-    }
-    record |= {name: instant(getattr(entry, name)) for name in _MOMENTS}
+    record: dict[str, object] = dict(zip(_NAMES, _VALUES(entry), strict=True))
+    made = record["created"] = instant(entry.created)
+    record["updated"] = made if entry.updated == entry.created else instant(entry.updated)
     record["superseded"] = None if entry.superseded is None else instant(entry.superseded)
     return record
 

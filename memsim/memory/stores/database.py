@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final
 
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.retrieval.terms import stem
-from memsim.memory.stores import SCHEMA_VERSION
 from memsim.memory.stores.codec import Damaged
 from memsim.memory.stores.locking import locked, sync_folder
 
@@ -27,6 +26,12 @@ if TYPE_CHECKING:
 
 APPLICATION: Final = 0x6D656D73
 """SQLite's application id: `mems`."""
+
+LAYOUT: Final = 2
+"""The version of the tables; a newer one is refused, an older one is migrated.
+
+2: the words of the latest entries are not in the index yet.
+"""
 
 BUSY: Final = 30.0
 """Seconds for which another writer is waited for."""
@@ -43,7 +48,8 @@ CREATE TABLE state (
     embedder TEXT,
     dimension INTEGER,
     analysis TEXT NOT NULL,   -- a digest of how texts become terms
-    erasing INTEGER NOT NULL  -- 1 while what was erased may still stand in the log
+    erasing INTEGER NOT NULL, -- 1 while what was erased may still stand in the log
+    indexed INTEGER NOT NULL  -- the words of entries with greater numbers are not in `words` yet
 );
 CREATE TABLE shelves (
     number INTEGER PRIMARY KEY,
@@ -179,9 +185,9 @@ def lay_out(connection: sqlite3.Connection) -> None:
     """Make the tables of an empty database, within a transaction."""
     for statement in TABLES.split(";\n"):
         connection.execute(statement)
-    connection.execute("INSERT INTO state VALUES (0, 0, NULL, NULL, ?, 0)", (analysis(),))
+    connection.execute("INSERT INTO state VALUES (0, 0, NULL, NULL, ?, 0, 0)", (analysis(),))
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute(f"PRAGMA user_version = {LAYOUT}")
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -208,8 +214,8 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
         raise StoreError(f"{path} is a database of something else")
-    if version > SCHEMA_VERSION:
-        raise SchemaError(str(path), version, SCHEMA_VERSION)
+    if version > LAYOUT:
+        raise SchemaError(str(path), version, LAYOUT)
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
         raise damaged(path, str(found))

@@ -92,10 +92,10 @@ class Markdown:
             gone: list[Path] = []
             held: list[tuple[Path, Path | None]] = []
             try:
-                for (entry, vector), content in contents:
+                for (source, entry, vector), content in contents:
                     path, beside = self._path(entry), None
                     if vector is not None:
-                        beside = self._vector_path(entry.id, check(entry))
+                        beside = self._vector_path(source, check(entry))
                         moves.append(self._folder.stage(beside, vector_bytes(vector)))
                     moves.append(self._folder.stage(path, content))
                     old = self._held.get(entry.id)

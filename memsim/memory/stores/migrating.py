@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memsim.memory.stores import SCHEMA_VERSION, database, rows
+from memsim.memory.stores import database, rows
+from memsim.memory.stores.batch import Item
 from memsim.memory.stores.codec import decode
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def migrate(connection: sqlite3.Connection) -> bool:
 
 def _current(connection: sqlite3.Connection) -> bool:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version != SCHEMA_VERSION:
+    if version != database.LAYOUT:
         return False
     (analysis,) = connection.execute("SELECT analysis FROM state").fetchone()
     return bool(analysis == database.analysis())
@@ -60,12 +61,14 @@ def _lay_out_anew(connection: sqlite3.Connection) -> None:
         if entry.shelf not in numbers:
             numbers[entry.shelf] = rows.add_shelf(connection, entry.shelf)
         known = None if vector is None or not dimension else rows.unpack([vector], dimension)[0]
-        row = rows.add(connection, entry, numbers[entry.shelf], known)
+        row = rows.add(connection, Item(entry.id, entry, known), numbers[entry.shelf])
+        rows.index(connection, [row])
         connection.execute(
             "UPDATE shelves SET entries = entries + 1, terms = terms + ?, version = ?"
             " WHERE number = ?",
             (row.length, changes + 1, row.shelf),
         )
+    connection.execute("UPDATE state SET indexed = ?", (rows.last(connection),))
     connection.execute("DROP TABLE older")
 
 

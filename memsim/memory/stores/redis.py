@@ -305,12 +305,12 @@ class RedisStore:
         """Write entries; false where the embedder is no longer what they were checked against."""
         made = batch.made_with(items, self._embedded)
         values: list[Argument] = [*_said(self._embedded), *_said(made)]
-        for entry, vector in items:
-            values += [entry.id, encode(entry).encode("utf-8"), _packed(vector)]
+        for source, entry, vector in items:
+            values += [source, encode(entry).encode("utf-8"), _packed(vector)]
         version = int(self._run(_WRITE, *values))
         if version == self._version + 1:
             self._version, self._embedded = version, made
-            for entry, vector in items:
+            for _, entry, vector in items:
                 self._view.put(entry, vector)
         return version > 0
 

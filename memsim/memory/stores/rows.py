@@ -19,11 +19,12 @@ from memsim.memory.stores.codec import Damaged, decode, encode, encode_shelf, in
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from memsim.memory.entry import Entry, Shelf
     from memsim.memory.retrieval.forms import Numbers
     from memsim.memory.retrieval.postings import Counts
+    from memsim.memory.stores.batch import Item
     from memsim.models import Vectors
 
 _LONG: Final = 128
@@ -59,8 +60,9 @@ class Columns(NamedTuple):
     times: Counts
 
 
-def add(connection: sqlite3.Connection, entry: Entry, shelf: int, vector: Vectors | None) -> Row:
-    """Write an entry's row and index it."""
+def add(connection: sqlite3.Connection, item: Item, shelf: int) -> Row:
+    """Write an entry's row; its words are not indexed yet."""
+    source, entry, vector = item
     terms = stem(entry.text)
     counts = Counter(terms)
     record, created = encode(entry), instant(entry.created)
@@ -68,20 +70,25 @@ def add(connection: sqlite3.Connection, entry: Entry, shelf: int, vector: Vector
         "INSERT INTO entries (id, shelf, created, length, check_sum, record, vector)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
-            entry.id,
+            source,
             shelf,
             created,
             len(terms),
-            check_sum(record, entry.id, shelf, created, len(terms)),
+            check_sum(record, source, shelf, created, len(terms)),
             record,
             None if vector is None else pack(vector),
         ),
     ).lastrowid
     assert number is not None  # noqa: S101 - an INSERT gives one
-    connection.execute(
-        "INSERT INTO words (rowid, terms) VALUES (?, ?)", (number, _tokens(shelf, counts))
-    )
     return Row(number, shelf, len(terms), counts)
+
+
+def index(connection: sqlite3.Connection, written: Iterable[Row]) -> None:
+    """Index the words of entries."""
+    connection.executemany(
+        "INSERT INTO words (rowid, terms) VALUES (?, ?)",
+        [(row.number, _tokens(row.shelf, row.counts)) for row in written],
+    )
 
 
 def add_shelf(connection: sqlite3.Connection, shelf: Shelf) -> int:
@@ -95,8 +102,13 @@ def add_shelf(connection: sqlite3.Connection, shelf: Shelf) -> int:
     return number
 
 
-def remove(connection: sqlite3.Connection, source: str) -> Row | None:
+def remove(connection: sqlite3.Connection, source: str, indexed: int) -> Row | None:
     """Take an entry's row out, and its words; None when it was not there.
+
+    Args:
+        connection: to the database, within a transaction.
+        source: the entry's id.
+        indexed: the greatest number whose words are indexed.
 
     Raises:
         Damaged: the row is.
@@ -104,22 +116,43 @@ def remove(connection: sqlite3.Connection, source: str) -> Row | None:
     found = connection.execute(f"{ENTRY} WHERE id = ?", (source,)).fetchone()
     if found is None:
         return None
-    number, shelf, *_ = found
-    terms = stem(read(found).text)
-    counts = Counter(terms)
-    connection.execute(
-        "INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)",
-        (number, _tokens(shelf, counts)),
-    )
-    connection.execute("DELETE FROM entries WHERE number = ?", (number,))
-    return Row(number, shelf, len(terms), counts)
+    row = _row(found)
+    if row.number <= indexed:
+        connection.execute(
+            "INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)",
+            (row.number, _tokens(row.shelf, row.counts)),
+        )
+    connection.execute("DELETE FROM entries WHERE number = ?", (row.number,))
+    return row
 
 
-def merge(connection: sqlite3.Connection) -> None:
+def after(connection: sqlite3.Connection, number: int) -> list[Row]:
+    """The entries with greater numbers, by number.
+
+    Raises:
+        Damaged: one of them is.
+    """
+    return [
+        _row(found)
+        for found in connection.execute(f"{ENTRY} WHERE number > ? ORDER BY number", (number,))
+    ]
+
+
+def last(connection: sqlite3.Connection) -> int:
+    """The greatest number of an entry; 0 where there is none."""
+    (number,) = connection.execute("SELECT max(number) FROM entries").fetchone()
+    return number or 0
+
+
+def merge(connection: sqlite3.Connection, indexed: int) -> None:
     """Merge the index of words, so that nothing is left in it of what was taken out.
 
     Merging puts what there is on a level of its own, and SQLite (3.40.1) refuses an index of 2,000
     levels as damaged: long before, it is made anew of the entries.
+
+    Args:
+        connection: to the database, within a transaction.
+        indexed: the greatest number whose words are indexed.
 
     Raises:
         Damaged: the index is to be made anew, and an entry is.
@@ -129,9 +162,8 @@ def merge(connection: sqlite3.Connection) -> None:
     if size <= LEVELS:
         return
     connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
-    for row in connection.execute(f"{ENTRY} ORDER BY number").fetchall():
-        tokens = _tokens(row[1], Counter(stem(read(row).text)))
-        connection.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (row[0], tokens))
+    held = connection.execute(f"{ENTRY} WHERE number <= ? ORDER BY number", (indexed,))
+    index(connection, map(_row, held.fetchall()))
 
 
 def read(row: tuple[int, int, str, str, int, int, str]) -> Entry:
@@ -144,6 +176,12 @@ def read(row: tuple[int, int, str, str, int, int, str]) -> Entry:
     if check_sum(str(record), source, shelf, created, length) != told:
         raise Damaged(f"entry {number} is damaged: its check sum is wrong")
     return decode(record, f"entry {number}")
+
+
+def _row(found: tuple[int, int, str, str, int, int, str]) -> Row:
+    terms = stem(read(found).text)
+    number, shelf, *_ = found
+    return Row(number, shelf, len(terms), Counter(terms))
 
 
 def pack(vector: Vectors) -> bytes:

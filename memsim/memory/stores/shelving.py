@@ -17,6 +17,7 @@ from memsim.memory.retrieval.nearest import MemoryStore
 from memsim.memory.retrieval.postings import Postings
 from memsim.memory.stores import ranking, rows
 from memsim.memory.stores.codec import Damaged, decode_shelf
+from memsim.memory.stores.tail import Tail
 
 if TYPE_CHECKING:
     import sqlite3
@@ -87,7 +88,7 @@ class HeldShelf:
     def read_postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term stands, from the database."""
         held = Postings(term)
-        numbers, times = rows.places(connection, self.number, term)
+        numbers, times = self._shelving.tail.places(connection, self.number, term)
         if len(numbers):
             self._read_lengths(connection)
             known = np.frombuffer(self._numbers or b"", np.int64)
@@ -124,9 +125,14 @@ class HeldShelf:
 
 
 class Shelving:
-    """All shelves of a store, by number and by what they are."""
+    """All shelves of a store, by number and by what they are.
+
+    Attributes:
+        tail: the entries of all of them whose words are not indexed yet.
+    """
 
     def __init__(self) -> None:
+        self.tail = Tail()
         self.forget()
 
     def forget(self) -> None:
@@ -152,6 +158,7 @@ class Shelving:
             self._epoch = epoch
         if changes == self._changes:
             return
+        self.tail.forget()
         found = connection.execute(
             "SELECT number, record, check_sum, entries, terms FROM shelves WHERE version > ?",
             (self._changes,),

@@ -91,11 +91,12 @@ class SQLite:
                 made = batch.made_with(written, self._embedded)
                 if made != self._embedded:
                     self._note(made)
-                gone = [row for i in written if (row := rows.remove(connection, i.entry.id))]
+                gone = self._take_out(connection, [item.id for item in written])
                 come = [
-                    rows.add(connection, e, self._shelving.number(connection, e.shelf), vector)
-                    for e, vector in written
+                    rows.add(connection, item, self._shelving.number(connection, item.entry.shelf))
+                    for item in written
                 ]
+                self._shelving.tail.add(connection, come)
                 self._count(changes, gone, come)
             paired = zip(come, (item.vector for item in written), strict=True)
             self._shelving.written(changes, gone, paired)
@@ -127,12 +128,12 @@ class SQLite:
         known = _possible(ids)
         with self._lock:
             with self._writing() as (connection, changes):
-                gone = [row for source in known if (row := rows.remove(connection, source))]
+                gone = self._take_out(connection, known)
                 if gone:
                     self._count(changes, gone, [])
                     connection.execute("DELETE FROM shelves WHERE entries = 0")
                     connection.execute("UPDATE state SET epoch = epoch + 1, erasing = 1")
-                    rows.merge(connection)
+                    rows.merge(connection, self._shelving.tail.indexed)
                 (erasing,) = connection.execute("SELECT erasing FROM state").fetchone()
             if gone:
                 self._shelving.erased(changes, gone)
@@ -178,8 +179,9 @@ class SQLite:
         """The best by words; see `Store`."""
         with self._reading() as connection:
             self._shelving.read_by(connection)
-            (last,) = connection.execute("SELECT max(number) FROM entries").fetchone()
-            self._tally.reserve((last or 0) + 1)
+            last = rows.last(connection)
+            self._shelving.tail.check(last)
+            self._tally.reserve(last + 1)
             admitted = self._shelving.admitted(where)
             return self._hits(ranking.lexical(text, admitted, k, self._tally), k)
 
@@ -256,11 +258,16 @@ class SQLite:
 
     def _refresh(self) -> int:
         with database.reading(self._path):
-            state = self._open.execute("SELECT changes, epoch, embedder, dimension FROM state")
-            changes, epoch, embedder, dimension = state.fetchone()
-            rows.check_counts(changes, epoch)
+            state = self._open.execute(
+                "SELECT changes, epoch, indexed, embedder, dimension FROM state"
+            )
+            changes, epoch, indexed, embedder, dimension = state.fetchone()
+            rows.check_counts(changes, epoch, indexed)
             self._shelving.refresh(self._open, changes, epoch)
-        self._embedded = None if embedder is None else Embedded(embedder, dimension)
+            self._shelving.tail.indexed = indexed
+        known = self._embedded
+        if known is None or (known.name, known.dimension) != (embedder, dimension):
+            self._embedded = None if embedder is None else Embedded(embedder, dimension)
         return int(changes)
 
     def _note(self, made: Embedded | None) -> None:
@@ -268,6 +275,12 @@ class SQLite:
             "UPDATE state SET embedder = ?, dimension = ?",
             (None, None) if made is None else (made.name, made.dimension),
         )
+
+    def _take_out(self, connection: sqlite3.Connection, ids: Sequence[str]) -> list[rows.Row]:
+        tail = self._shelving.tail
+        gone = [row for source in ids if (row := rows.remove(connection, source, tail.indexed))]
+        tail.remove(connection, gone)
+        return gone
 
     def _count(self, changes: int, gone: list[rows.Row], come: list[rows.Row]) -> None:
         sums: dict[int, list[int]] = {}
@@ -281,7 +294,9 @@ class SQLite:
             " WHERE number = ?",
             [(*by, changes, number) for number, by in sums.items()],
         )
-        self._open.execute("UPDATE state SET changes = ?", (changes,))
+        self._open.execute(
+            "UPDATE state SET changes = ?, indexed = ?", (changes, self._shelving.tail.indexed)
+        )
 
     def _hits(self, found: Found, k: int) -> list[Hit]:
         numbers = found.numbers.tolist()

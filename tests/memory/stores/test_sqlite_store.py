@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from memsim.errors import SchemaError, StoreError
-from memsim.memory.stores import SCHEMA_VERSION, Embedded, rows
+from memsim.memory.stores import Embedded, database, rows
+from memsim.memory.stores.batch import Item
+from memsim.memory.stores.memory import InMemory
 from memsim.memory.stores.sqlite import SQLite
 from tests.memory.stores.made import ALL, array, entry, unit
 
@@ -19,12 +21,14 @@ VECTOR = array([unit(1, 2, 0, 0)])[0]
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A store with 60 entries, closed."""
+    """A store with 90 entries, closed: 70 whose words are indexed, and 20 more."""
     path = tmp_path / "folder" / "memory.db"
     store = SQLite(path)
     store.embedded_by(Embedded("hash", 4))
-    entries = [entry(f"{n}", f"falcon {n} " + "word " * n, minute=n) for n in range(60)]
-    store.write(entries, array([unit(1, n, 0, 0) for n in range(60)]))
+    entries = [entry(f"{n}", f"falcon {n} " + "word " * n, minute=n) for n in range(90)]
+    vectors = array([unit(1, n, 0, 0) for n in range(90)])
+    store.write(entries[:70], vectors[:70])
+    store.write(entries[70:], vectors[70:])
     store.close()
     return path
 
@@ -84,7 +88,7 @@ def test_a_flipped_bit_never_changes_what_is_remembered(path: Path) -> None:
             store = SQLite(path)
             try:
                 assert known == store.find(ALL)
-                assert 60 == store.count(ALL)
+                assert 90 == store.count(ALL)
                 store.lexical("falcon 7", ALL, 5)
                 store.nearest(VECTOR, ALL, 5)
             finally:
@@ -119,7 +123,7 @@ def test_a_value_of_another_kind_is_damage(
 
 def test_a_newer_schema_is_refused(path: Path) -> None:
     """Before anything is read or written."""
-    change(path, f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    change(path, f"PRAGMA user_version = {database.LAYOUT + 1}")
     before = path.read_bytes()
 
     with pytest.raises(SchemaError, match="upgrade memsim"):
@@ -144,9 +148,10 @@ def test_another_programs_database_is_refused(tmp_path: Path) -> None:
     [
         ("PRAGMA user_version = 0", "DROP TABLE postings", "DROP TABLE words", "DROP TABLE state"),
         ("PRAGMA user_version = 0", "DROP TABLE shelves", "DROP INDEX in_order"),
+        ("PRAGMA user_version = 1", "ALTER TABLE state DROP COLUMN indexed"),
         ("UPDATE state SET analysis = 'otherwise'", "DROP TABLE words"),
     ],
-    ids=["records alone", "without shelves", "other terms"],
+    ids=["records alone", "without shelves", "every word indexed", "other terms"],
 )
 def test_an_older_layout_is_migrated(path: Path, aged: tuple[str, ...]) -> None:
     """From its records, once, with its vectors where it says what they were made with."""
@@ -217,10 +222,13 @@ def test_a_failed_write_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPa
 
     add = rows.add
 
-    def failing(*args: object) -> object:
-        if getattr(args[1], "key", "") == "new2":
+    def failing(connection: sqlite3.Connection, item: Item, shelf: int) -> object:
+        if item.entry.key == "new2":
             raise sqlite3.OperationalError("disk I/O error")
-        return add(*args)  # type: ignore[arg-type]
+        return add(connection, item, shelf)
+
+    def full(*_: object) -> object:
+        raise sqlite3.OperationalError("database or disk is full")
 
     known = (store.find(ALL), store.lexical("falcon", ALL, 99))
     new = [entry(f"new{n}", "falcon", "bob") for n in range(5)]
@@ -228,10 +236,70 @@ def test_a_failed_write_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(StoreError):
         store.write(new)
     monkeypatch.undo()
+    monkeypatch.setattr(SQLite, "_count", full)  # its words are noted by then
+    with pytest.raises(StoreError):
+        store.write([entry("own", "falcon")])
+    monkeypatch.undo()
 
     assert known == (store.find(ALL), store.lexical("falcon", ALL, 99))
     store.write(new)
-    assert 65 == store.count(ALL) == len(store.lexical("falcon", ALL, 99))
+    assert 95 == store.count(ALL) == len(store.lexical("falcon", ALL, 99))
+
+
+def test_words_are_found_before_and_after_they_are_indexed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two processes write, replace and erase, and each finds what a store without an index does."""
+    monkeypatch.setattr("memsim.memory.stores.tail.TOGETHER", 5)
+    path, chance, plain = tmp_path / "memory.db", random.Random(4), InMemory()
+    two = (SQLite(path), SQLite(path))
+    indexed, words = set(), [f"falcon{n}" for n in range(12)]
+    for step in range(150):
+        writer = chance.choice(two)
+        keys = [f"k{chance.randrange(30)}" for _ in range(chance.choice((1, 1, 1, 2, 9)))]
+        if step % 6 == 5:
+            ids = [entry(key).id for key in keys]
+            assert plain.erase(ids) == writer.erase(ids)
+        else:
+            texts = [" ".join(chance.choices(words, k=9)) for _ in keys]
+            written = [entry(k, t, minute=step) for k, t in zip(keys, texts, strict=True)]
+            plain.write(written)
+            writer.write(written)
+        for store in (*two, SQLite(path)):
+            # Not the same each time: what was asked for is remembered.
+            word = chance.choice(words)
+            assert plain.lexical(word, ALL, 50) == store.lexical(word, ALL, 50)
+        indexed.add(_indexed(path))
+        store.close()
+
+    assert {True, False} == indexed
+    for store in two:
+        store.close()
+
+
+def _indexed(path: Path) -> bool:
+    """Whether all are; the index holds no others than it is told to."""
+    connection = sqlite3.connect(path)
+    ((up_to,),) = connection.execute("SELECT indexed FROM state")
+    there = {number for (number,) in connection.execute("SELECT number FROM entries")}
+    held = {number for (number,) in connection.execute("SELECT doc FROM postings")}
+    connection.close()
+    assert held == {number for number in there if number <= up_to}
+    return held == there
+
+
+@pytest.mark.parametrize(
+    "wrong", ["UPDATE state SET indexed = 3", "UPDATE state SET indexed = 1 << 40"]
+)
+def test_a_wrong_count_of_what_is_indexed_is_damage(path: Path, wrong: str) -> None:
+    """With too few words would count twice, and with too many they would not be found."""
+    change(path, wrong)
+    store = SQLite(path)
+
+    with pytest.raises(StoreError, match=r"memory\.db is damaged"):
+        store.lexical("falcon", ALL, 5)
+
+    store.close()
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
@@ -249,6 +317,7 @@ def test_an_index_that_was_merged_often_is_made_anew(
     monkeypatch.setattr(rows, "LEVELS", 24)
     store = SQLite(path)
     sizes: list[int] = []
+    before = store.lexical("falcon", ALL, 100)
     words = " ".join(f"word{n}" for n in range(2_000))
     levels = "SELECT length(block) FROM words_data WHERE id = 10"
     for n in range(15):
@@ -265,5 +334,5 @@ def test_an_index_that_was_merged_often_is_made_anew(
 
     assert max(sizes) <= 28
     assert {entry(f"kept {n}").id for n in range(15)} == {*found}
-    assert 60 == len(falcons)
+    assert {h.id for h in before} == {h.id for h in falcons}
     assert b"heron gone" not in path.read_bytes()
