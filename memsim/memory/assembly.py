@@ -10,6 +10,7 @@ from memsim.memory.backlog import Backlog
 from memsim.memory.composing import Composer
 from memsim.memory.conversations import Conversations
 from memsim.memory.forgetting import Tiers
+from memsim.memory.identity import Identity
 from memsim.memory.keeping import Keeping, Part
 from memsim.memory.layers.core import Core
 from memsim.memory.layers.episodic import Episodic
@@ -95,6 +96,13 @@ class Parts:
         self.workspace = WorkspaceLayer(self.vault, workspace, now) if workspace else None
         self.offloaded = Offloaded(blobs)
         self.conversations = Conversations(_sessions(counter, options, budget, self.offloaded))
+        self.identity = Identity(
+            backlog=self.backlog,
+            timeline=self.timeline,
+            conversations=self.conversations,
+            episodic=self.episodic,
+            vault=self.vault,
+        )
         self.keeping = self._keeping(counter)
         self.recaller = Recaller(
             self.vault, self.timeline, counter, permissions=applied, options=options

@@ -39,6 +39,24 @@ class Backlog:
     open: dict[tuple[str, str], datetime] = field(default_factory=dict)
     joined: dict[str, None] = field(default_factory=dict)
     unnamed: list[Message] = field(default_factory=list)
+    _called: dict[str, list[Message]] = field(init=False, repr=False, compare=False)
+    """What is to be recorded, by the ids of the messages."""
+
+    def __post_init__(self) -> None:
+        self._keep(self.said)
+
+    def say(self, message: Message) -> None:
+        """A message is to be recorded."""
+        self.said.append(message)
+        self._called.setdefault(message.id, []).append(message)
+
+    def called(self, message: Message) -> list[Message]:
+        """What is to be recorded under a message's id, of its principal or its conversation."""
+        return [
+            m
+            for m in self._called.get(message.id, ())
+            if m.principal == message.principal or m.session == message.session
+        ]
 
     def said_by(self, principal: str | None) -> list[Message]:
         """What is to be recorded of a principal's, or of everybody's."""
@@ -52,7 +70,7 @@ class Backlog:
             read: whether facts are to be extracted from them.
         """
         done = {id(m) for m in messages}
-        self.said = [m for m in self.said if id(m) not in done]
+        self._keep([m for m in self.said if id(m) not in done])
         if read:
             self.unread = [*self.unread, *messages]
 
@@ -89,14 +107,15 @@ class Backlog:
     def remove(self, sources: Collection[str], principal: str) -> int:
         """Take a principal's messages out, whatever was to be done with them; how many."""
         before = len(self.said) + len(self.unread)
-        self.said = [m for m in self.said if m.principal != principal or m.id not in sources]
+        self._keep([m for m in self.said if m.principal != principal or m.id not in sources])
         self.unread = [m for m in self.unread if m.principal != principal or m.id not in sources]
         self.unnamed = [m for m in self.unnamed if m.principal != principal or m.id not in sources]
         return before - len(self.said) - len(self.unread)
 
     def take_over(self, other: Backlog) -> None:
         """Have what another has to be done in place of what there was."""
-        self.said, self.unread = other.said, other.unread
+        self._keep(other.said)
+        self.unread = other.unread
         self.left, self.open, self.joined = other.left, other.open, other.joined
         self.unnamed = other.unnamed
 
@@ -132,6 +151,11 @@ class Backlog:
                 joined={"" + session: None for session in saved["joined"]},
                 unnamed=unpack(saved.get("unnamed", ())),
             )
+
+    def _keep(self, said: list[Message]) -> None:
+        self.said, self._called = said, {}
+        for message in said:
+            self._called.setdefault(message.id, []).append(message)
 
 
 def _grouped(

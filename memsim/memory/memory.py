@@ -21,10 +21,8 @@ from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
 from memsim.memory.composing import Question
 from memsim.memory.conversation import Conversation, digest_of
 from memsim.memory.derived import Erased
-from memsim.memory.entry import entry_id
 from memsim.memory.happening import Tell, nobody
 from memsim.memory.keeping import MADE
-from memsim.memory.layers.episodic import exchange
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.options import MemoryOptions
 from memsim.memory.state import JSON
@@ -114,6 +112,7 @@ class Memory:
         self.now = now
         self._tell = tell
         self._backlog, self._timeline, self._keeping = parts.backlog, parts.timeline, parts.keeping
+        self._identity = parts.identity
         self._recaller, self._composer, self._turns = parts.recaller, parts.composer, parts.turns
         self._ageing = Ageing(parts, tell)
         self._restore({})
@@ -123,19 +122,22 @@ class Memory:
     def observe(self, message: Message) -> None:
         """A message was said; it is recorded when the turn ends. Once more, it changes nothing.
 
+        Its id is its own among its principal's messages and among those of its conversation, until
+        it is forgotten. It is the same message where all that is on record of it is the same.
+
         Its principal takes part in its conversation from now on, and may read all that was said
         there: whom it names is the host's to answer for, never a user's or a model's.
 
         Raises:
             AccessError: the message has no principal, or no conversation.
-            ValueError: it can be kept in no store, or another message of the conversation has its
-                id; nothing has changed.
+            ValueError: it can be kept in no store, its id has several lines, or another message has
+                its id; nothing has changed.
             StoreError: somebody has joined the conversation, and the store failed to open it to
-                them; that is done at the next call, and the message is not lost.
+                them; that is done at the next call, and the message is not lost. Or what is on
+                record under its id cannot be read; nothing has changed.
         """
         Conversation(somebody(message.principal), message.session)
-        exchange(message)
-        if not self.conversations.is_new(message):
+        if not self._identity.is_new(message):
             return
         if self.permissions.joins(message.principal, message.session):
             self._backlog.joined[message.session] = None
@@ -144,8 +146,8 @@ class Memory:
             self._backlog.open[message.principal, message.session] = message.time
             if left is not None:
                 self._backlog.left[message.principal, left] = None
-        self._backlog.said.append(message)
-        if self.options.names and message.spoken and not self._is_recorded(message):
+        self._backlog.say(message)
+        if self.options.names and message.spoken:
             self._backlog.unnamed.append(message)
         self._turns.admit()
         if message.role == "user":
@@ -246,11 +248,20 @@ class Memory:
 
         Pages of the principal's own are found as they stand.
 
+        Args:
+            text: what is looked for.
+            principal: on whose behalf.
+            category: only entries of this one; of any where None.
+            k: how many at most.
+
         Raises:
             AccessError: there is no principal.
+            ValueError: `k` is less than 1.
             StoreError: the store failed, or a page cannot be read.
             ModelError: the embedder failed.
         """
+        if k < 1:
+            raise ValueError(f"{k} entries are asked for: one is the least")
         self._follow([somebody(principal)])
         categories = () if category is None else (category,)
         where = self.vault.where(principal, layers=SEARCHED, categories=categories)
@@ -517,9 +528,6 @@ class Memory:
 
     def _sourced(self) -> None:
         """It is known what a note is of, which is not written yet."""
-
-    def _is_recorded(self, message: Message) -> bool:
-        return entry_id(message.principal, "episodic", message.id) in self._timeline
 
     def _current(self, principal: str, session: str | None) -> str:
         return session or self.conversations.latest(principal)

@@ -39,6 +39,7 @@ class Timeline:
         self._talk = Talk()
         self._said: dict[str, _Said] = {}
         self._of: dict[tuple[str, str], list[str]] = {}
+        self._speaker: dict[tuple[str, str], str] = {}
         self._sessions: dict[str, dict[str, None]] = {}
         self._made: dict[str, str] = {}
         self._episodes: dict[str, tuple[str, str]] = {}
@@ -71,6 +72,7 @@ class Timeline:
         )
         self._said[name] = _Said(source, session, about)
         self._of.setdefault((entry.owner, source), []).append(name)
+        self._speaker.setdefault((session, source), entry.owner)
         self._sessions.setdefault(session, {})[name] = None
         self._waiting.setdefault((entry.owner, session), {})[name] = None
         self._talk.add(name, entry.text, session=session, tokens=tokens, turn=turn)
@@ -103,6 +105,8 @@ class Timeline:
                 self._of[about].remove(entry)
                 if not self._of[about]:
                     del self._of[about]
+                    if self._speaker.get((said.session, said.source)) == said.about.principal:
+                        del self._speaker[said.session, said.source]
                 self._waiting.get((said.about.principal, said.session), {}).pop(entry, None)
             session = self._made.pop(entry, None) if said is None else said.session
             if entry in self._episodes:
@@ -133,6 +137,14 @@ class Timeline:
         for entry in self._of.get((owner, source), ()):
             said = self._said[entry]
             self._said[entry] = said._replace(about=replace(said.about, successor=heir))
+
+    def entries(self, owner: str, source: str) -> list[str]:
+        """Ids of the entries that hold an owner's message; none where it is not known."""
+        return [*self._of.get((owner, source), ())]
+
+    def is_taken(self, session: str, source: str) -> bool:
+        """Whether a message of a conversation has this id, whoever said it."""
+        return (session, source) in self._speaker
 
     def source(self, entry: str) -> str | None:
         """The id of the message that an entry holds; None where it holds none."""

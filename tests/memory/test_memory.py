@@ -427,6 +427,17 @@ def test_a_message_that_is_told_twice_is_kept_once() -> None:
     assert it.saved() == it.again().saved()
 
 
+@pytest.mark.parametrize("k", [0, -1])
+def test_a_search_for_no_entry_at_all_is_refused(k: int) -> None:
+    """A number below one asks for nothing, and never for all but the worst."""
+    it = Remembering()
+    it.say(CODE, "The locker is in the hall.")
+
+    with pytest.raises(ValueError, match=f"^{k} entries"):
+        it.memory.search("locker", principal="ana", k=k)
+    assert 1 == len(it.memory.search("locker", principal="ana", k=1))
+
+
 # -- identity
 
 

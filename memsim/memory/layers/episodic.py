@@ -62,11 +62,12 @@ class Episodic:
         What a tool answered at length is kept in passages, so that the one line of it that matters
         can be found.
         """
-        entries = [self._permitted(e) for m in messages for e in self._exchanges(m)]
+        entries = [self._permitted(e) for m in messages for e in self.entries(m)]
         self._vault.put(entries)
         return entries
 
-    def _exchanges(self, message: Message) -> list[Entry]:
+    def entries(self, message: Message) -> list[Entry]:
+        """What a message is kept as: one entry, or its passages; as yet open to nobody else."""
         whole = exchange(message)
         if message.role != "tool":
             return [whole]
