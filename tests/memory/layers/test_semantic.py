@@ -30,7 +30,7 @@ class Facts:
         self.store = store or Faulty()
         self.vault = Vault(self.store, embed=None, permissions=Permissions())
         self.told: list[tuple[str, str, str | None]] = []
-        self.layer = Semantic(self.vault, None, lambda *said: self.told.append(said))
+        self.layer = Semantic(self.vault, lambda *said: self.told.append(said))
         self.now = EPOCH
         self.count = 0
 
