@@ -82,7 +82,7 @@ def test_what_one_says_elsewhere_changes_nothing_for_whom_one_talks_to(steps: li
 
 
 def _views(steps: Sequence[Step], *, told: bool) -> Iterator[str]:
-    """What ben sees after each step, with or without those that nobody told him of."""
+    """What ben sees after each step and after a restart, with or without what he was not told."""
     it = Remembering()
     last: dict[Place, str] = {}
     for number, step in enumerate(steps):
@@ -96,6 +96,7 @@ def _views(steps: Sequence[Step], *, told: bool) -> Iterator[str]:
             it.clock.advance(timedelta(minutes=5) if step.over == "soon" else timedelta(days=2))
             it.memory.elapse(it.clock.now())
         yield _view(it)
+    yield _view(it.again())
 
 
 def _take(it: Remembering, step: Step, number: int, last: dict[Place, str]) -> None:
