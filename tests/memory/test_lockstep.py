@@ -52,8 +52,8 @@ class Step:
     over: Literal["no", "soon", "late"] = "soon"
 
 
-BERGEN, OSLO = "My city is Bergen.", "My city is Oslo."
-TEXTS = (BERGEN, OSLO, "My tea is green.", "My tea is black.", "My city has tea.")
+BERGEN, OSLO, TEA = "My city is Bergen.", "My city is Oslo.", "My city has tea."
+TEXTS = (BERGEN, OSLO, TEA, "My tea is green.", "My tea is black.")
 
 _overs = st.sampled_from(("soon", "no", "late"))
 _both = st.builds(
@@ -73,8 +73,10 @@ HELLO = Step("Hello.", who="ben")
 @example(steps=[HELLO, Step(BERGEN), Step(OSLO, "alone"), Step(BERGEN)])
 @example(steps=[HELLO, Step(BERGEN), Step(BERGEN, "alone"), Step("", "alone"), Step(OSLO)])
 @example(steps=[HELLO, Step(BERGEN, "alone"), Step(BERGEN)])
-@example(steps=[HELLO, Step(TEXTS[-1]), Step("My tea is green.", "alone")])
-@example(steps=[HELLO, Step(BERGEN, "some", shared=True), Step(OSLO, "some"), Step(OSLO)])
+@example(steps=[HELLO, Step(TEA), Step("My tea is green.", "alone")])
+@example(
+    steps=[Step(BERGEN, "some", shared=True), Step(OSLO, "some"), Step(TEA, "some", shared=True)]
+)
 def test_what_one_says_elsewhere_changes_nothing_for_whom_one_talks_to(steps: list[Step]) -> None:
     """Neither that it is said nor what: there, all that ben sees is as if it had not been."""
     for one, other in zip(_views(steps, told=False), _views(steps, told=True), strict=True):
