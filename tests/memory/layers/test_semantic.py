@@ -145,6 +145,20 @@ def test_what_was_forgotten_does_not_come_back() -> None:
     assert [C] == facts.hold()
 
 
+@pytest.mark.parametrize("text", [A, B])
+def test_a_fact_that_was_opened_to_others_is_closed_when_it_is_next_written(text: str) -> None:
+    """Where it is stated anew, and where it is superseded."""
+    facts = Facts()
+    facts.state(A)
+    facts.vault.put([e.shared_with("ben") for e in facts.layer.in_force("ana")])
+    assert [A] == facts.hold("ben")
+
+    facts.state(text)
+
+    assert [] == facts.layer.history("ben", subject_of(A))
+    assert text in facts.hold()
+
+
 def test_facts_of_others_and_of_no_subject_supersede_nothing() -> None:
     """Keeping two costs tokens; dropping a true one costs recall."""
     facts = Facts()
