@@ -97,9 +97,10 @@ class Where:
 class Permissions:
     """Who takes part in which conversation, and who lets whom read what.
 
-    Whoever takes part in a conversation may read all of it. Beyond that, an owner can share single
-    messages, or all entries of a category, and take both back. What was made from several messages
-    may be read by those alone who may read each of them.
+    Whoever takes part in a conversation may read all that was said there. Beyond that, an owner can
+    share single messages, or grant all entries of a category, and take both back. What was made of
+    messages, a fact or an episode, is the owner's alone, and theirs who have a grant of it: what
+    else its owner said, and where, has a say in what it is, when, and whether it still holds.
     """
 
     def __init__(self) -> None:
@@ -153,7 +154,7 @@ class Permissions:
         self._grants.discard(grant)
 
     def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
-        """An owner lets a reader see what comes from some messages."""
+        """An owner lets a reader see some messages."""
         self._shared.setdefault(owner, {}).setdefault(reader, set()).update(sources)
 
     def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
@@ -170,7 +171,10 @@ class Permissions:
             given.difference_update(gone)
 
     def apply(self, entry: Entry) -> Entry:
-        """The entry with the readers that it should have now; a public one stays public."""
+        """The entry with the readers that it should have now; a public one stays public.
+
+        What was made of messages loses those that an older version let read it.
+        """
         if entry.visibility == "public":
             return entry
         return entry.shared_with(*self._readers(entry))
@@ -202,6 +206,8 @@ class Permissions:
         self._grants, self._parts, self._shared = grants, parts, shared
 
     def _readers(self, entry: Entry) -> list[str]:
+        if not _was_said(entry):
+            return []
         together = self._parts.get(entry.session, {}) if entry.session else {}
         shared = self._shared.get(entry.owner, {})
         sources = entry.sources
@@ -223,6 +229,11 @@ def somebody(principal: str) -> str:
     if is_nobody(principal):
         raise AccessError("nobody is asking: a memory is used on behalf of a principal")
     return principal
+
+
+def _was_said(entry: Entry) -> bool:
+    """Whether it holds a message, or a passage of one: what a conversation came to is `daily`."""
+    return entry.layer == "episodic" and entry.category == "conversation"
 
 
 def _order(grant: Grant) -> tuple[str, str, str]:

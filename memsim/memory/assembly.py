@@ -89,7 +89,7 @@ class Parts:
         self.backlog = Backlog()
         self.core = Core(self.vault)
         self.episodic = Episodic(self.vault, applied, counter.text)
-        self.semantic = Semantic(self.vault, applied, self.timeline.succeed)
+        self.semantic = Semantic(self.vault, self.timeline.succeed)
         self.long_term = LongTerm(self.vault)
         self.working = working or WorkingMemory()
         self.ledger = ledger or InjectionLedger()

@@ -55,7 +55,7 @@ class Learner:
 
         Args:
             owner: whose messages are read; others are passed over.
-            session: the conversation, which decides who may see the facts.
+            session: the conversation that they are noted as coming from.
             said: what was said in it.
             now: the present.
 

@@ -368,17 +368,16 @@ class Memory:
     # -- who may see what
 
     def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
-        """An owner lets a reader see what comes from some messages, from the next read on.
+        """An owner lets a reader see some messages, from the next read on.
 
-        That is the messages, and what the memory made of them of its own accord. What somebody
-        stored under a key stays private.
+        What the memory made of them stays the owner's, as what they stored under a key does.
         """
         meant = frozenset(sources)
         self.permissions.share(somebody(owner), somebody(reader), meant)
         self._reapply(owner, meant)
 
     def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
-        """The owner takes it back, and with it whatever was made from these messages."""
+        """The owner takes it back."""
         meant = frozenset(sources)
         self.permissions.unshare(somebody(owner), somebody(reader), meant)
         self._reapply(owner, meant)

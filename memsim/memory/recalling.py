@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memsim.memory.entry import Shelf
 from memsim.memory.layers.episodic import passage_of, read_message
 from memsim.memory.retrieval.passages import excerpt, quoted
 from memsim.memory.retrieval.recall import About, fitting, recall
@@ -109,33 +110,59 @@ class Recaller:
     def search(self, text: str, where: Where, now: datetime) -> list[Hit]:
         """Entries that speak to a text, best first."""
         depth = self._policy.depth
+        may_follow = self._followed(where)
         lexical = self._vault.lexical(text, where, depth)
         nearest = self._vault.nearest(text, where, depth) if self._vectors else []
         return recall(
             text,
             lexical=lexical,
             nearest=nearest,
-            about=self._known({hit.id for hit in (*lexical, *nearest)}, where),
-            beside=self._timeline.beside,
+            about=self._known({hit.id for hit in (*lexical, *nearest)}, where, may_follow),
+            beside=lambda entry: self._timeline.beside(entry) if may_follow(entry) else (),
             policy=self._policy,
             now=now,
         )
 
-    def _known(self, found: set[str], where: Where) -> Callable[[str], About | None]:
-        """What is known of an entry, where it was found or its conversation may be read."""
-        known, session = self._timeline.about, self._timeline.session
-        readable: dict[str | None, bool] = {}
+    def _known(
+        self, found: set[str], where: Where, may_follow: Callable[[str], bool]
+    ) -> Callable[[str], About | None]:
+        """What is known of an entry, where it was found or its conversation may be read.
+
+        Whether a message is superseded is known to those alone who may see its speaker's facts: it
+        depends on all that was said, in conversations with others as well.
+        """
+        known = self._timeline.about
+        told: dict[str, bool] = {}
 
         def about(entry: str) -> About | None:
-            if entry in found:
-                return known(entry) or _UNSAID
+            if entry not in found and not may_follow(entry):
+                return None
+            said = known(entry)
+            if said is None:
+                return _UNSAID if entry in found else None
+            if said.successor is None:
+                return said
+            whose = said.principal
+            may = told.get(whose)
+            if may is None:
+                may = told[whose] = where.reader is None or where.reader.may_see(_facts_of(whose))
+            return said if may else replace(said, successor=None)
+
+        return about
+
+    def _followed(self, where: Where) -> Callable[[str], bool]:
+        """Whether the conversation of a message may be read, all of it."""
+        readable: dict[str | None, bool] = {}
+        session = self._timeline.session
+
+        def may_follow(entry: str) -> bool:
             name = session(entry)
             may = readable.get(name)
             if may is None:
                 may = readable[name] = self._may_read(name, where)
-            return known(entry) if may else None
+            return may
 
-        return about
+        return may_follow
 
     def _may_read(self, session: str | None, where: Where) -> bool:
         if self._permissions is None or where.reader is None:
@@ -149,6 +176,10 @@ class Recaller:
 
 _UNSAID = About(order=-1, tokens=40)
 """What is known of an entry that was never said: a stored fact, a page of the workspace."""
+
+
+def _facts_of(owner: str) -> Shelf:
+    return Shelf(owner=owner, layer="semantic", category="conversation")
 
 
 def _joined(entries: Collection[Entry]) -> dict[str, tuple[Message, str | None]]:

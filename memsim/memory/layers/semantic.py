@@ -6,6 +6,9 @@ forgotten. What was so, was not, and is so again has a version for each time.
 Facts are not searched, and no context quotes them. They steer what is recalled: a message of which
 no fact is in force any more gives way to the one that states what took its place. What people said
 is quoted in their own words.
+
+Facts are their owner's, whoever else was there when they were stated: what somebody says in one
+conversation supersedes what they said in another, and who heard but the other is not to know.
 """
 
 from __future__ import annotations
@@ -22,7 +25,6 @@ from memsim.memory.layers.succession import Versions, heirs, placed, restated, v
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from memsim.memory.acl import Permissions
     from memsim.memory.stores import Store
     from memsim.memory.vault import Vault
 
@@ -53,7 +55,6 @@ class Semantic:
 
     Args:
         vault: where it is kept.
-        permissions: who may see what was said where; None where everybody sees everything.
         succeed: is told of an owner, of a message of theirs of which nothing is in force any more,
             and of the message that states what took its place.
     """
@@ -61,11 +62,9 @@ class Semantic:
     def __init__(
         self,
         vault: Vault,
-        permissions: Permissions | None,
         succeed: Callable[[str, str, str | None], None] = lambda _owner, _old, _new: None,
     ) -> None:
         self._vault = vault
-        self._permissions = permissions
         self._succeed = succeed
         self._live: dict[tuple[str, str], set[str]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
@@ -100,10 +99,9 @@ class Semantic:
         """
         draft = _Draft(self._vault.store, self._versions)
         for fact in sorted(stated, key=lambda fact: fact.time):
-            entry = self._entry(owner, session, fact)
-            for fresh in draft.state(entry):
-                draft.written[fresh] = self._permitted(draft.written[fresh])
-        self._vault.put([*draft.written.values()])
+            draft.state(self._entry(owner, session, fact))
+        # Versions that are there already may have readers: an older version opened them.
+        self._vault.put([entry.shared_with() for entry in draft.written.values()])
         self._versions.update(draft.versions)
         for entry in draft.written.values():
             self._note(entry)
@@ -149,9 +147,6 @@ class Semantic:
             updated=fact.time,
             sources=fact.sources,
         )
-
-    def _permitted(self, entry: Entry) -> Entry:
-        return self._permissions.apply(entry) if self._permissions else entry
 
     def _note(self, entry: Entry) -> None:
         """Take in a fact as it stands in the store."""
@@ -215,11 +210,12 @@ class _Draft:
         self.gave_way: list[tuple[str, str]] = []
         self.mixed: set[tuple[str, str]] = set()
 
-    def state(self, fact: Entry) -> list[str]:
-        """A fact is stated; ids of the entries that it is kept in, and of those made for it."""
+    def state(self, fact: Entry) -> None:
+        """A fact is stated."""
         if not fact.subject:
             [same] = self._get(fact.id)
-            return self._put([restated(same, fact) if same else fact])
+            self._put([restated(same, fact) if same else fact])
+            return
         about = (fact.owner, fact.subject)
         if about not in self.versions:
             self.versions[about] = self._known.get(about, Versions()).copy()
@@ -235,7 +231,7 @@ class _Draft:
         for entry in changes:
             versions.put(entry)
         self.written.update((e.id, e) for e in changes[:-1])
-        return self._put(changes[1:] or changes)
+        self._put(changes[1:] or changes)
 
     def new(self) -> list[Entry]:
         """What was stated."""
@@ -253,10 +249,9 @@ class _Draft:
             and found.superseded is None
         ]
 
-    def _put(self, entries: Sequence[Entry]) -> list[str]:
+    def _put(self, entries: Sequence[Entry]) -> None:
         self.written.update((e.id, e) for e in entries)
         self._new.update(dict.fromkeys(e.id for e in entries))
-        return [e.id for e in entries]
 
     def _get(self, *names: str | None) -> list[Entry | None]:
         unknown = [n for n in names if n and n not in self.written and n not in self._found]

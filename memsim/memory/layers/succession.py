@@ -107,7 +107,7 @@ def heirs(versions: Iterable[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
 
     That is the one that held when it no longer did, or where that is gone, the next that was
     stated. A version that only others after it made obsolete has that one for its heir, and not the
-    last of all: who may not see the last one is still told which came before which.
+    last of all: should the last one be forgotten, it is still known which came before which.
 
     Args:
         versions: all that are kept of one owner and subject.

@@ -30,7 +30,7 @@ class Facts:
         self.store = store or Faulty()
         self.vault = Vault(self.store, embed=None, permissions=Permissions())
         self.told: list[tuple[str, str, str | None]] = []
-        self.layer = Semantic(self.vault, None, lambda *said: self.told.append(said))
+        self.layer = Semantic(self.vault, lambda *said: self.told.append(said))
         self.now = EPOCH
         self.count = 0
 
@@ -143,6 +143,20 @@ def test_what_was_forgotten_does_not_come_back() -> None:
     assert [] == facts.hold()
     facts.state(C)
     assert [C] == facts.hold()
+
+
+@pytest.mark.parametrize("text", [A, B])
+def test_a_fact_that_was_opened_to_others_is_closed_when_it_is_next_written(text: str) -> None:
+    """Where it is stated anew, and where it is superseded."""
+    facts = Facts()
+    facts.state(A)
+    facts.vault.put([e.shared_with("ben") for e in facts.layer.in_force("ana")])
+    assert [A] == facts.hold("ben")
+
+    facts.state(text)
+
+    assert [] == facts.layer.history("ben", subject_of(A))
+    assert text in facts.hold()
 
 
 def test_facts_of_others_and_of_no_subject_supersede_nothing() -> None:
