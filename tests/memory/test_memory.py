@@ -126,6 +126,18 @@ def test_a_model_that_fails_keeps_nobody_else_from_being_served() -> None:
     assert ["Hello there."] == [e.summary for e in it.memory.episodic.episodes("ana")]
 
 
+def test_sources_of_other_lines_than_were_written_keep_nobody_from_being_served() -> None:
+    """Which message a line came from is then unknown: it may be any of those that were read."""
+    it = Remembering()
+    complete = it.model.complete
+    it.model.complete = lambda request: replace(complete(request), line_sources=((), ()))  # type: ignore[method-assign]
+
+    [said] = it.say("My desk is 4A.")
+
+    facts = [e for e in it.memory.entries("ana") if e.layer == "semantic"]
+    assert [("My desk is 4A.", (said,))] == [(e.text, e.sources) for e in facts]
+
+
 def test_a_conversation_that_is_taken_up_again_is_concluded_with_what_was_before() -> None:
     """Though its beginning has left the window since."""
     it = Remembering(options=MemoryOptions(vectors=False, window=1))
