@@ -45,13 +45,13 @@ class Tiers:
         latest = () if session is None else tuple(session.window)
         return echoes(self._telling(principal, sources), latest, principal)
 
+    def said(self, principal: str) -> list[Tier]:
+        """Where a principal's messages themselves are, beside the store."""
+        return [_Waiting(self.backlog, principal), _Histories(self.conversations, principal)]
+
     def of(self, principal: str, telling: Collection[str], now: datetime) -> list[Tier]:
         """What a principal's messages are erased from, beside the store."""
-        tiers: list[Tier] = [
-            _Waiting(self.backlog, principal),
-            _Histories(self.conversations, principal),
-            _Notes(self.working, principal),
-        ]
+        tiers = [*self.said(principal), _Notes(self.working, principal)]
         if self.workspace is not None:
             tiers.append(_Pages(self.workspace, principal, telling, now))
         return tiers

@@ -114,7 +114,7 @@ class Memory:
         self._tell = tell
         self._backlog, self._timeline, self._keeping = parts.backlog, parts.timeline, parts.keeping
         self._recaller, self._composer, self._turns = parts.recaller, parts.composer, parts.turns
-        self._ageing = Ageing(parts, tell)
+        self._ageing = Ageing(parts, tell, self._settle)
         self._restore({})
 
     # -- what is said
@@ -489,6 +489,9 @@ class Memory:
 
     def _place(self, entry: Entry) -> None:
         self._keeping.place(entry)
+
+    def _settle(self) -> None:
+        """Old messages are gone from all but the store, which is to have none of them next."""
 
     def _follow(self, principals: Iterable[str]) -> None:
         """Have the index follow the pages that somebody changed; one's failure holds up no other.

@@ -288,6 +288,10 @@ class SavedMemory(Memory):
         super()._restore(order or self._order)
         self._placed.clear()
 
+    def _settle(self) -> None:
+        # Once their entries are gone, nothing leads to what else is kept of them.
+        self.keep()
+
     def _place(self, entry: Entry) -> None:
         super()._place(entry)
         self._placed.append(entry.id)

@@ -242,6 +242,46 @@ def test_what_was_to_be_forgotten_is_forgotten_on_opening(
     assert [p.name for p in folder.iterdir() if b"A-21" in p.read_bytes()] == []
 
 
+@pytest.mark.parametrize("killed", range(6))
+def test_hygiene_that_is_killed_anywhere_is_finished_by_the_next(
+    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch, killed: int
+) -> None:
+    """Before and after each write: what led to the rest is in the store until the rest is gone."""
+    memory = open_it(options=MemoryOptions(hygiene=Policy()))
+    memory.observe(message(3))
+    memory.observe(message(1, "Hello.", principal="bo"))
+    memory.end_turn()
+    memory.share("ana", "bo", ["ana3"])
+    later = START + timedelta(days=4)
+    left = [killed]
+
+    def dying(work: Callable[..., Any]) -> Callable[..., Any]:
+        def work_or_die(*given: Any) -> Any:  # noqa: ANN401 - as the method's own
+            for step in (lambda: work(*given), lambda: None):
+                left[0] -= 1
+                if left[0] < 0:
+                    raise KeyboardInterrupt
+                done = step()
+            return done
+
+        return work_or_die
+
+    with monkeypatch.context() as dead:
+        dead.setattr(memory.vault.store, "erase", dying(memory.vault.store.erase))
+        dead.setattr(memory._home, "write", dying(memory._home.write))
+        with pytest.raises(KeyboardInterrupt):
+            memory.elapse(later)
+    leave(memory)
+
+    again = open_it()
+    again.elapse(later)
+    again.close()
+
+    assert [] == [p.name for p in folder.iterdir() if p.is_file() and b"A-21" in p.read_bytes()]
+    permissions = Snapshot(folder / "state.json", FORMAT).load()["permissions"]
+    assert {"ana": {"bo": []}} == permissions["shared"]
+
+
 def test_what_is_forgotten_stands_in_no_file(open_it: Open, folder: Path) -> None:
     """Not in the state either, from the moment that it returns."""
     memory = open_it()
