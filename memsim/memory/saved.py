@@ -129,9 +129,11 @@ class SavedMemory(Memory):
         Copies of what was damaged go as well, and are counted as `damaged copies`.
 
         Raises:
+            ValueError: a name cannot be encoded: there is nothing of it; nothing has changed.
             StoreError: it could not be finished; it is when the memory is next opened.
         """
         meant = sorted(set(sources))
+        canonical([principal, [*meant]])
         self._forgetting = somebody(principal), meant
         self.keep()
         erased = self._home.without_copies(super().forget(principal, meant))
@@ -176,9 +178,13 @@ class SavedMemory(Memory):
         self._applied()
 
     def grant(self, grant: Grant) -> None:
-        """Let a reader see a category, or all; as `Memory.grant`."""
-        super().grant(grant)
-        self.keep()
+        """Let a reader see a category, or all; as `Memory.grant`.
+
+        Raises:
+            StoreError: it could not be written, and nothing changes.
+        """
+        with self._permitting():
+            super().grant(grant)
 
     def revoke(self, grant: Grant) -> None:
         """Take it back; as `Memory.revoke`."""
@@ -210,15 +216,24 @@ class SavedMemory(Memory):
             self._home.close()
 
     @contextmanager
-    def _changing(self, owner: str, sources: list[str]) -> Iterator[None]:
-        """Have a permission written before entries follow it, so that they always can."""
+    def _permitting(self) -> Iterator[None]:
+        """Have permissions stay as they were where they cannot be written."""
         before = self.permissions.save()
-        self._applying = owner, sources
         try:
             yield
             self.keep()
         except BaseException:
             self.permissions.load(before)
+            raise
+
+    @contextmanager
+    def _changing(self, owner: str, sources: list[str]) -> Iterator[None]:
+        """Have a permission written before entries follow it, so that they always can."""
+        self._applying = owner, sources
+        try:
+            with self._permitting():
+                yield
+        except BaseException:
             self._applying = None
             raise
 

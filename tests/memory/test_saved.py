@@ -636,8 +636,15 @@ def test_what_cannot_be_encoded_is_refused_at_once(open_it: Open) -> None:
     """Half an emoji does not keep everything after it from being saved."""
     memory = open_it()
 
-    with pytest.raises(ValueError, match="cannot be encoded"):
-        memory.observe(message(0, "\ud800"))
+    for bad in (
+        lambda: memory.observe(message(0, "\ud800")),
+        lambda: memory.forget("ana", ["m1\ud800"]),
+        lambda: memory.forget("\ud800", ["m1"]),
+        lambda: memory.grant(Grant(owner="ana", reader="\ud800")),
+        lambda: memory.share("ana", "\ud800", ["m1"]),
+    ):
+        with pytest.raises(ValueError, match="cannot be encoded"):
+            bad()
 
     talk(memory, 1)
     memory.close()
