@@ -32,6 +32,8 @@ DATE_TOKENS = 8
 LATER = frozenset({"offloaded"})
 """Parts that a saved memory may lack."""
 
+_CALLED = {"workspace": "pages"}
+
 MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
 """What the memory keeps of its own accord of what is said."""
 
@@ -80,8 +82,16 @@ class Keeping:
             "audit": audit.save(),
         }
 
-    def load(self, saved: Any) -> tuple[AuditTrail, Mapping[str, int]]:  # noqa: ANN401 - as above
+    def load(
+        self,
+        saved: Any,  # noqa: ANN401 - as above
+        begin: Callable[[], None],
+    ) -> tuple[AuditTrail, Mapping[str, int]]:
         """Take over a saved memory in place of the present one, but for two things.
+
+        Args:
+            saved: what `save` gave.
+            begin: is called before anything changes, when it has been seen to be a memory.
 
         Returns:
             Its audit trail, and the places of its entries, for `restore`.
@@ -101,6 +111,7 @@ class Keeping:
             audit = AuditTrail.load(saved["audit"])
             states = [(part, part_of(saved, name)) for name, part in self.parts.items()]
         before = [(part, part.save()) for part, _ in states]
+        begin()
         try:
             for part, state in states:
                 part.load(state)
@@ -142,8 +153,14 @@ class Keeping:
 
 
 def part_of(saved: Any, name: str) -> Any:  # noqa: ANN401 - as above
-    """The state of a part; an empty one where the memory was saved before there was such a part."""
-    return saved.get(name, {}) if name in LATER else saved[name]
+    """The state of a part; an empty one where the memory was saved before there was such a part.
+
+    Raises:
+        StateError: the memory was saved without it.
+    """
+    if name not in saved and name not in LATER:
+        raise StateError(f"the memory was saved without {_CALLED.get(name, name)}")
+    return saved.get(name, {})
 
 
 @contextmanager

@@ -467,7 +467,7 @@ class Memory:
         Raises:
             StateError: it is no such memory.
         """
-        self.audit, order = self._keeping.load(saved)
+        self.audit, order = self._keeping.load(saved, lambda: self._begin(saved))
         self._restore(order)
 
     def close(self) -> None:
@@ -489,6 +489,9 @@ class Memory:
 
     def _place(self, entry: Entry) -> None:
         self._keeping.place(entry)
+
+    def _begin(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
+        """A saved memory is about to be taken over."""
 
     def _settle(self) -> None:
         """Old messages are gone from all but the store, which is to have none of them next."""

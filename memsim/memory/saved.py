@@ -15,8 +15,8 @@
 The state is written when a turn ends, before anything is made of what was said and once more when
 all is made; when something is forgotten or a permission changes; and by `keep` and `close`. A
 process that is killed loses the turn that had not ended. What it had begun is finished: what was
-still to be done with messages is done with the next turn, and what was still to be forgotten or
-shared is forgotten or shared when the memory is next opened.
+still to be done with messages is done with the next turn, and what was still to be forgotten,
+shared or loaded is forgotten, shared or loaded when the memory is next opened.
 
 Copies of what was damaged, `*.damaged-*`, are kept until something is forgotten: they may hold that
 as well, so that all of them are deleted with it.
@@ -28,6 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from memsim.errors import ModelError, StateError, StoreError
 from memsim.files import WAIT
 from memsim.memory.acl import somebody
 from memsim.memory.assembly import OFFLOADED
@@ -70,6 +71,7 @@ class SavedMemory(Memory):
         self._kept = kept.save()
         self._forgetting: tuple[str, list[str]] | None = None
         self._applying: tuple[str, list[str]] | None = None
+        self._loading: JSON = None
         self._written = ""
         self._placed: list[str] = []
         self._order = home.order()
@@ -192,12 +194,20 @@ class SavedMemory(Memory):
         self.keep()
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - as Memory
-        """Take over what `save` gave, in place of the present memory; the audit trail goes on."""
-        own = self.audit
-        super().load(saved)
-        self.audit = own
-        self._home.reorder(self._timeline.order(), self.keep)
-        self.keep()
+        """Take over what `save` gave, in place of the present memory; the audit trail goes on.
+
+        Raises:
+            StateError: as `Memory.load`; nothing has changed.
+            StoreError: as `Memory.load`.
+            ModelError: as `Memory.load`.
+        """
+        try:
+            self._take_over(saved)
+        except (StateError, StoreError, ModelError):
+            if self._loading is not None:
+                self._loading = None
+                self.keep()
+            raise
 
     def close(self) -> None:
         """Do what is left to do, keep it, and release the folder; a second call does nothing.
@@ -214,6 +224,22 @@ class SavedMemory(Memory):
         finally:
             self.vault.close()
             self._home.close()
+
+    def _begin(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
+        # Of a process that is killed on the way, the entries would be others than the state's.
+        self._loading = saved
+        try:
+            self.keep()
+        except BaseException:
+            self._loading = None
+            raise
+
+    def _take_over(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
+        own = self.audit
+        super().load(saved)
+        self.audit, self._loading = own, None
+        self._home.reorder(self._timeline.order(), self.keep)
+        self.keep()
 
     @contextmanager
     def _permitting(self) -> Iterator[None]:
@@ -259,6 +285,7 @@ class SavedMemory(Memory):
             "backlog": self._backlog.save(),
             "forgetting": forgetting,
             "applying": applying,
+            "loading": self._loading,
             **{name: part.save() for name, part in self._parts()},
             **self._home.marks(),
             "audit": {
@@ -278,6 +305,10 @@ class SavedMemory(Memory):
             applying = state.get("applying")
             if applying is not None:
                 owner, shared = applying
+            loading = state.get("loading")
+        if loading is not None and self._home.readonly:
+            said = "another memory was being loaded into it: open it once to finish that"
+            raise StateError(f"{self.folder}: {said}")
         for part, saved in parts:
             part.load(saved)
         if self._home.readonly:
@@ -286,6 +317,9 @@ class SavedMemory(Memory):
         self._home.tidy([name for name, _ in self.conversations])
         self._written = canonical(state)
         self._backlog.take_over(backlog)
+        if loading is not None:
+            self._take_over(loading)
+            return
         if applying is not None:
             self._reapply(owner, frozenset(shared))
             self.keep()
