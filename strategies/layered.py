@@ -75,6 +75,8 @@ class Layered(Strategy):
         recall: whether earlier messages are found for each question.
         once: whether each is brought up once in a conversation, as for a host that leaves what was
             recalled in its history.
+        entities: whether what a conversation is about is noted in working memory, and named in its
+            contexts.
         vectors: whether they are found by meaning as well.
         acl: whether everybody sees only what is theirs, shared with them, or said in their
             conversations.
@@ -118,6 +120,7 @@ class Layered(Strategy):
         episodes: Switch = "on",
         recall: Switch = "on",
         once: Switch = "off",
+        entities: Switch = "off",
         vectors: Switch = "on",
         acl: Switch = "on",
         mode: Literal["framework", "agent", "both"] = "framework",
@@ -153,6 +156,7 @@ class Layered(Strategy):
             episodes=_on("episodes", episodes),
             recall=_on("recall", recall),
             once=_on("once", once),
+            entities=_on("entities", entities),
             vectors=_on("vectors", vectors),
             acl=_on("acl", acl),
             mode=mode,

@@ -97,7 +97,7 @@ class Ageing:
             policy,
             now,
             put=self._vault.put,
-            tiers=self._tiers.said(owner),
+            tiers=self._tiers.aged(owner, now, derived=policy.derived),
             settle=settle,
         )
         self._drop(done.erased)

@@ -117,12 +117,14 @@ class Parts:
             "working": self.working,
             "ledger": self.ledger,
         }
+        if self.workspace is not None:
+            parts |= {"workspace": self.workspace, "noted": self.workspace.noted}
         return Keeping(
             vault=self.vault,
             timeline=self.timeline,
             semantic=self.semantic,
             backlog=self.backlog,
-            parts=parts if self.workspace is None else {**parts, "workspace": self.workspace},
+            parts=parts,
             counter=counter,
         )
 
@@ -154,6 +156,7 @@ class Parts:
             learner=Learner(model, self.semantic, self.episodic, counter.text, tell),
             timeline=self.timeline,
             conversations=self.conversations,
+            working=self.working,
             permissions=self._applied,
             options=options,
             model=model,

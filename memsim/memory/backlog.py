@@ -10,7 +10,7 @@ from memsim.clock import utc
 from memsim.memory.state import JSON, pack, reading, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from memsim.message import Message
 
@@ -30,6 +30,7 @@ class Backlog:
         left: conversations that are over for a principal, to be concluded: who, and which.
         open: when a principal last spoke in a conversation of which not all stands in an episode.
         joined: conversations that somebody has joined, whose entries are to be opened to them.
+        unnamed: messages whose names working memory does not have yet.
     """
 
     said: list[Message] = field(default_factory=list)
@@ -37,6 +38,7 @@ class Backlog:
     left: dict[tuple[str, str], None] = field(default_factory=dict)
     open: dict[tuple[str, str], datetime] = field(default_factory=dict)
     joined: dict[str, None] = field(default_factory=dict)
+    unnamed: list[Message] = field(default_factory=list)
 
     def said_by(self, principal: str | None) -> list[Message]:
         """What is to be recorded of a principal's, or of everybody's."""
@@ -56,11 +58,7 @@ class Backlog:
 
     def unread_of(self, principal: str | None) -> dict[tuple[str, str], list[Message]]:
         """What facts are to be extracted from, by principal and conversation, each apart."""
-        groups: dict[tuple[str, str], list[Message]] = {}
-        for message in self.unread:
-            if principal in {None, message.principal}:
-                groups.setdefault((message.principal, message.session), []).append(message)
-        return groups
+        return _grouped(self.unread, principal)
 
     def read(self, messages: Collection[Message]) -> None:
         """Facts were extracted from messages."""
@@ -72,6 +70,17 @@ class Backlog:
         given_up = {id(m) for m in [*messages][:-UNREAD]}
         self.unread = [m for m in self.unread if id(m) not in given_up]
 
+    def unnamed_of(self, principal: str | None) -> dict[tuple[str, str], list[Message]]:
+        """Recorded messages whose names are to be noted, as `unread_of`; each once."""
+        waiting = {(m.principal, m.id) for m in self.said}
+        once = {(m.principal, m.id): m for m in self.unnamed}
+        return _grouped((m for of, m in once.items() if of not in waiting), principal)
+
+    def named(self, messages: Collection[Message]) -> None:
+        """The names in messages have been noted, or are given up."""
+        done = {(m.principal, m.id) for m in messages}
+        self.unnamed = [m for m in self.unnamed if (m.principal, m.id) not in done]
+
     def concluded(self, principal: str, session: str) -> None:
         """All that a principal said in a conversation has been read for its episode."""
         self.left.pop((principal, session), None)
@@ -82,12 +91,14 @@ class Backlog:
         before = len(self.said) + len(self.unread)
         self.said = [m for m in self.said if m.principal != principal or m.id not in sources]
         self.unread = [m for m in self.unread if m.principal != principal or m.id not in sources]
+        self.unnamed = [m for m in self.unnamed if m.principal != principal or m.id not in sources]
         return before - len(self.said) - len(self.unread)
 
     def take_over(self, other: Backlog) -> None:
         """Have what another has to be done in place of what there was."""
         self.said, self.unread = other.said, other.unread
         self.left, self.open, self.joined = other.left, other.open, other.joined
+        self.unnamed = other.unnamed
 
     def save(self) -> JSON:
         """The whole state as JSON values."""
@@ -99,6 +110,7 @@ class Backlog:
                 [who, session, last.isoformat()] for (who, session), last in self.open.items()
             ],
             "joined": [*self.joined],
+            "unnamed": pack(self.unnamed),
         }
 
     @classmethod
@@ -118,4 +130,15 @@ class Backlog:
                     for who, session, last in saved.get("open", ())
                 },
                 joined={"" + session: None for session in saved["joined"]},
+                unnamed=unpack(saved.get("unnamed", ())),
             )
+
+
+def _grouped(
+    messages: Iterable[Message], principal: str | None
+) -> dict[tuple[str, str], list[Message]]:
+    groups: dict[tuple[str, str], list[Message]] = {}
+    for message in messages:
+        if principal in {None, message.principal}:
+            groups.setdefault((message.principal, message.session), []).append(message)
+    return groups

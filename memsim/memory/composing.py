@@ -9,6 +9,8 @@ from memsim.context import Context, ContextBuilder, Section
 from memsim.errors import BudgetUnsatisfiable
 from memsim.memory.clipping import clipped
 from memsim.memory.conversation import Conversation
+from memsim.memory.layers.entities import named
+from memsim.memory.working import ENTITIES
 from memsim.message import composed
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from memsim.memory.ledger import InjectionLedger
     from memsim.memory.options import MemoryOptions
     from memsim.memory.recalling import Recaller
+    from memsim.memory.state import JSON
     from memsim.memory.working import WorkingMemory
     from memsim.memory.workspace import Page
     from memsim.message import Message
@@ -172,12 +175,20 @@ class Composer:
         fields = self._working.peek(of, question.now)
         if not fields:
             return self._build.section("working", ())
-        text = "\n".join((NOTES, *(f"{name}: {value}" for name, value in fields.items())))
+        text = "\n".join((NOTES, *(_noted(name, value) for name, value in fields.items())))
         message = composed("user", text, id=f"working:{question.session}", time=question.now)
         section = self._build.section("working", (message,))
         if section.tokens <= budget:
             return section
         return clipped([message], self._build.counter, budget, "working")
+
+
+def _noted(name: str, value: JSON) -> str:
+    if name == ENTITIES and isinstance(value, list):
+        entities = [entity for entity in value if isinstance(entity, dict)]
+        if entities and len(entities) == len(value):
+            return f"{name}: {named(entities)}"
+    return f"{name}: {value}"
 
 
 def _shown(page: Page, now: datetime) -> Message:

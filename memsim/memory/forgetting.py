@@ -45,16 +45,36 @@ class Tiers:
         latest = () if session is None else tuple(session.window)
         return echoes(self._telling(principal, sources), latest, principal)
 
-    def said(self, principal: str) -> list[Tier]:
-        """Where a principal's messages themselves are, beside the store."""
+    def of(self, principal: str, telling: Collection[str], now: datetime) -> list[Tier]:
+        """What a principal's messages are erased from on request, beside the store.
+
+        Args:
+            principal: whose.
+            telling: names and exact values in them, as `telling_words` gives them.
+            now: the present.
+        """
+        tiers = [*self._said(principal), _Notes(self.working, principal)]
+        return [*tiers, *self._pages(principal, telling, now)]
+
+    def aged(self, principal: str, now: datetime, *, derived: bool) -> list[Tier]:
+        """What a principal's messages are erased from when their time is over, beside the store.
+
+        Working memory has a time of its own.
+
+        Args:
+            principal: whose.
+            now: the present.
+            derived: whether what an agent noted of them goes as well.
+        """
+        return [*self._said(principal), *(self._pages(principal, (), now) if derived else ())]
+
+    def _said(self, principal: str) -> list[Tier]:
         return [_Waiting(self.backlog, principal), _Histories(self.conversations, principal)]
 
-    def of(self, principal: str, telling: Collection[str], now: datetime) -> list[Tier]:
-        """What a principal's messages are erased from, beside the store."""
-        tiers = [*self.said(principal), _Notes(self.working, principal)]
-        if self.workspace is not None:
-            tiers.append(_Pages(self.workspace, principal, telling, now))
-        return tiers
+    def _pages(self, principal: str, telling: Collection[str], now: datetime) -> list[Tier]:
+        if self.workspace is None:
+            return []
+        return [_Pages(self.workspace, principal, telling, now)]
 
     def _telling(self, principal: str, sources: Collection[str]) -> frozenset[str]:
         ids = [entry_id(principal, "episodic", source) for source in sorted(sources)]
@@ -103,7 +123,7 @@ class _Notes:
 
 @dataclass(frozen=True, slots=True)
 class _Pages:
-    """A principal's workspace, where lines may name what is to be forgotten."""
+    """A principal's workspace: lines noted of what is to be forgotten, and lines that name it."""
 
     layer: WorkspaceLayer
     principal: str
@@ -112,5 +132,5 @@ class _Pages:
     name: str = "workspace"
 
     def erase(self, sources: Collection[str]) -> int:
-        """Take out the lines that name it."""
-        return self.layer.erase_naming(self.principal, self.telling, self.now)
+        """Take these lines out."""
+        return self.layer.erase(self.principal, sources, self.telling, self.now)

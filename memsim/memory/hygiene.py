@@ -5,7 +5,8 @@ the term on that the policy names. What is core or pinned is never due; neither 
 in the future, which is what a clock that was put back makes of it.
 
 The pages of a workspace do not grow old, whatever day they are of: they are files that people keep,
-and what the store holds of them is an index, which is made of them anew. Somebody deletes them.
+and what the store holds of them is an index, which is made of them anew. Somebody deletes them. But
+the lines that were noted of a message are derived from it, and are erased with it.
 """
 
 from __future__ import annotations

@@ -29,13 +29,14 @@ VERSION = 1
 DATE_TOKENS = 8
 """Tokens that a line of recalled messages has beside its text: its day, its end."""
 
-LATER = frozenset({"offloaded"})
-"""Parts that a saved memory may lack."""
-
 _CALLED = {"workspace": "pages"}
 
 MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
 """What the memory keeps of its own accord of what is said."""
+
+
+_SINCE = frozenset({"noted", "offloaded"})
+"""Parts that are missing in states of before, which had nothing of the kind."""
 
 
 class Part(Protocol):
@@ -153,12 +154,13 @@ class Keeping:
 
 
 def part_of(saved: Any, name: str) -> Any:  # noqa: ANN401 - as above
-    """The state of a part; an empty one where the memory was saved before there was such a part.
+    """A part of a saved state, or an empty one where the state is older than the part.
 
     Raises:
         StateError: the memory was saved without it.
+        LookupError: the state is none at all, and another of `reading`'s errors.
     """
-    if name not in saved and name not in LATER:
+    if name not in saved and name not in _SINCE:
         raise StateError(f"the memory was saved without {_CALLED.get(name, name)}")
     return saved.get(name, {})
 

@@ -21,6 +21,7 @@ from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
 from memsim.memory.composing import Question
 from memsim.memory.conversation import Conversation, digest_of
 from memsim.memory.derived import Erased
+from memsim.memory.entry import entry_id
 from memsim.memory.happening import Tell, nobody
 from memsim.memory.keeping import MADE
 from memsim.memory.layers.episodic import exchange
@@ -144,6 +145,8 @@ class Memory:
             if left is not None:
                 self._backlog.left[message.principal, left] = None
         self._backlog.said.append(message)
+        if self.options.names and message.spoken and not self._is_recorded(message):
+            self._backlog.unnamed.append(message)
         self._turns.admit()
         if message.role == "user":
             with suppress(StoreError, ModelError):  # the end of the turn tells of it
@@ -308,6 +311,9 @@ class Memory:
     def note(self, principal: str, text: str, *, session: str = "") -> str:
         """Add a note to the principal's workspace, or where there is none, to long-term memory.
 
+        It is of the principal's messages of this turn, and goes when one of them is forgotten. What
+        stands on the day's page already is not written there again.
+
         Returns:
             The name of the file, or the key.
 
@@ -317,7 +323,8 @@ class Memory:
         """
         now = self.now()
         if self.workspace is not None:
-            return self.workspace.note(somebody(principal), text, now)
+            sources = self.present(principal)
+            return self.workspace.note(principal, text, now, sources, self._sourced)
         if not text.strip():
             raise ValueError("the note is blank")
         key, sources = f"note-{digest_of(session, text)}", self.present(principal)
@@ -513,6 +520,12 @@ class Memory:
                 failed.append(error)
         if failed:
             raise failed[0]
+
+    def _sourced(self) -> None:
+        """It is known what a note is of, which is not written yet."""
+
+    def _is_recorded(self, message: Message) -> bool:
+        return entry_id(message.principal, "episodic", message.id) in self._timeline
 
     def _current(self, principal: str, session: str | None) -> str:
         return session or self.conversations.latest(principal)

@@ -34,6 +34,8 @@ class MemoryOptions:
             searched: they steer which messages are recalled.
         episodes: whether a conversation that is over, since it was left for another or idle for a
             day, is concluded in an episode of its own.
+        entities: whether what a conversation is about is noted in working memory, and named in its
+            contexts.
         recall: whether earlier messages and entries are found for each question.
         recall_share: share of the budget that what is recalled may take.
         once: whether a message that was brought up once is not brought up again in the same
@@ -60,6 +62,7 @@ class MemoryOptions:
     deduplicate: bool = False
     facts: bool = True
     episodes: bool = True
+    entities: bool = False
     recall: bool = True
     recall_share: float = 0.5
     once: bool = False
@@ -89,3 +92,8 @@ class MemoryOptions:
     def concludes(self) -> bool:
         """Whether conversations are concluded without anybody's asking."""
         return self.episodes and self.mode != "agent"
+
+    @property
+    def names(self) -> bool:
+        """Whether it is noted without anybody's asking what a conversation is about."""
+        return self.entities and self.mode != "agent"

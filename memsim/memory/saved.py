@@ -4,7 +4,8 @@
 
     memory.sqlite3   entries, with their words and vectors
     state.json       conversations, summaries, permissions, working memory, ledger, what goes on,
-                     and what tells whether the other files are those that it was written beside
+                     of which messages the lines of notes are, and what tells whether the other
+                     files are those that it was written beside
     order.txt        ids of entries in the order in which their messages were said
     audit.jsonl      the audit trail
     audit.head       where it ends, so that a part that was cut off it is missed
@@ -13,10 +14,11 @@
     memory.lock      the process that has it open
 
 The state is written when a turn ends, before anything is made of what was said and once more when
-all is made; when something is forgotten or a permission changes; and by `keep` and `close`. A
-process that is killed loses the turn that had not ended. What it had begun is finished: what was
-still to be done with messages is done with the next turn, and what was still to be forgotten,
-shared or loaded is forgotten, shared or loaded when the memory is next opened.
+all is made; before what an agent notes of a turn is written on a page; when something is forgotten
+or a permission changes; and by `keep` and `close`. A process that is killed loses what was said in
+the turn since then. What it had begun is finished: what was still to be done with messages is done
+with the next turn, and what was still to be forgotten, shared or loaded is forgotten, shared or
+loaded when the memory is next opened.
 
 Copies of what was damaged, `*.damaged-*`, are kept until something is forgotten: they may hold that
 as well, so that all of them are deleted with it.
@@ -339,6 +341,9 @@ class SavedMemory(Memory):
 
     def _settle(self) -> None:
         # Once their entries are gone, nothing leads to what else is kept of them.
+        self.keep()
+
+    def _sourced(self) -> None:
         self.keep()
 
     def _place(self, entry: Entry) -> None:

@@ -64,7 +64,7 @@ class Thinning:
             steps.append(Offload(over=max(LARGE, 2 * self.room), answered=True, last=1))
         if self.shorten:
             over = self.over
-            steps.append(ShortenResults(over=over, head=over // 2, tail=over // 4, last=1))
+            steps.append(ShortenResults(over=over, head=over // 5, tail=over // 10, last=1))
         object.__setattr__(self, "_chain", Chain(steps=tuple(steps), name="thinning"))
 
     @property

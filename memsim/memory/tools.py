@@ -117,7 +117,7 @@ class Tools:
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the agent may call, by name in order; nothing where the framework does it all."""
-        return tuple(_spec(name, _TOOLS[name]) for name in sorted(self._names()))
+        return tuple(_spec(name, TOOLS[name]) for name in sorted(self._names()))
 
     def call(self, name: str, arguments: str) -> str:
         """Run a tool with JSON arguments; what is wrong with a call is told in its answer.
@@ -126,7 +126,7 @@ class Tools:
             StoreError: the store failed.
             ModelError: the embedder failed.
         """
-        tool = _TOOLS.get(name) if name in self._names() else None
+        tool = TOOLS.get(name) if name in self._names() else None
         if tool is None:
             self._note(name, Answer("", "refused"))
             return f"Error: there is no tool {name!r}"
@@ -148,7 +148,7 @@ class Tools:
         gone = {"memory_recall"} if self._memory.options.acl else set()
         if not self._memory.has_offloaded(self._principal, self._session):
             gone.add("memory_reload")
-        return _TOOLS.keys() - gone
+        return TOOLS.keys() - gone
 
     def _note(self, name: str, answer: Answer) -> None:
         self._memory.audited(
@@ -265,7 +265,7 @@ class Tools:
         return Answer(text, key=query, category=category or "")
 
 
-_TOOLS: Mapping[str, _Tool] = {
+TOOLS: Mapping[str, _Tool] = {
     "memory_store": _Tool(
         "Store a fact, preference or note in long-term memory.",
         {"key": _TEXT, "value": _TEXT, "category": _TEXT},

@@ -1,4 +1,4 @@
-"""What is done at the end of a turn: record, extract, conclude, summarise; each is done in the end.
+"""What is done at the end of a turn: record, note, extract, conclude, summarise; all in the end.
 
 Whatever fails stays in the backlog, keeps nothing else from being done, and is done the next time.
 """
@@ -10,6 +10,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memsim.errors import ModelError, StoreError
+from memsim.memory.backlog import UNREAD
+from memsim.memory.conversation import Conversation
+from memsim.memory.layers.entities import names_in, noted_with
+from memsim.memory.working import WorkingFull
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from memsim.memory.options import MemoryOptions
     from memsim.memory.timeline import Timeline
     from memsim.memory.vault import Vault
+    from memsim.memory.working import WorkingMemory
     from memsim.message import Message
     from memsim.models import Model
 
@@ -51,6 +56,7 @@ class Turns:
     learner: Learner
     timeline: Timeline
     conversations: Conversations
+    working: WorkingMemory
     permissions: Permissions | None
     options: MemoryOptions
     model: Model
@@ -75,6 +81,8 @@ class Turns:
         attempt(self.admit)
         said = dict.fromkeys(m.session for m in self.backlog.said_by(principal))
         attempt(lambda: self.record(principal))
+        for (who, session), messages in self.backlog.unnamed_of(principal).items():
+            attempt(lambda w=who, s=session, m=messages: self._name(w, s, m, now))  # type: ignore[misc]
         for (who, session), messages in self.backlog.unread_of(principal).items():
             said[session] = None
             attempt(lambda w=who, s=session, m=messages: self._learn(w, s, m, now))  # type: ignore[misc]
@@ -131,6 +139,21 @@ class Turns:
                 new = [self.permissions.apply(e) for e in held]
                 self.vault.put([e for e, old in zip(new, held, strict=True) if e != old])
             del self.backlog.joined[session]
+
+    def _name(self, who: str, session: str, messages: list[Message], now: datetime) -> None:
+        """Have working memory name what messages mention; what is full is not tried again."""
+        said = [(m, names) for m in messages if (names := names_in(m))]
+        try:
+            if said:
+                of = Conversation(who, session)
+                self.working.merge_entities(of, lambda noted: noted_with(noted, said), now)
+        except WorkingFull:
+            self.backlog.named(messages)
+            raise
+        except StoreError:
+            self.backlog.named(messages[:-UNREAD])
+            raise
+        self.backlog.named(messages)
 
     def _learn(self, who: str, session: str, messages: list[Message], now: datetime) -> None:
         try:

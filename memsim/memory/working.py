@@ -9,7 +9,7 @@ and size among it, is decided here, so that every store behaves alike::
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, runtime_checkable
@@ -189,17 +189,7 @@ class WorkingMemory:
         """
         new = dict(fields)
         self._check(new)
-        for _ in range(ATTEMPTS):
-            held = self._held(of, now)
-            merged = held.fields | new
-            size = size_of(merged)
-            if size > self._limit and self._refuse_first:
-                raise WorkingFull(size, self._limit)
-            if self._swap(of, held, merged, now):
-                if size > self._limit:
-                    raise WorkingFull(size, self._limit)
-                return size
-        raise _contended()
+        return self._write(of, lambda _: new, now)
 
     def remove(self, of: Conversation, names: Collection[str] | None, now: datetime) -> int:
         """Take fields out, or all of them where no names are given; how many were there."""
@@ -229,6 +219,37 @@ class WorkingMemory:
     ) -> int:
         """Note what the conversation is about in place of what was noted; as `put`."""
         return self.put(of, {ENTITIES: [dict(entity) for entity in entities]}, now)
+
+    def merge_entities(
+        self,
+        of: Conversation,
+        merge: Callable[[list[dict[str, JSON]]], list[JSON]],
+        now: datetime,
+    ) -> int:
+        """Note more of what the conversation is about, in one step with looking what is noted.
+
+        What stands there and is no list of mappings is left as it is.
+
+        Args:
+            of: the conversation.
+            merge: makes what is noted of what was noted; it may be asked several times.
+            now: the present.
+
+        Returns:
+            Bytes that the conversation's fields have now.
+
+        Raises:
+            WorkingFull: as `put`.
+        """
+
+        def change(fields: Mapping[str, JSON]) -> dict[str, JSON]:
+            noted = fields.get(ENTITIES, [])
+            if not issubclass(list, self._types[ENTITIES]) or not isinstance(noted, list):
+                return {}
+            mappings = [entity for entity in noted if isinstance(entity, dict)]
+            return {ENTITIES: merge(mappings)} if len(mappings) == len(noted) else {}
+
+        return self._write(of, change, now)
 
     def sweep(self, now: datetime) -> int:
         """Drop what has expired, which nobody could read any more; how many conversations."""
@@ -265,6 +286,24 @@ class WorkingMemory:
             self._drop(of)
         for of, text in texts.items():
             self.store.swap(of, None, text, self._ttl)
+
+    def _write(
+        self,
+        of: Conversation,
+        change: Callable[[Mapping[str, JSON]], Mapping[str, JSON]],
+        now: datetime,
+    ) -> int:
+        for _ in range(ATTEMPTS):
+            held = self._held(of, now)
+            merged = held.fields | dict(change(held.fields))
+            size = size_of(merged)
+            if size > self._limit and self._refuse_first:
+                raise WorkingFull(size, self._limit)
+            if self._swap(of, held, merged, now):
+                if size > self._limit:
+                    raise WorkingFull(size, self._limit)
+                return size
+        raise _contended()
 
     def _check(self, fields: Mapping[str, JSON]) -> None:
         for name, kind in self._types.items():

@@ -253,6 +253,29 @@ class Workspace:
         last = 1 if length > self._file_limit else DAY_LIMIT
         raise WorkspaceFull(_daily(day, last), self._file_limit, length)
 
+    def holding(self, text: str, now: datetime) -> str | None:
+        """The name of the day's file that has a note already, as lines of its own; None for none.
+
+        Args:
+            text: the note; it has to stand there byte for byte, but for how lines end.
+            now: as `note`.
+
+        Raises:
+            ValueError: as `note`.
+            StoreError: a file cannot be read.
+        """
+        day = _day(now)
+        _encoded(text)
+        if not text.strip():
+            raise ValueError("a note is blank")
+        wanted = _lines(text)
+        names = (_daily(day, number) for number in range(1, DAY_LIMIT + 1))
+        for name in (n for n in names if (self.folder / n).exists()):
+            lines = _lines((self.read(name) or "").removeprefix("\ufeff"))
+            if any(lines[n : n + len(wanted)] == wanted for n in range(len(lines))):
+                return name
+        return None
+
     def remember(self, text: str, now: datetime) -> str:
         """Add a note to MEMORY.md, under the day as a heading; as `note` otherwise."""
         day = _day(now)
@@ -385,6 +408,10 @@ def _is_date(text: str) -> bool:
 
 def _line(note: str, end: str = "\n") -> str:
     return note if note.endswith(("\n", "\r")) else note + end
+
+
+def _lines(text: str) -> list[str]:
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _day_order(name: str) -> tuple[str, int]:

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -348,6 +348,37 @@ def test_what_is_forgotten_stands_in_no_file(open_it: Open, folder: Path) -> Non
     assert not any(word in data for data in files for word in (b"A-21", b"Vinterberg"))
 
 
+@pytest.mark.parametrize("killed", ["before the page", "after the page", "never"])
+def test_what_was_noted_of_a_forgotten_message_stands_in_no_file(
+    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch, killed: str
+) -> None:
+    """In whatever words, and wherever in its turn the process ended."""
+    memory = open_it(workspace=True)
+    talk(memory, 1)
+    memory.observe(message(3))
+    with monkeypatch.context() as ending:
+        if killed == "before the page":
+            ending.setattr("memsim.memory.workspace.Workspace.note", _interrupted)
+        with suppress(KeyboardInterrupt):
+            memory.note("ana", "likes it spicy")
+    if killed == "never":
+        memory.end_turn()
+        memory.close()
+    leave(memory)
+    there = [p for p in folder.rglob("*") if p.is_file() and b"spicy" in p.read_bytes()]
+    assert bool(there) == (killed != "before the page")
+    memory = open_it()
+    assert b"spicy" not in (folder / "state.json").read_bytes()
+    memory.end_turn()
+    assert (killed == "before the page") == (memory.save()["noted"] == {})
+
+    erased = memory.forget("ana", ["ana3"])
+
+    assert len(there[:1]) == erased.beside["workspace"]
+    files = [p.read_bytes() for p in folder.rglob("*") if p.is_file()]
+    assert not any(word in data for data in files for word in (b"spicy", b"A-21", b'"ana3"'))
+
+
 @pytest.mark.parametrize("named", ["message", "key"])
 def test_what_is_forgotten_stands_in_no_copy_of_what_was_damaged(
     open_it: Open, folder: Path, named: str
@@ -501,14 +532,15 @@ def test_an_order_that_was_being_written_anew_is_no_damage(
 
 def test_a_folder_of_before_is_opened(open_it: Open, folder: Path) -> None:
     """States without what they hold by now are gone on with, and hold it from then on."""
-    memory = open_it()
+    memory = open_it(workspace=True)
     talk(memory, 2)
     memory.close()
     state = Snapshot(folder / "state.json", FORMAT)
     now = state.load()
-    old = {"embedder", "tokenizer", "acl", "vectors", "summary", "mode"}
+    old = {"workspace", "embedder", "tokenizer", "acl", "vectors", "summary", "mode"}
     kept = {name: value for name, value in now["kept"].items() if name in old}
-    before = {name: value for name, value in now.items() if name not in {"store", "order"}}
+    before = {name: value for name, value in now.items() if name not in {"store", "order", "noted"}}
+    del before["backlog"]["unnamed"]
     audit = {name: value for name, value in now["audit"].items() if name != "apart"}
     state.save({**before, "kept": kept, "audit": audit})
     (folder / "audit.head").unlink()
@@ -747,6 +779,10 @@ class _Failing:
 
     def complete(self, request: Request) -> Reply:
         raise ModelError("it is not there")
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _failing(*_: object, **__: object) -> None:

@@ -6,12 +6,19 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from memsim.memory.state import JSON
+    from memsim.message import Message
 
 MOST = 20
 """Entities that an episode keeps, those mentioned last."""
+
+NOTED = 16
+"""Names that working memory keeps, those mentioned last."""
+
+LONGEST = 80
+"""Characters that working memory keeps of a name."""
 
 _CAPITAL = "".join(chr(code) for code in range(0x530) if chr(code).isupper())
 """Of Latin, Greek, Cyrillic and Armenian."""
@@ -21,6 +28,7 @@ _NAME = re.compile(
 )
 _ID = re.compile(r"\b(?=[\w./-]*\d)(?=[\w./-]*[A-Za-z])[A-Za-z0-9](?:[\w./-]{0,38}\w)\b")
 _UNITS = re.compile(r"\d+(?:[.,]\d+)*[a-z]{1,3}")
+_OURS = {"name", "said", "last"}
 _PRONOUNS = frozenset({"I", "I'm", "I'd", "I'll", "I've", "OK", "Mr", "Mrs", "Dr"})
 
 
@@ -39,3 +47,52 @@ def entities_in(text: str) -> Iterator[dict[str, JSON]]:
             found[match.start()] = ("name", match[0])
     for _, (kind, name) in sorted(found.items()):
         yield {"type": kind, "id": re.sub(r"\W+", "-", name).strip("-").casefold(), "name": name}
+
+
+def noted_with(
+    noted: Sequence[Mapping[str, JSON]], said: Iterable[tuple[Message, Sequence[str]]]
+) -> list[JSON]:
+    """What is noted of a conversation, with what was said in it since.
+
+    A name that is mentioned again stands at the end, and counts one message more. At most `NOTED`
+    names are kept of those that were noted here; what a host wrote is counted as well, and stays.
+
+    Args:
+        noted: mappings with `name`, `said` (messages) and `last` (when, as ISO 8601), or whatever
+            else a host has written there.
+        said: messages with the names that each mentions, oldest first.
+    """
+    entities = [dict(entity) for entity in noted]
+    for message, names in said:
+        for name in names:
+            known = next((e for e in entities if e.get("name") == name), None)
+            if known is None:
+                known = {"name": name, "said": 0, "last": ""}
+            else:
+                entities.remove(known)
+            count = known.get("said", 0)
+            if isinstance(count, int):
+                known["said"] = count + 1
+            # What has no time is a host's, and is known by that from then on.
+            if "last" in known:
+                known["last"] = message.time.isoformat()
+            entities.append(known)
+    ours = [n for n, entity in enumerate(entities) if entity.keys() == _OURS]
+    over = set(ours[: max(0, len(ours) - NOTED)])
+    return [entity for n, entity in enumerate(entities) if n not in over]
+
+
+def names_in(message: Message) -> list[str]:
+    """The names that a message mentions, each once, as working memory keeps them."""
+    names = (str(entity["name"])[:LONGEST].rstrip() for entity in entities_in(message.spoken))
+    return [*dict.fromkeys(names)]
+
+
+def named(entities: Sequence[Mapping[str, JSON]]) -> str:
+    """What is noted as one line, the name mentioned last at its end; what has no name, whole."""
+    return ", ".join(" ".join(_shown(entity).split()) for entity in entities)
+
+
+def _shown(entity: Mapping[str, JSON]) -> str:
+    name = entity.get("name")
+    return name if isinstance(name, str) else " ".join(f"{k} {v}" for k, v in entity.items())

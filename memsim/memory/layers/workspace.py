@@ -15,11 +15,12 @@ from memsim.memory.chunks import chunk
 from memsim.memory.conversation import digest_of
 from memsim.memory.echo import names_any
 from memsim.memory.entry import Entry, entry_id
+from memsim.memory.layers.noted import Noted, digest
 from memsim.memory.state import JSON, reading
-from memsim.memory.workspace import STANDING, Page, Stamp, Workspace, day_ends
+from memsim.memory.workspace import STANDING, Page, Stamp, Workspace, WorkspaceFull, day_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
     from datetime import datetime
     from pathlib import Path
 
@@ -34,10 +35,12 @@ class _Indexed:
     Attributes:
         stamp: of the file as it was read; None where that is not known.
         keys: of its pieces.
+        noted: digests of those of its lines that were noted.
     """
 
     stamp: Stamp | None
     keys: frozenset[str]
+    noted: frozenset[str] = frozenset()
 
 
 class WorkspaceLayer:
@@ -47,6 +50,9 @@ class WorkspaceLayer:
         vault: where the index is kept.
         folder: in which the principals' folders are.
         now: the present, for what is written through `of`.
+
+    Attributes:
+        noted: which messages the lines of notes are of.
     """
 
     def __init__(self, vault: Vault, folder: Path, now: Callable[[], datetime]) -> None:
@@ -55,6 +61,7 @@ class WorkspaceLayer:
         self._now = now
         self._indexed: dict[str, dict[str, _Indexed]] = {}
         self._owners: set[str] = set()
+        self.noted = Noted()
 
     def of(self, principal: str) -> Workspace:
         """A principal's files, indexed as they are written; their names do not tell whose."""
@@ -87,15 +94,42 @@ class WorkspaceLayer:
             for piece in chunk(page.name, page.text)
         ]
 
-    def note(self, principal: str, text: str, now: datetime) -> str:
-        """Add a note to the day's file, and index it; the file's name.
+    def note(
+        self,
+        principal: str,
+        text: str,
+        now: datetime,
+        sources: Collection[str] = (),
+        known: Callable[[], object] = lambda: None,
+    ) -> str:
+        """Add a note to the day's file, and index it; what stands there already, no second time.
+
+        Args:
+            principal: whose file.
+            text: the note.
+            now: the present.
+            sources: ids of the messages that it is of: its lines go with any of them.
+            known: called when it is known what they are of, and before they are written, so that
+                no line is left of which that is not known.
+
+        Returns:
+            The file's name.
 
         Raises:
             ValueError: the note is blank or cannot be encoded.
             WorkspaceFull: the day's files are full.
             StoreError: it cannot be written.
         """
-        name = self._files(principal).note(text, now)
+        files = self._files(principal)
+        name = files.holding(text, now)
+        new = self.noted.add(principal, text, sources)
+        if sources:
+            known()
+        try:
+            name = name or files.note(text, now)
+        except WorkspaceFull:  # of other errors, nobody knows whether it stands there
+            self.noted.drop(principal, new)
+            raise
         self.index(principal, now, written={name})
         return name
 
@@ -122,23 +156,33 @@ class WorkspaceLayer:
             for name, known in held.items()
             if known.stamp == stamps.get(name) and known.stamp is not None and name not in written
         }
-        old = frozenset[str]().union(*(held[name].keys for name in held.keys() - after.keys()))
+        stale = [held[name] for name in held.keys() - after.keys()]
+        old = frozenset[str]().union(*(known.keys for known in stale))
+        lines = self.noted.lines(principal) if before is None else _noted_in(stale)
         pieces: dict[str, Chunk] = {}
         for name in sorted(stamps.keys() - after.keys()):
-            found = {piece.id: piece for piece in chunk(name, files.read(name) or "")}
-            after[name] = _Indexed(stamp=stamps[name], keys=frozenset(found))
+            text = files.read(name) or ""
+            found = {piece.id: piece for piece in chunk(name, text)}
+            noted = self.noted.among(principal, text)
+            after[name] = _Indexed(stamp=stamps[name], keys=frozenset(found), noted=noted)
             pieces |= found
+            lines -= noted
         self._erase(principal, old - pieces.keys())
         new = [piece for key, piece in pieces.items() if key not in old]
         self._vault.put([_entry(principal, piece, now) for piece in new])
+        if lines:
+            self.noted.drop(principal, lines - _noted_in(after.values()))
         self._indexed[principal] = after
         return sum(len(known.keys) for known in after.values())
 
-    def erase_naming(self, principal: str, telling: Collection[str], now: datetime) -> int:
-        """Take out the lines of a principal's files that name something; how many.
+    def erase(
+        self, principal: str, sources: Collection[str], telling: Collection[str], now: datetime
+    ) -> int:
+        """Take out the lines that were noted of messages, or name what they said; how many.
 
         Args:
             principal: whose files.
+            sources: ids of the messages. A line that is of others as well goes, too.
             telling: names and exact values, case-folded, as `telling_words` gives them.
             now: the present.
 
@@ -147,15 +191,23 @@ class WorkspaceLayer:
                 finishes it.
             ModelError: the embedder failed; the lines are gone.
         """
+        of_them = self.noted.lines_of(principal, sources)
+        if not of_them and not telling:
+            return 0
         workspace = self._unlimited(principal)
         gone: dict[str, int] = {}
         for name in workspace.names():
             lines = (workspace.read(name) or "").splitlines(keepends=True)
-            kept = [line for line in lines if not names_any(line, telling)]
+            kept = [
+                line
+                for line in lines
+                if digest(principal, line) not in of_them and not names_any(line, telling)
+            ]
             if len(kept) < len(lines):
                 workspace.write(name, "".join(kept))
                 gone[name] = len(lines) - len(kept)
         self.index(principal, now, written=gone)
+        self.noted.drop(principal, of_them)
         return sum(gone.values())
 
     def save(self) -> JSON:
@@ -203,6 +255,10 @@ class WorkspaceLayer:
     def _pages(self, owner: str) -> dict[str, JSON]:
         workspace = self._files(owner)
         return {name: workspace.read(name) for name in workspace.names()}
+
+
+def _noted_in(files: Iterable[_Indexed]) -> frozenset[str]:
+    return frozenset[str]().union(*(file.noted for file in files))
 
 
 def _entry(owner: str, piece: Chunk, now: datetime) -> Entry:

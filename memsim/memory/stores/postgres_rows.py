@@ -38,6 +38,15 @@ _REWRITES = (
 )
 
 
+# A graph that does not fit into memory while it is built takes several times as long. A build by
+# several workers would need as much shared memory at once, which containers often lack.
+_ALONE = "SET LOCAL max_parallel_maintenance_workers = 0"
+_ROOMY = (
+    "SELECT set_config('maintenance_work_mem', greatest(1048576,"
+    " pg_size_bytes(current_setting('maintenance_work_mem')) / 1024)::text || 'kB', true)"
+)
+
+
 class Held(NamedTuple):
     """A shelf, and whether its vectors have a graph."""
 
@@ -147,6 +156,7 @@ class Tables:
                     self._drop_graph(rows, number)
             self.run(rows, "UPDATE {s}.meta SET shelves = shelves + 1")
             rows.execute("SET LOCAL ROLE NONE")
+            self._make_room(rows)
             for statement in _REWRITES:
                 self.run(rows, statement)
         return erased
@@ -272,6 +282,8 @@ class Tables:
             GRAPH_DIMENSION,
         )
         grown = rows.fetchall()
+        if grown:
+            self._make_room(rows)
         for number, dimension in grown:
             rows.execute("SET LOCAL ROLE NONE")
             self.run(
@@ -285,6 +297,10 @@ class Tables:
             rows.execute(self.place.as_role)
         if grown:
             self.run(rows, "UPDATE {s}.meta SET shelves = shelves + 1")
+
+    def _make_room(self, rows: Rows) -> None:
+        rows.execute(_ALONE)
+        rows.execute(_ROOMY)
 
     def _drop_graph(self, rows: Rows, shelf: int) -> None:
         rows.execute("SET LOCAL ROLE NONE")

@@ -36,6 +36,13 @@ ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FRO
 """Selects what `read` takes."""
 
 
+LEVELS: Final = 1_000
+"""Bytes that tell of the levels of the index, two of each, above which it is made anew."""
+
+_STRUCTURE: Final = "SELECT length(block) FROM words_data WHERE id = 10"
+"""FTS5 keeps its levels in this record."""
+
+
 class Row(NamedTuple):
     """An entry as it stands in the database."""
 
@@ -106,6 +113,25 @@ def remove(connection: sqlite3.Connection, source: str) -> Row | None:
     )
     connection.execute("DELETE FROM entries WHERE number = ?", (number,))
     return Row(number, shelf, len(terms), counts)
+
+
+def merge(connection: sqlite3.Connection) -> None:
+    """Merge the index of words, so that nothing is left in it of what was taken out.
+
+    Merging puts what there is on a level of its own, and SQLite (3.40.1) refuses an index of 2,000
+    levels as damaged: long before, it is made anew of the entries.
+
+    Raises:
+        Damaged: the index is to be made anew, and an entry is.
+    """
+    connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+    (size,) = connection.execute(_STRUCTURE).fetchone()
+    if size <= LEVELS:
+        return
+    connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
+    for row in connection.execute(f"{ENTRY} ORDER BY number").fetchall():
+        tokens = _tokens(row[1], Counter(stem(read(row).text)))
+        connection.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (row[0], tokens))
 
 
 def read(row: tuple[int, int, str, str, int, int, str]) -> Entry:

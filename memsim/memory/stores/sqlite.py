@@ -132,7 +132,7 @@ class SQLite:
                     self._count(changes, gone, [])
                     connection.execute("DELETE FROM shelves WHERE entries = 0")
                     connection.execute("UPDATE state SET epoch = epoch + 1, erasing = 1")
-                    connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+                    rows.merge(connection)
                 (erasing,) = connection.execute("SELECT erasing FROM state").fetchone()
             if gone:
                 self._shelving.erased(changes, gone)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from memsim.clock import Clock
 from memsim.errors import StateError, StoreError
+from memsim.memory.hygiene import Policy
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
 from memsim.memory.workspace import Workspace
@@ -229,6 +231,123 @@ def test_lines_that_name_what_is_forgotten_go(tmp_path: Path) -> None:
     assert ("7741" in page, "milk" in page) == (False, True)
     assert [] == ours.search("7741", principal="ana")
     assert 1 == len(ours.search("7741", principal="ben"))
+
+
+def test_lines_go_with_any_message_that_they_were_noted_of(tmp_path: Path) -> None:
+    """In whatever words, wherever they were moved to; people's own lines and others' notes stay."""
+    ours = memory(tmp_path)
+    for who in ("ana", "ben"):
+        chilli = "I could eat chilli all day."
+        ours.observe(said("user", chilli, id="m1", principal=who, session=who))
+        name = ours.note(who, "# Food\n\nlikes it spicy\n- - -")
+    ours.end_turn()
+    ours.observe(said("user", "Milk is out.", id="m2", principal="ana"))
+    ours.note("ana", "- - -\nbuy milk")
+    ours.end_turn()
+    ours.note("ana", "of no message")
+    assert ours.workspace is not None
+    pages = ours.workspace.of("ana")
+    assert "# 2026-01-05\n# Food\n\nlikes it spicy\n- - -\n- - -\nbuy milk\nof no message\n" == (
+        pages.read(name)
+    )
+    pages.write("MEMORY.md", "\ufeff  likes it spicy \r\nmine\r\n")
+    again = memory(tmp_path / "again")
+    again.load(json.loads(json.dumps(ours.save())))
+
+    for one in (ours, again):
+        assert one.workspace is not None
+        pages = one.workspace.of("ana")
+        assert {"workspace": 3} == {
+            k: v for k, v in one.forget("ana", ["m1"]).beside.items() if k == "workspace"
+        }
+        assert "# 2026-01-05\n\n- - -\n- - -\nbuy milk\nof no message\n" == pages.read(name)
+        assert "mine\r\n" == pages.read("MEMORY.md")
+        assert "likes it spicy" in (one.workspace.of("ben").read(name) or "")
+        assert [] == one.search("spicy food", principal="ana")
+        assert ["ben"] == [f.entry.owner for f in one.search("spicy", principal="ben")]
+
+
+def test_a_note_that_stands_there_is_not_written_again(tmp_path: Path) -> None:
+    """The same day, byte for byte, as lines of its own; it is of both messages from then on."""
+    ours = memory(tmp_path)
+    name = ours.note("ana", "likes tea")
+    for number, text in enumerate(("likes tea\n", "Likes tea", "tea", "a\nlikes", "a\nlikes")):
+        ours.observe(said("user", "Yes.", id=f"m{number}", principal="ana"))
+        assert name == ours.note("ana", text)
+        ours.end_turn()
+    assert ours.workspace is not None
+    page = ours.workspace.of("ana")
+    assert "# 2026-01-05\nlikes tea\nLikes tea\ntea\na\nlikes\n" == page.read(name)
+    with pytest.raises(ValueError, match="blank"):
+        ours.note("ana", " \n")
+    tomorrow = EPOCH + timedelta(days=1)
+    assert name != ours.workspace.note("ana", "likes tea", tomorrow)
+
+    ours.forget("ana", ["m0", "m4"])
+
+    assert "# 2026-01-05\nLikes tea\ntea\n" == page.read(name)
+    assert "# 2026-01-06\n" == page.read("memory/2026-01-06.md")
+
+
+def test_nothing_is_kept_of_lines_that_are_gone(tmp_path: Path) -> None:
+    """Taken out by people, refused, or forgotten; what was only moved is known still."""
+    ours = memory(tmp_path)
+    assert ours.workspace is not None
+    ours.observe(said("user", "Hello.", id="m1", principal="ana"))
+    name = ours.note("ana", "one\ntwo\nthree")
+
+    def known() -> int:
+        saved = ours.save()["noted"]
+        assert isinstance(saved, dict)
+        assert "one" not in json.dumps(saved)
+        return len(json.loads(json.dumps(saved)).get("ana", ()))
+
+    assert 3 == known()
+    ours.workspace.of("ana").write("MEMORY.md", "two\n")
+    ours.workspace.of("ana").write(name, "three\n")
+    assert 2 == known()
+    with pytest.raises(StoreError, match="too many"):
+        ours.note("ana", "x" * 9_000)
+    assert 2 == known()
+    ours.forget("ana", ["m1"])
+    assert {} == ours.save()["noted"]
+    assert ["", ""] == [ours.workspace.of("ana").read(n) for n in ("MEMORY.md", name)]
+
+
+@pytest.mark.parametrize("derived", [True, False])
+def test_a_message_whose_time_is_over_takes_its_notes_along(tmp_path: Path, derived: bool) -> None:
+    """Unless what is derived is to stay; pages that nobody noted of it do not grow old."""
+    ours = memory(tmp_path)
+    assert ours.workspace is not None
+    ours.observe(said("user", "I could eat chilli all day.", id="m1", principal="ana"))
+    name = ours.note("ana", "likes it spicy")
+    ours.end_turn()
+    ours.note("ana", "mine")
+    ours.options = replace(ours.options, hygiene=Policy(derived=derived))
+
+    ours.elapse(EPOCH + timedelta(days=400))
+
+    assert [] == [e for e in ours.entries(None) if e.layer == "episodic" and e.key == "m1"]
+    page = ours.workspace.of("ana").read(name) or ""
+    assert ("spicy" not in page, "mine" in page) == (derived, True)
+
+
+def test_a_state_of_before_knows_nothing_of_notes(tmp_path: Path) -> None:
+    """And is loaded; one that is damaged is refused."""
+    ours, again = memory(tmp_path / "one"), memory(tmp_path / "two")
+    ours.note("ana", "The kettle is from Oslo.")
+    again.observe(said("user", "Hello.", id="m1", principal="ana"))
+    again.note("ana", "likes it spicy")
+    state = ours.save()
+    for damaged in (None, 3, {"ana": 3}, {"ana": {"x": 3}}, {"ana": {"x": [3]}}, {"ana": {"x": 3}}):
+        with pytest.raises(StateError):
+            again.load({**state, "noted": damaged})
+    assert again.save()["noted"] != {}
+
+    again.load({name: part for name, part in state.items() if name != "noted"})
+
+    assert {} == again.save()["noted"]
+    assert 1 == len(again.search("kettle", principal="ana"))
 
 
 def test_a_page_may_be_as_long_as_people_make_it(tmp_path: Path) -> None:

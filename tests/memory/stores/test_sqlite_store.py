@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memsim.errors import SchemaError, StoreError
-from memsim.memory.stores import SCHEMA_VERSION, Embedded
+from memsim.memory.stores import SCHEMA_VERSION, Embedded, rows
 from memsim.memory.stores.sqlite import SQLite
 from tests.memory.stores.made import ALL, array, entry, unit
 
@@ -240,3 +240,30 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(StoreError, match="file"):
         SQLite(tmp_path / "file" / "memory.db")
+
+
+def test_an_index_that_was_merged_often_is_made_anew(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite keeps levels of each merge, and takes too many of them for damage."""
+    monkeypatch.setattr(rows, "LEVELS", 24)
+    store = SQLite(path)
+    sizes: list[int] = []
+    words = " ".join(f"word{n}" for n in range(2_000))
+    levels = "SELECT length(block) FROM words_data WHERE id = 10"
+    for n in range(15):
+        for kind in ("kept", "gone"):
+            store.write([entry(f"{kind} {n}", f"heron {kind} {n} {words}", minute=100 + n)])
+        store.erase([entry(f"gone {n}").id])
+        with sqlite3.connect(path) as connection:
+            (size,) = connection.execute(levels).fetchone()
+            sizes.append(size)
+        connection.close()
+    found = [h.id for h in store.lexical("heron", ALL, 100)]
+    falcons = store.lexical("falcon", ALL, 100)
+    store.close()
+
+    assert max(sizes) <= 28
+    assert {entry(f"kept {n}").id for n in range(15)} == {*found}
+    assert 60 == len(falcons)
+    assert b"heron gone" not in path.read_bytes()
