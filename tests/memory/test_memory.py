@@ -604,16 +604,22 @@ def test_hygiene_reaches_whoever_has_something_there() -> None:
 
 
 def test_what_an_agent_keeps_outlives_the_message_that_it_was_kept_in() -> None:
-    """An entry lasts as long as its category says, a note as it is used; forgetting takes both."""
-    it = Remembering(options=MemoryOptions(vectors=False, mode="both", hygiene=Policy()))
+    """An entry lasts as long as its category says, a note as it is used; forgetting takes both.
+
+    What the memory noted by itself goes with the message.
+    """
+    options = MemoryOptions(vectors=False, mode="both", hygiene=Policy(), entities=True)
+    it = Remembering(options=options)
     message = it.message(CODE)
     it.memory.observe(message)
     it.call("memory_store", key="locker", value="7741-B it is", category="daily")
     it.memory.end_turn()
     it.clock.advance(timedelta(days=4))
-    it.say("Hm.", session="later")
+    it.say("Anna Berg is in Oslo.", session="later")
+    assert "Berg" in it.asked("Hm?", session="later").text()
     it.call("scratchpad_write", text="locker 7741-B")
     it.memory.elapse(it.clock.now())
+    assert [] == it.memory.working.entities(Conversation("ana", "later"), it.clock.now())
 
     kept = {(e.layer, e.text) for e in it.memory.entries("ana") if "7741" in e.text}
     assert {("long_term", "7741-B it is")} == kept
