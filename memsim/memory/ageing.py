@@ -10,12 +10,12 @@ from memsim.memory.happening import Happening
 from memsim.memory.hygiene import Policy, clean, owners_due
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from datetime import datetime
 
     from memsim.memory.assembly import Parts
     from memsim.memory.derived import Erased
-    from memsim.memory.entry import Layer
+    from memsim.memory.entry import Entry, Layer
     from memsim.memory.happening import Tell
 
 _EXCHANGES: tuple[Layer, ...] = ("episodic",)
@@ -29,15 +29,19 @@ class Ageing:
     Args:
         parts: the memory's.
         tell: takes what is done of its own accord.
+        settle: makes last that messages are gone beside the store, before their entries go.
     """
 
-    def __init__(self, parts: Parts, tell: Tell) -> None:
+    def __init__(self, parts: Parts, tell: Tell, settle: Callable[[], None]) -> None:
         self._vault = parts.vault
         self._permissions = parts.permissions
         self._tiers = parts.tiers
         self._semantic = parts.semantic
         self._timeline = parts.timeline
+        self._backlog, self._ledger = parts.backlog, parts.ledger
+        self._concludes = parts.turns.options.concludes
         self._tell = tell
+        self._settle = settle
 
     def meant(self, principal: str, text: str) -> tuple[str, ...]:
         """The message of a principal's own that a request in words speaks of most."""
@@ -56,7 +60,11 @@ class Ageing:
     def forget(self, principal: str, sources: Collection[str], now: datetime) -> Erased:
         """Erase messages of a principal's own, and all that was made from them, everywhere."""
         erased = self._tiers.forget(principal, sources, now)
-        self._drop(principal, erased, sources)
+        gone = (original_of(e) for e in erased.entries)
+        self._free(principal, {*sources, *(s for s in gone if s is not None)}, now)
+        self._drop(erased)
+        for of in self._reopened(erased.entries):
+            self._backlog.left[of] = None
         return erased
 
     def requests(self, principal: str, sources: Collection[str]) -> tuple[str, ...]:
@@ -78,9 +86,24 @@ class Ageing:
         Raises:
             StoreError: the store failed on the way; the next call goes on.
         """
-        tiers = self._tiers.of(owner, (), now, derived=policy.derived)
-        done = clean(self._vault.store, owner, policy, now, put=self._vault.put, tiers=tiers)
-        self._drop(owner, done.erased)
+
+        def settle(sources: Collection[str]) -> None:
+            self._free(owner, sources, now)
+            self._settle()
+
+        done = clean(
+            self._vault.store,
+            owner,
+            policy,
+            now,
+            put=self._vault.put,
+            tiers=self._tiers.aged(owner, now, derived=policy.derived),
+            settle=settle,
+        )
+        self._drop(done.erased)
+        # What is left of a conversation is old as well, and may be gone before it is concluded.
+        for of in self._reopened(e for e in done.erased.entries if not policy.to_erase(e, now)):
+            self._backlog.open[of] = now
         if done.archived:
             self._tell(Happening(kind="archived", detail=f"{done.archived} entries"))
         if done.erased.entries:
@@ -89,8 +112,19 @@ class Ageing:
         if done.error is not None:
             raise done.error
 
-    def _drop(self, owner: str, erased: Erased, sources: Collection[str] = ()) -> None:
-        gone = (original_of(e) for e in erased.entries)
-        self._permissions.forget(owner, {*sources, *(s for s in gone if s is not None)})
+    def _free(self, owner: str, sources: Collection[str], now: datetime) -> None:
+        """Another message may have the id of one that is gone: nothing is known of it."""
+        self._permissions.forget(owner, sources)
+        self._ledger.free(owner, sources, now)
+
+    def _drop(self, erased: Erased) -> None:
         self._semantic.forgotten(erased.entries)
         self._timeline.remove(e.id for e in erased.entries)
+
+    def _reopened(self, erased: Iterable[Entry]) -> Iterator[tuple[str, str]]:
+        """Conversations that lost their episode and have messages left, if not open anyway."""
+        for entry in erased if self._concludes else ():
+            if entry.layer == "episodic" and original_of(entry) is None:
+                of = entry.owner, entry.session
+                if of not in self._backlog.open and any(self._timeline.waiting(*of)):
+                    yield of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,6 +12,10 @@ from memsim.memory.stores import PAGE
 if TYPE_CHECKING:
     from memsim.memory.entry import Entry
     from memsim.memory.stores import Store
+
+
+Settle = Callable[[Collection[str]], None]
+"""Is told which messages are erased beside the store, before their entries go."""
 
 
 class Tier(Protocol):
@@ -53,7 +57,6 @@ def erase_sources(
     sources: Collection[str],
     *,
     owners: Collection[str] | None,
-    held: bool = False,
     tiers: Sequence[Tier] = (),
 ) -> Erased:
     """Erase messages by their ids, and all that was derived from them.
@@ -66,13 +69,12 @@ def erase_sources(
         sources: ids of the messages.
         owners: only entries of these principals, since two may have messages of one id; None for
             everybody's, where ids are known to be unique.
-        held: whether what is core or pinned stays.
         tiers: where else to erase.
 
     Raises:
         StoreError: the store or a tier failed; some of it may be erased, and none of it is counted.
     """
-    came = Descent(store, owners).of(sources, held=held)
+    came = Descent(store, owners).of(sources)
     return erase_entries(store, came, sources=sources, tiers=tiers)
 
 
@@ -82,6 +84,7 @@ def erase_entries(
     *,
     sources: Collection[str] = (),
     tiers: Sequence[Tier] = (),
+    settle: Settle | None = None,
 ) -> Erased:
     """Erase entries, originals last; before them, what other tiers hold of the messages.
 
@@ -90,11 +93,14 @@ def erase_entries(
         entries: what to erase.
         sources: ids of the messages that they are of.
         tiers: where else to erase.
+        settle: makes last what was done beside the store, while it can still be found again.
 
     Raises:
         StoreError: as `erase_sources`.
     """
     beside = {tier.name: tier.erase(sources) for tier in tiers} if sources else {}
+    if sources and settle is not None:
+        settle(sources)
     order = sorted(entries, key=lambda e: original_of(e) is not None)
     for begin in range(0, len(order), PAGE):
         store.erase([e.id for e in order[begin : begin + PAGE]])
@@ -107,31 +113,35 @@ class Descent:
     Args:
         store: where the entries are kept; it is read through once, a page at a time.
         owners: only entries of these principals; None for everybody's.
+        stays: which entries do not count, and with them what came of them; none unless told.
     """
 
-    def __init__(self, store: Store, owners: Collection[str] | None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        owners: Collection[str] | None,
+        stays: Callable[[Entry], bool] = lambda _: False,
+    ) -> None:
         self._store = store
         self._of: dict[str, list[str]] = {}
-        self._held: set[str] = set()
         for entry in _everything(store, owners):
+            if stays(entry):
+                continue
             # Sources are messages; but what was derived from an entry may name that.
             for source in entry.sources:
                 self._of.setdefault(source, []).append(entry.id)
-            if is_held(entry):
-                self._held.add(entry.id)
 
-    def of(self, sources: Collection[str], *, held: bool) -> list[Entry]:
+    def of(self, sources: Collection[str]) -> list[Entry]:
         """The entries that came of messages, as they are now.
 
         Args:
             sources: ids of the messages.
-            held: whether what is core or pinned stays, and what came of it.
         """
         found: dict[str, None] = {}
         waiting = sorted(set(sources))
         while waiting:
             for child in self._of.get(waiting.pop(), ()):
-                if child not in found and not (held and child in self._held):
+                if child not in found:
                     found[child] = None
                     waiting.append(child)
         return self._store.get(list(found))

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 from memsim.memory.derived import Erased, Tier, erase_sources
 from memsim.memory.echo import echoes, telling_words
 from memsim.memory.entry import entry_id
+from memsim.memory.layers.entities import is_ours
+from memsim.memory.working import ENTITIES
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
     from memsim.memory.backlog import Backlog
+    from memsim.memory.conversation import Conversation
     from memsim.memory.conversations import Conversations
     from memsim.memory.layers.workspace import WorkspaceLayer
+    from memsim.memory.state import JSON
     from memsim.memory.vault import Vault
     from memsim.memory.working import WorkingMemory
 
@@ -45,25 +49,39 @@ class Tiers:
         latest = () if session is None else tuple(session.window)
         return echoes(self._telling(principal, sources), latest, principal)
 
-    def of(
-        self, principal: str, telling: Collection[str], now: datetime, *, derived: bool = True
-    ) -> list[Tier]:
-        """What a principal's messages are erased from, beside the store.
+    def of(self, principal: str, telling: Collection[str], now: datetime) -> list[Tier]:
+        """What a principal's messages are erased from on request, beside the store.
 
         Args:
             principal: whose.
             telling: names and exact values in them, as `telling_words` gives them.
             now: the present.
+        """
+        tiers = [*self._said(principal), _Notes(self.working, principal)]
+        return [*tiers, *self._pages(principal, telling, now)]
+
+    def aged(self, principal: str, now: datetime, *, derived: bool) -> list[Tier]:
+        """What a principal's messages are erased from when their time is over, beside the store.
+
+        What an agent or a host wrote in working memory has a time of its own.
+
+        Args:
+            principal: whose.
+            now: the present.
             derived: whether what an agent noted of them goes as well.
         """
-        tiers: list[Tier] = [
-            _Waiting(self.backlog, principal),
-            _Histories(self.conversations, principal),
-            _Notes(self.working, principal),
-        ]
-        if self.workspace is not None and derived:
-            tiers.append(_Pages(self.workspace, principal, telling, now))
-        return tiers
+        if not derived:
+            return self._said(principal)
+        names = _Names(self.working, principal, now)
+        return [*self._said(principal), names, *self._pages(principal, (), now)]
+
+    def _said(self, principal: str) -> list[Tier]:
+        return [_Waiting(self.backlog, principal), _Histories(self.conversations, principal)]
+
+    def _pages(self, principal: str, telling: Collection[str], now: datetime) -> list[Tier]:
+        if self.workspace is None:
+            return []
+        return [_Pages(self.workspace, principal, telling, now)]
 
     def _telling(self, principal: str, sources: Collection[str]) -> frozenset[str]:
         ids = [entry_id(principal, "episodic", source) for source in sorted(sources)]
@@ -108,6 +126,32 @@ class _Notes:
     def erase(self, sources: Collection[str]) -> int:
         """Drop all of it."""
         return self.working.forget(self.principal)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names that a principal's working memory took from messages, it does not say which."""
+
+    working: WorkingMemory
+    principal: str
+    now: datetime
+    name: str = "working"
+
+    def erase(self, sources: Collection[str]) -> int:
+        """Drop all that were not written by a host; from how many conversations."""
+        theirs = [of for of in self.working.store.conversations() if of.principal == self.principal]
+        with_names = [of for of in theirs if self._has_names(of)]
+        for of in with_names:
+            self.working.merge_entities(of, _of_hosts, self.now)
+        return len(with_names)
+
+    def _has_names(self, of: Conversation) -> bool:
+        noted = self.working.peek(of, self.now).get(ENTITIES)
+        return isinstance(noted, list) and any(isinstance(e, dict) and is_ours(e) for e in noted)
+
+
+def _of_hosts(noted: list[dict[str, JSON]]) -> list[JSON]:
+    return [entity for entity in noted if not is_ours(entity)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from memsim.memory.acl import Where
 from memsim.memory.derived import (
     Descent,
     Erased,
+    Settle,
     Tier,
     each,
     erase_entries,
@@ -40,6 +41,8 @@ _OWN = frozenset(CATEGORIES) - {"core", "custom"}
 
 AGEING: frozenset[Layer] = frozenset({"episodic", "semantic", "long_term"})
 
+_MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
+
 Term = int | timedelta | None
 """How long: whole days, or to the microsecond. Nothing and None mean for ever."""
 
@@ -56,7 +59,8 @@ class Policy:
         archive_after: after which an entry is put away, whatever its category's retention.
         purge_after: after which what was put away is erased.
         purged: by category, as `retention`: what holds in place of `purge_after`.
-        derived: whether what was derived from a message goes when the message is erased.
+        derived: whether what the memory made of a message of its own accord goes when the message
+            is erased. What somebody stored has a term of its own.
         layers: which layers grow old.
 
     Raises:
@@ -139,6 +143,14 @@ class Outcome:
         return self.error is None and self.left == 0
 
 
+def has_own_term(entry: Entry) -> bool:
+    """Whether an entry lasts as long as itself, whatever becomes of the messages that it is of.
+
+    What is core or pinned does, and what somebody chose to keep.
+    """
+    return is_held(entry) or entry.layer not in _MADE
+
+
 def owners_due(store: Store, policy: Policy, now: datetime) -> list[str]:
     """Whose entries are due, by name in order; the store is read through once.
 
@@ -159,6 +171,7 @@ def clean(
     *,
     put: Callable[[Sequence[Entry]], None] | None = None,
     tiers: Sequence[Tier] = (),
+    settle: Settle | None = None,
 ) -> Outcome:
     """Put away and erase what of one principal's is due; nobody else's is looked at.
 
@@ -173,8 +186,9 @@ def clean(
         put: writes entries together with their vectors; the store's own `write`, which leaves
             entries without, where none is given.
         tiers: where else to erase what erased messages said.
+        settle: as `erase_entries`.
     """
-    work = _Pass(store, owner, policy, utc(now), put or store.write, tiers)
+    work = _Pass(store, owner, policy, utc(now), put or store.write, tiers=tiers, settle=settle)
     try:
         work.archive()
         work.erase()
@@ -191,7 +205,9 @@ class _Pass:
         policy: Policy,
         now: datetime,
         put: Callable[[Sequence[Entry]], None],
+        *,
         tiers: Sequence[Tier],
+        settle: Settle | None,
     ) -> None:
         self._store = store
         self._owner = owner
@@ -199,6 +215,7 @@ class _Pass:
         self._now = now
         self._put = put
         self._tiers = tiers
+        self._settle = settle
         self._archived = 0
         self._erased: list[Erased] = []
 
@@ -216,7 +233,7 @@ class _Pass:
     def erase(self) -> None:
         """Erase what is due, a page at a time, and before it what was derived from it."""
         due = self._due(self._policy.to_erase)
-        descent = Descent(self._store, (self._owner,)) if due and self._policy.derived else None
+        descent = self._descent() if due and self._policy.derived else None
         for begin in range(0, len(due), PAGE):
             page = self._store.get(due[begin : begin + PAGE])
             still = [e for e in page if self._policy.to_erase(e, self._now)]
@@ -240,8 +257,17 @@ class _Pass:
         sources = sorted({source for e in due if (source := original_of(e)) is not None})
         gone = {e.id: e for e in due}
         if descent is not None:
-            gone |= {e.id: e for e in descent.of(sources, held=True)}
-        return erase_entries(self._store, list(gone.values()), sources=sources, tiers=self._tiers)
+            gone |= {e.id: e for e in descent.of(sources)}
+        return erase_entries(
+            self._store,
+            list(gone.values()),
+            sources=sources,
+            tiers=self._tiers,
+            settle=self._settle,
+        )
+
+    def _descent(self) -> Descent:
+        return Descent(self._store, (self._owner,), has_own_term)
 
     def _due(self, due: Callable[[Entry, datetime], bool]) -> list[str]:
         where = Where(reader=None, owner=self._owner, layers=self._policy.layers, archived=None)

@@ -29,6 +29,8 @@ VERSION = 1
 DATE_TOKENS = 8
 """Tokens that a line of recalled messages has beside its text: its day, its end."""
 
+_CALLED = {"workspace": "pages"}
+
 MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
 """What the memory keeps of its own accord of what is said."""
 
@@ -81,8 +83,16 @@ class Keeping:
             "audit": audit.save(),
         }
 
-    def load(self, saved: Any) -> tuple[AuditTrail, Mapping[str, int]]:  # noqa: ANN401 - as above
+    def load(
+        self,
+        saved: Any,  # noqa: ANN401 - as above
+        begin: Callable[[], None],
+    ) -> tuple[AuditTrail, Mapping[str, int]]:
         """Take over a saved memory in place of the present one, but for two things.
+
+        Args:
+            saved: what `save` gave.
+            begin: is called before anything changes, when it has been seen to be a memory.
 
         Returns:
             Its audit trail, and the places of its entries, for `restore`.
@@ -102,6 +112,7 @@ class Keeping:
             audit = AuditTrail.load(saved["audit"])
             states = [(part, part_of(saved, name)) for name, part in self.parts.items()]
         before = [(part, part.save()) for part, _ in states]
+        begin()
         try:
             for part, state in states:
                 part.load(state)
@@ -146,9 +157,12 @@ def part_of(saved: Any, name: str) -> Any:  # noqa: ANN401 - as above
     """A part of a saved state, or an empty one where the state is older than the part.
 
     Raises:
-        LookupError: it is missing; or the state is none at all, and another of `reading`'s errors.
+        StateError: the memory was saved without it.
+        LookupError: the state is none at all, and another of `reading`'s errors.
     """
-    return saved.get(name, {}) if name in _SINCE else saved[name]
+    if name not in saved and name not in _SINCE:
+        raise StateError(f"the memory was saved without {_CALLED.get(name, name)}")
+    return saved.get(name, {})
 
 
 @contextmanager

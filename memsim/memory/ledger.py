@@ -207,6 +207,12 @@ class InjectionLedger:
                 return self._state(old, now) != "free"
         raise _contended()
 
+    def free(self, principal: str, items: Collection[str], now: datetime) -> int:
+        """Free items in all conversations of a principal's; how many were claimed or injected."""
+        theirs = [of for of in self.store.conversations() if of.principal == principal]
+        known = [(of, item) for of in theirs for item in self.look(of) if item in items]
+        return sum(self.evict(of, item, now) for of, item in known)
+
     def state(self, of: Conversation, item: str, now: datetime) -> State:
         """What an item is at this moment."""
         return self._state(self.store.read(of).get(item) if item else None, now)

@@ -114,7 +114,7 @@ class Memory:
         self._backlog, self._timeline, self._keeping = parts.backlog, parts.timeline, parts.keeping
         self._identity = parts.identity
         self._recaller, self._composer, self._turns = parts.recaller, parts.composer, parts.turns
-        self._ageing = Ageing(parts, tell)
+        self._ageing = Ageing(parts, tell, self._settle)
         self._restore({})
 
     # -- what is said
@@ -484,7 +484,7 @@ class Memory:
         Raises:
             StateError: it is no such memory.
         """
-        self.audit, order = self._keeping.load(saved)
+        self.audit, order = self._keeping.load(saved, lambda: self._begin(saved))
         self._restore(order)
 
     def close(self) -> None:
@@ -506,6 +506,12 @@ class Memory:
 
     def _place(self, entry: Entry) -> None:
         self._keeping.place(entry)
+
+    def _begin(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
+        """A saved memory is about to be taken over."""
+
+    def _settle(self) -> None:
+        """Old messages are gone from all but the store, which is to have none of them next."""
 
     def _follow(self, principals: Iterable[str]) -> None:
         """Have the index follow the pages that somebody changed; one's failure holds up no other.

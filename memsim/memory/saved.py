@@ -17,8 +17,8 @@ The state is written when a turn ends, before anything is made of what was said 
 all is made; before what an agent notes of a turn is written on a page; when something is forgotten
 or a permission changes; and by `keep` and `close`. A process that is killed loses what was said in
 the turn since then. What it had begun is finished: what was still to be done with messages is done
-with the next turn, and what was still to be forgotten or shared is forgotten or shared when the
-memory is next opened.
+with the next turn, and what was still to be forgotten, shared or loaded is forgotten, shared or
+loaded when the memory is next opened.
 
 Copies of what was damaged, `*.damaged-*`, are kept until something is forgotten: they may hold that
 as well, so that all of them are deleted with it.
@@ -30,6 +30,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from memsim.errors import ModelError, StateError, StoreError
 from memsim.files import WAIT
 from memsim.memory.acl import somebody
 from memsim.memory.assembly import OFFLOADED
@@ -72,6 +73,7 @@ class SavedMemory(Memory):
         self._kept = kept.save()
         self._forgetting: tuple[str, list[str]] | None = None
         self._applying: tuple[str, list[str]] | None = None
+        self._loading: JSON = None
         self._written = ""
         self._placed: list[str] = []
         self._order = home.order()
@@ -131,9 +133,11 @@ class SavedMemory(Memory):
         Copies of what was damaged go as well, and are counted as `damaged copies`.
 
         Raises:
+            ValueError: a name cannot be encoded: there is nothing of it; nothing has changed.
             StoreError: it could not be finished; it is when the memory is next opened.
         """
         meant = sorted(set(sources))
+        canonical([principal, [*meant]])
         self._forgetting = somebody(principal), meant
         self.keep()
         erased = self._home.without_copies(super().forget(principal, meant))
@@ -178,9 +182,13 @@ class SavedMemory(Memory):
         self._applied()
 
     def grant(self, grant: Grant) -> None:
-        """Let a reader see a category, or all; as `Memory.grant`."""
-        super().grant(grant)
-        self.keep()
+        """Let a reader see a category, or all; as `Memory.grant`.
+
+        Raises:
+            StoreError: it could not be written, and nothing changes.
+        """
+        with self._permitting():
+            super().grant(grant)
 
     def revoke(self, grant: Grant) -> None:
         """Take it back; as `Memory.revoke`."""
@@ -188,12 +196,20 @@ class SavedMemory(Memory):
         self.keep()
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - as Memory
-        """Take over what `save` gave, in place of the present memory; the audit trail goes on."""
-        own = self.audit
-        super().load(saved)
-        self.audit = own
-        self._home.reorder(self._timeline.order(), self.keep)
-        self.keep()
+        """Take over what `save` gave, in place of the present memory; the audit trail goes on.
+
+        Raises:
+            StateError: as `Memory.load`; nothing has changed.
+            StoreError: as `Memory.load`.
+            ModelError: as `Memory.load`.
+        """
+        try:
+            self._take_over(saved)
+        except (StateError, StoreError, ModelError):
+            if self._loading is not None:
+                self._loading = None
+                self.keep()
+            raise
 
     def close(self) -> None:
         """Do what is left to do, keep it, and release the folder; a second call does nothing.
@@ -211,16 +227,41 @@ class SavedMemory(Memory):
             self.vault.close()
             self._home.close()
 
+    def _begin(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
+        # Of a process that is killed on the way, the entries would be others than the state's.
+        self._loading = saved
+        try:
+            self.keep()
+        except BaseException:
+            self._loading = None
+            raise
+
+    def _take_over(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
+        own = self.audit
+        super().load(saved)
+        self.audit, self._loading = own, None
+        self._home.reorder(self._timeline.order(), self.keep)
+        self.keep()
+
     @contextmanager
-    def _changing(self, owner: str, sources: list[str]) -> Iterator[None]:
-        """Have a permission written before entries follow it, so that they always can."""
+    def _permitting(self) -> Iterator[None]:
+        """Have permissions stay as they were where they cannot be written."""
         before = self.permissions.save()
-        self._applying = owner, sources
         try:
             yield
             self.keep()
         except BaseException:
             self.permissions.load(before)
+            raise
+
+    @contextmanager
+    def _changing(self, owner: str, sources: list[str]) -> Iterator[None]:
+        """Have a permission written before entries follow it, so that they always can."""
+        self._applying = owner, sources
+        try:
+            with self._permitting():
+                yield
+        except BaseException:
             self._applying = None
             raise
 
@@ -246,6 +287,7 @@ class SavedMemory(Memory):
             "backlog": self._backlog.save(),
             "forgetting": forgetting,
             "applying": applying,
+            "loading": self._loading,
             **{name: part.save() for name, part in self._parts()},
             **self._home.marks(),
             "audit": {
@@ -265,6 +307,10 @@ class SavedMemory(Memory):
             applying = state.get("applying")
             if applying is not None:
                 owner, shared = applying
+            loading = state.get("loading")
+        if loading is not None and self._home.readonly:
+            said = "another memory was being loaded into it: open it once to finish that"
+            raise StateError(f"{self.folder}: {said}")
         for part, saved in parts:
             part.load(saved)
         if self._home.readonly:
@@ -273,6 +319,9 @@ class SavedMemory(Memory):
         self._home.tidy([name for name, _ in self.conversations])
         self._written = canonical(state)
         self._backlog.take_over(backlog)
+        if loading is not None:
+            self._take_over(loading)
+            return
         if applying is not None:
             self._reapply(owner, frozenset(shared))
             self.keep()
@@ -289,6 +338,10 @@ class SavedMemory(Memory):
     def _restore(self, order: Mapping[str, int]) -> None:
         super()._restore(order or self._order)
         self._placed.clear()
+
+    def _settle(self) -> None:
+        # Once their entries are gone, nothing leads to what else is kept of them.
+        self.keep()
 
     def _sourced(self) -> None:
         self.keep()

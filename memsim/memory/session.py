@@ -225,6 +225,8 @@ class Session:
         """
         with reading("a conversation is damaged"):
             if self._buffer is not None:
+                if "lines" not in saved:
+                    raise StateError("the conversation was saved without a summary")
                 self._buffer.load(saved)
             else:
                 self.window.load(saved["window"])

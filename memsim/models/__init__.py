@@ -112,6 +112,7 @@ class Reply:
             cannot say.
         line_sources: where the text is one statement a line, the same for each line; a line that
             has none was carried on from `previous`, word for word. None when the model cannot say.
+            Of another number of lines than the text has, it says nothing: see `by_line`.
         cost: dollars; None when no price is known.
         cut: whether the model was cut off before it had said everything.
     """
@@ -123,6 +124,14 @@ class Reply:
     sources: tuple[str, ...] | None = None
     line_sources: tuple[tuple[str, ...], ...] | None = None
     cut: bool = False
+
+
+def by_line(reply: Reply) -> list[tuple[str, tuple[str, ...]]] | None:
+    """Each line of a reply with its sources; None where the model cannot say, line by line."""
+    lines = reply.text.splitlines()
+    if reply.line_sources is None or len(lines) != len(reply.line_sources):
+        return None
+    return [*zip(lines, reply.line_sources, strict=True)]
 
 
 def provenance(
@@ -143,13 +152,10 @@ def provenance(
         Ids of original messages by line, in the order of the lines; None when the model cannot
         say.
     """
-    if reply.line_sources is None:
+    said = by_line(reply)
+    if said is None:
         return None
-    lines = reply.text.splitlines()
-    return {
-        line: tuple(dict.fromkeys((*known.get(line, ()), *new)))
-        for line, new in zip(lines, reply.line_sources, strict=True)
-    }
+    return {line: tuple(dict.fromkeys((*known.get(line, ()), *new))) for line, new in said}
 
 
 def check_embedder(ref: str) -> None:

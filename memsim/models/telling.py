@@ -82,5 +82,6 @@ def _head(message: Message, spoken: Sentence, *, named: bool) -> str:
 
 def _speaker(message: Message) -> str:
     if message.role == "user" and fold(message.principal) != "user":
-        return message.principal
+        # A line stays one line, whatever is in a name.
+        return " ".join(message.principal.splitlines())
     return message.role

@@ -379,14 +379,18 @@ class Blobs:
 
 
 def test_what_was_derived_goes_with_its_message() -> None:
-    """Facts and summaries that an erased message is a source of, and what they led to in turn."""
+    """Facts and summaries that an erased message is a source of, and what they led to in turn.
+
+    What somebody stored has a term of its own.
+    """
     fact = entry("fact", layer="semantic", sources=("m1", "m2"))
     blobs = Blobs()
     store = store_of(
         message("m1", age=4 * DAY),
         message("m2"),
         fact,
-        entry("deeper", sources=(fact.id,)),
+        entry("deeper", layer="semantic", sources=(fact.id,)),
+        entry("stored", sources=("m1",)),
         entry("core", layer="core", sources=("m1",)),
         entry("pinned", pinned=True, sources=("m1",)),
         entry("theirs", owner="bo", sources=("m1",)),
@@ -394,8 +398,8 @@ def test_what_was_derived_goes_with_its_message() -> None:
     )
     outcome = clean(store, "ana", Policy(), NOW, tiers=[blobs])
 
-    assert {*state(store)} == {"m2", "core", "pinned", "theirs", "other"}
-    assert outcome.erased.by_tier == {"episodic": 1, "long_term": 1, "offload": 1, "semantic": 1}
+    assert {*state(store)} == {"m2", "stored", "core", "pinned", "theirs", "other"}
+    assert outcome.erased.by_tier == {"episodic": 1, "offload": 1, "semantic": 2}
     assert blobs.erased == ["m1"]
 
 

@@ -126,6 +126,18 @@ def test_a_model_that_fails_keeps_nobody_else_from_being_served() -> None:
     assert ["Hello there."] == [e.summary for e in it.memory.episodic.episodes("ana")]
 
 
+def test_sources_of_other_lines_than_were_written_keep_nobody_from_being_served() -> None:
+    """Which message a line came from is then unknown: it may be any of those that were read."""
+    it = Remembering()
+    complete = it.model.complete
+    it.model.complete = lambda request: replace(complete(request), line_sources=((), ()))  # type: ignore[method-assign]
+
+    [said] = it.say("My desk is 4A.")
+
+    facts = [e for e in it.memory.entries("ana") if e.layer == "semantic"]
+    assert [("My desk is 4A.", (said,))] == [(e.text, e.sources) for e in facts]
+
+
 def test_a_conversation_that_is_taken_up_again_is_concluded_with_what_was_before() -> None:
     """Though its beginning has left the window since."""
     it = Remembering(options=MemoryOptions(vectors=False, window=1))
@@ -249,6 +261,35 @@ def test_an_episode_that_was_forgotten_is_made_anew_without_what_was_forgotten()
         assert [*kept, *added] == [*episode.sources]
 
 
+def test_what_is_left_of_a_concluded_conversation_has_an_episode_again() -> None:
+    """With the next turn after a request to forget; where time took a message, a day later."""
+    policy = Policy(retention={"conversation": 3})
+    it = Remembering(options=MemoryOptions(vectors=False, hygiene=policy))
+    early, gone = it.say("Alpha.", "Beta.", session="one")
+    it.clock.advance(timedelta(days=2))
+    kept = it.say("Gamma.", "Delta.", session="one")
+    it.say("Hm.", session="two")
+    assert ["Alpha.\nBeta.\nGamma.\nDelta."] == _episodes(it)
+
+    it.memory.forget("ana", [gone])
+    it.memory.end_turn("ana")
+    assert ["Alpha.\nGamma.\nDelta."] == _episodes(it)
+
+    it.clock.advance(timedelta(days=1))
+    it.memory.elapse(it.clock.now())
+    assert early not in it.saved()
+    assert [] == _episodes(it)
+    it.clock.advance(timedelta(days=1))
+    it.memory.elapse(it.clock.now())
+    assert ["Gamma.\nDelta."] == _episodes(it)
+    assert kept == [*it.memory.episodic.episodes("ana")[0].sources]
+
+
+def _episodes(it: Remembering) -> list[str]:
+    found = it.memory.episodic.episodes("ana")
+    return [episode.summary for episode in found if episode.summary != "Hm."]
+
+
 def test_an_episode_is_dated_as_what_was_said_and_not_as_when_it_was_concluded() -> None:
     """A conversation is over when the next one begins, which may be weeks later."""
     it = Remembering()
@@ -320,6 +361,19 @@ def test_what_is_brought_up_once_stands_on_the_ledger_until_it_is_dropped() -> N
     assert told("another")
     it.memory.dropped([source, "nothing"], principal="ana", session="ana's")
     assert [True, False] == [told(), told()]
+
+
+def test_a_new_message_is_brought_up_though_one_of_its_id_was_and_is_forgotten() -> None:
+    """The ledger knows items by their messages' ids, and the one that was sent is gone."""
+    it = Remembering(options=MemoryOptions(vectors=False, window=1, once=True))
+    for text in ("My order is A-17.", "My order is C-99."):
+        it.memory.observe(it.message(text, id="m1", session="one"))
+        it.say("Hm.", session="one")
+        asked = it.asked("order?", session="two")
+        assert text in asked.text()
+        it.memory.delivered(asked, principal="ana", session="two")
+        assert text not in it.asked("order?", session="two").text()
+        it.memory.forget("ana", ["m1"])
 
 
 def test_facts_are_read_from_all_that_is_brought_in_at_once() -> None:
@@ -558,6 +612,31 @@ def test_hygiene_reaches_whoever_has_something_there() -> None:
     it.memory.elapse(it.clock.now())
 
     assert [] == [*it.memory.entries(None)]
+
+
+def test_what_an_agent_keeps_outlives_the_message_that_it_was_kept_in() -> None:
+    """An entry lasts as long as its category says, a note as it is used; forgetting takes both.
+
+    What the memory noted by itself goes with the message.
+    """
+    options = MemoryOptions(vectors=False, mode="both", hygiene=Policy(), entities=True)
+    it = Remembering(options=options)
+    message = it.message(CODE)
+    it.memory.observe(message)
+    it.call("memory_store", key="locker", value="7741-B it is", category="daily")
+    it.memory.end_turn()
+    it.clock.advance(timedelta(days=4))
+    it.say("Anna Berg is in Oslo.", session="later")
+    assert "Berg" in it.asked("Hm?", session="later").text()
+    it.call("scratchpad_write", text="locker 7741-B")
+    it.memory.elapse(it.clock.now())
+    assert [] == it.memory.working.entities(Conversation("ana", "later"), it.clock.now())
+
+    kept = {(e.layer, e.text) for e in it.memory.entries("ana") if "7741" in e.text}
+    assert {("long_term", "7741-B it is")} == kept
+    assert "7741" in it.call("scratchpad_read")
+    it.memory.forget("ana", [message.id])
+    assert "7741" not in it.saved()
 
 
 def test_forgetting_touches_nobody_elses() -> None:

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -79,6 +79,36 @@ def leave(memory: SavedMemory) -> None:
     """What is left of a memory when its process is killed."""
     memory.vault.close()
     memory._home.close()
+
+
+@contextmanager
+def dying(memory: SavedMemory, patch: pytest.MonkeyPatch, steps: int) -> Iterator[None]:
+    """Its process is killed after so many steps: before each write, and after it."""
+    left = steps
+
+    def mortal(work: Callable[..., Any]) -> Callable[..., Any]:
+        def step() -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise KeyboardInterrupt
+
+        def work_or_die(*given: Any) -> Any:  # noqa: ANN401 - as the method's own
+            step()
+            done = work(*given)
+            step()
+            return done
+
+        return work_or_die
+
+    store = memory.vault.store
+    with patch.context() as dead:
+        dead.setattr(store, "write", mortal(store.write))
+        dead.setattr(store, "erase", mortal(store.erase))
+        dead.setattr(memory._home, "write", mortal(memory._home.write))
+        with pytest.raises(KeyboardInterrupt):
+            yield
+    leave(memory)
 
 
 def message(n: int, text: str = "", principal: str = "ana", session: str = "s1") -> Message:
@@ -241,6 +271,69 @@ def test_what_was_to_be_forgotten_is_forgotten_on_opening(
     open_it().close()
 
     assert [p.name for p in folder.iterdir() if b"A-21" in p.read_bytes()] == []
+
+
+@pytest.mark.parametrize("killed", range(6))
+def test_hygiene_that_is_killed_anywhere_is_finished_by_the_next(
+    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch, killed: int
+) -> None:
+    """Before and after each write: what led to the rest is in the store until the rest is gone."""
+    memory = open_it(options=MemoryOptions(hygiene=Policy()))
+    memory.observe(message(3))
+    memory.observe(message(1, "Hello.", principal="bo"))
+    memory.end_turn()
+    memory.share("ana", "bo", ["ana3"])
+    later = START + timedelta(days=4)
+    with dying(memory, monkeypatch, killed):
+        memory.elapse(later)
+
+    again = open_it()
+    again.elapse(later)
+    again.close()
+
+    assert [] == [p.name for p in folder.iterdir() if p.is_file() and b"A-21" in p.read_bytes()]
+    permissions = Snapshot(folder / "state.json", FORMAT).load()["permissions"]
+    assert {"ana": {"bo": []}} == permissions["shared"]
+
+
+@pytest.mark.parametrize("killed", range(8))
+def test_a_load_that_is_killed_is_finished_on_opening_or_had_not_begun(
+    open_it: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: int
+) -> None:
+    """Nobody is shown the entries of one memory beside the conversations of another."""
+    with open_memory(tmp_path / "other", now=lambda: START, embedder="hash:dim=16") as other:
+        other.observe(message(1, "My cat is Tom.", principal="bo", session="s2"))
+        other.end_turn()
+        saved = other.save()
+    memory = open_it()
+    talk(memory, 1)
+    with dying(memory, monkeypatch, killed):
+        memory.load(saved)
+    if 1 <= killed < 7:
+        with pytest.raises(StateError, match="open it once"):
+            open_it(readonly=True)
+
+    again = open_it()
+
+    told = [m.id for _, s in again.conversations for m in s.window]
+    kept = [e.key for e in again.entries(None) if e.layer == "episodic"]
+    assert (["bo1"] if killed else ["ana0"]) == told == kept
+    talk(again, 1, first=7)
+    again.close()
+    assert len(kept) + 1 == len([e for e in open_it().entries(None) if e.layer == "episodic"])
+
+
+def test_what_a_saved_memory_lacks_is_told_by_name(open_it: Open, tmp_path: Path) -> None:
+    """It is a memory all the same, and not to be looked into for damage."""
+    with open_memory(tmp_path / "other", now=lambda: START, embedder="hash:dim=16") as other:
+        other.observe(message(1))
+        saved = other.save()
+    memory = open_it(options=MemoryOptions(summary=True), workspace=True)
+
+    with pytest.raises(StateError, match="saved without pages"):
+        memory.load(saved)
+    with pytest.raises(StateError, match="saved without a summary"):
+        memory.load({**saved, "workspace": {}})
 
 
 def test_what_is_forgotten_stands_in_no_file(open_it: Open, folder: Path) -> None:
@@ -629,8 +722,15 @@ def test_what_cannot_be_encoded_is_refused_at_once(open_it: Open) -> None:
     """Half an emoji does not keep everything after it from being saved."""
     memory = open_it()
 
-    with pytest.raises(ValueError, match="cannot be encoded"):
-        memory.observe(message(0, "\ud800"))
+    for bad in (
+        lambda: memory.observe(message(0, "\ud800")),
+        lambda: memory.forget("ana", ["m1\ud800"]),
+        lambda: memory.forget("\ud800", ["m1"]),
+        lambda: memory.grant(Grant(owner="ana", reader="\ud800")),
+        lambda: memory.share("ana", "\ud800", ["m1"]),
+    ):
+        with pytest.raises(ValueError, match="cannot be encoded"):
+            bad()
 
     talk(memory, 1)
     memory.close()

@@ -165,6 +165,20 @@ def test_a_model_that_cannot_say_gives_no_provenance() -> None:
     assert provenance(Reply(text="The port is 8443."), {}) is None
 
 
+def test_sources_of_another_number_of_lines_are_no_provenance() -> None:
+    """Of which line they are cannot be told, and a wrong origin is worse than none."""
+    assert provenance(Reply(text="One.\nTwo.", line_sources=(("m1",),)), {}) is None
+
+
+def test_a_line_is_one_line_whatever_the_name_of_who_said_it_holds() -> None:
+    """Else its sources were another line's."""
+    message = said("user", "I live in Oslo.", id="m1", principal="eve\u2028\r\nb\n")
+
+    reply = summarise(message)
+
+    assert ("eve  b: I live in Oslo.", (("m1",),)) == (reply.text, reply.line_sources)
+
+
 def test_a_rolling_summary_fades() -> None:
     """Facts are lost little by little, the oldest of equals first, and never all at once."""
     previous, survivors = "", []

@@ -12,7 +12,7 @@ from memsim.clock import utc
 from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.state import JSON, reading
 from memsim.message import EPOCH
-from memsim.models import Request, provenance
+from memsim.models import Request, by_line, provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -235,9 +235,10 @@ def _traced(
         found = (lines.get((s, line), behind.get(s, (s,))) for s in sources)
         return tuple(dict.fromkeys(i for ids in found for i in ids))
 
-    if reply.line_sources is None:
-        return replace(reply, sources=None if reply.sources is None else through(reply.sources))
-    said = zip(reply.text.splitlines(), reply.line_sources, strict=True)
+    said = by_line(reply)
+    if said is None:
+        sources = None if reply.sources is None else through(reply.sources)
+        return replace(reply, sources=sources, line_sources=None)
     traced = tuple(through(sources, line.strip()) for line, sources in said)
     return replace(
         reply,

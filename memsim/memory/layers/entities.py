@@ -77,9 +77,14 @@ def noted_with(
             if "last" in known:
                 known["last"] = message.time.isoformat()
             entities.append(known)
-    ours = [n for n, entity in enumerate(entities) if entity.keys() == _OURS]
+    ours = [n for n, entity in enumerate(entities) if is_ours(entity)]
     over = set(ours[: max(0, len(ours) - NOTED)])
     return [entity for n, entity in enumerate(entities) if n not in over]
+
+
+def is_ours(entity: Mapping[str, JSON]) -> bool:
+    """Whether an entity was noted here, and not written by a host."""
+    return entity.keys() == _OURS
 
 
 def names_in(message: Message) -> list[str]:
