@@ -58,30 +58,25 @@ class Tiers:
             now: the present.
         """
         tiers = [*self._said(principal), _Notes(self.working, principal)]
-        return [*tiers, *self._pages(principal, telling, now)]
+        if self.workspace is not None:
+            tiers.append(_Pages(self.workspace, principal, telling, now))
+        return tiers
 
     def aged(self, principal: str, now: datetime, *, derived: bool) -> list[Tier]:
         """What a principal's messages are erased from when their time is over, beside the store.
 
-        What an agent or a host wrote in working memory has a time of its own.
+        What an agent or a host wrote has a time of its own, in working memory and on pages.
 
         Args:
             principal: whose.
             now: the present.
-            derived: whether what an agent noted of them goes as well.
+            derived: whether the names that the memory noted of them go as well.
         """
-        if not derived:
-            return self._said(principal)
-        names = _Names(self.working, principal, now)
-        return [*self._said(principal), names, *self._pages(principal, (), now)]
+        names = [_Names(self.working, principal, now)] if derived else []
+        return [*self._said(principal), *names]
 
     def _said(self, principal: str) -> list[Tier]:
         return [_Waiting(self.backlog, principal), _Histories(self.conversations, principal)]
-
-    def _pages(self, principal: str, telling: Collection[str], now: datetime) -> list[Tier]:
-        if self.workspace is None:
-            return []
-        return [_Pages(self.workspace, principal, telling, now)]
 
     def _telling(self, principal: str, sources: Collection[str]) -> frozenset[str]:
         ids = [entry_id(principal, "episodic", source) for source in sorted(sources)]

@@ -218,7 +218,7 @@ from memsim.memory.retrieval import chroma
 
 chroma.BATCH = 4
 vectors = np.eye(12, dtype=np.float32)
-stores = [chroma.ChromaStore() for _ in range(20)]
+stores = [chroma.ChromaStore() for _ in range(40)]
 for store in stores:
     store.add(range(12), vectors)
 for store in 2 * stores:

@@ -314,22 +314,21 @@ def test_nothing_is_kept_of_lines_that_are_gone(tmp_path: Path) -> None:
     assert ["", ""] == [ours.workspace.of("ana").read(n) for n in ("MEMORY.md", name)]
 
 
-@pytest.mark.parametrize("derived", [True, False])
-def test_a_message_whose_time_is_over_takes_its_notes_along(tmp_path: Path, derived: bool) -> None:
-    """Unless what is derived is to stay; pages that nobody noted of it do not grow old."""
+def test_notes_outlast_the_messages_that_they_are_of(tmp_path: Path) -> None:
+    """Until these are forgotten: a page is for whoever keeps it, and does not grow old."""
     ours = memory(tmp_path)
     assert ours.workspace is not None
     ours.observe(said("user", "I could eat chilli all day.", id="m1", principal="ana"))
     name = ours.note("ana", "likes it spicy")
     ours.end_turn()
-    ours.note("ana", "mine")
-    ours.options = replace(ours.options, hygiene=Policy(derived=derived))
+    ours.options = replace(ours.options, hygiene=Policy())
 
     ours.elapse(EPOCH + timedelta(days=400))
 
     assert [] == [e for e in ours.entries(None) if e.layer == "episodic" and e.key == "m1"]
-    page = ours.workspace.of("ana").read(name) or ""
-    assert ("spicy" not in page, "mine" in page) == (derived, True)
+    assert "spicy" in (ours.workspace.of("ana").read(name) or "")
+    ours.forget("ana", ["m1"])
+    assert "spicy" not in (ours.workspace.of("ana").read(name) or "")
 
 
 def test_a_state_of_before_knows_nothing_of_notes(tmp_path: Path) -> None:
