@@ -39,9 +39,9 @@ from memsim.memory.workspace import WorkspaceFull
 from memsim.models import ToolSpec
 
 if TYPE_CHECKING:
+    from memsim.memory.asked import Asked
     from memsim.memory.audit import Outcome
     from memsim.memory.entry import Entry
-    from memsim.memory.memory import Memory
 
 MOST_RESULTS = 100
 """Results that a search gives at most, whatever it is asked for."""
@@ -110,7 +110,7 @@ class Tools:
         session: in which conversation.
     """
 
-    def __init__(self, memory: Memory, principal: str, session: str) -> None:
+    def __init__(self, memory: Asked, principal: str, session: str) -> None:
         self._memory = memory
         self._principal = principal
         self._session = session

@@ -1,0 +1,95 @@
+"""What becomes of what a memory holds: who may see it, what is forgotten, what grows old."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from memsim.memory.acl import Grant, somebody
+from memsim.memory.derived import Erased
+from memsim.memory.made import Made
+
+
+class Governed(Made):
+    """A memory as its owners govern it."""
+
+    def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
+        """An owner lets a reader see some messages, from the next read on.
+
+        What the memory made of them stays the owner's, as what they stored under a key does.
+        """
+        meant = frozenset(sources)
+        self.permissions.share(somebody(owner), somebody(reader), meant)
+        self._reapply(owner, meant)
+
+    def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
+        """The owner takes it back."""
+        meant = frozenset(sources)
+        self.permissions.unshare(somebody(owner), somebody(reader), meant)
+        self._reapply(owner, meant)
+
+    def grant(self, grant: Grant) -> None:
+        """An owner lets a reader see all of a category, or all of theirs."""
+        somebody(grant.owner)
+        somebody(grant.reader)
+        self.permissions.grant(grant)
+
+    def revoke(self, grant: Grant) -> None:
+        """The owner takes it back."""
+        self.permissions.revoke(grant)
+
+    # -- forgetting and ageing
+
+    def meant(self, principal: str, text: str) -> tuple[str, ...]:
+        """The message of a principal's own that a request in words speaks of most.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        self._turns.record(principal)
+        return self._ageing.meant(principal, text)
+
+    def forget(self, principal: str, sources: Iterable[str]) -> Erased:
+        """Erase messages of a principal's own, and all that was made from them, everywhere.
+
+        What was said of the same thing elsewhere stays: see `requests` for how it was asked for.
+        Working memory does not say where it has its notes from, so the principal's goes as a whole.
+
+        Raises:
+            StoreError: the store failed on the way; doing it again finishes it.
+        """
+        self._turns.record(somebody(principal))
+        return self._ageing.forget(principal, frozenset(sources), self.now())
+
+    def requests(self, principal: str, sources: Iterable[str]) -> tuple[str, ...]:
+        """Ids of a principal's latest messages that ask for these to be forgotten, and name them.
+
+        Whoever does not want such a request to keep what it was to erase forgets it as well.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        self._turns.record(somebody(principal))
+        return self._ageing.requests(principal, frozenset(sources))
+
+    def elapse(self, now: datetime) -> None:
+        """Time has passed: what nobody used for too long expires, and hygiene is done.
+
+        A conversation in which nothing was said for a day is over, and concluded.
+
+        Raises:
+            StoreError: the store failed on the way, or a page cannot be read; the next call goes
+                on.
+            ModelError: the model failed; what it was to conclude is concluded at the next call.
+        """
+        self._turns.record()
+        self.working.sweep(now)
+        self.ledger.sweep(now)
+        self.conversations.sweep(now)
+        try:
+            if self.workspace is not None:
+                self._follow({*self.permissions.known(), *self.workspace.known()})
+        finally:
+            if self.options.hygiene is not None:
+                self._ageing.elapse(self.options.hygiene, now)
+        self._turns.rest(now)
