@@ -30,7 +30,10 @@ from memsim.suite.single import run
 
 ROOT = Path(__file__).resolve().parents[1]
 BUDGETS = ("2k", "4k", "8k")
-STRATEGIES = ("layered", "bm25", "hybrid", "vector", "rolling_summary", "sliding_window")
+STRATEGIES = (
+    *("layered", "bm25", "hybrid", "vector", "rolling_summary", "sliding_window"),
+    *("agenticx", "agentscope", "prx", "cogtrix", "aegis"),
+)
 SWEEP = tuple(f"bm25:k={k}" for k in (3, 5, 20, 40))
 CONTROLS = ("full_context", "oracle")
 DATASETS = {"locomo": "locomo", "beam": "beam/100K"}
