@@ -113,8 +113,9 @@ class SavedMemory(Memory):
         """A message was said; as `Memory.observe`.
 
         Raises:
-            AccessError: the message has no principal.
-            ValueError: it holds a text that cannot be encoded.
+            AccessError: as `Memory.observe`.
+            ValueError: it holds a text that cannot be encoded; or as `Memory.observe`.
+            StoreError: as `Memory.observe`.
         """
         canonical(pack([message]))
         super().observe(message)
