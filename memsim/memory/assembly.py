@@ -190,6 +190,7 @@ def _sessions(
         messages=options.window,
         keep=room if options.summary else None,
         limit=int(budget * options.summary_share),
+        share=options.summary_share / options.history_share,
         thinning=thinning,
         blobs=offloaded.of(name),
     )

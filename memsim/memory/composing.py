@@ -118,7 +118,8 @@ class Composer:
             room -= pages.tokens
         notes = self._notes(question, min(room, int(question.budget * NOTES_SHARE)))
         room -= notes.tokens
-        history = self._history(question, int(room * self._options.window_share))
+        share = self._options.history_share
+        history = self._history(question, min(room, int(question.budget * share)))
         room -= sum(s.tokens for s in history)
         summary = tuple(s for s in history if s.layer == "summary")
         window = tuple(s for s in history if s.layer != "summary")

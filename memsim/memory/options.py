@@ -84,6 +84,11 @@ class MemoryOptions:
             raise ValueError(f"mode is {self.mode!r}: it is 'framework', 'agent' or 'both'")
 
     @property
+    def history_share(self) -> float:
+        """Share of the budget that the latest messages may take, with the summary, if any."""
+        return min(1.0, self.window_share + (self.summary_share if self.summary else 0.0))
+
+    @property
     def extracts(self) -> bool:
         """Whether facts are extracted without anybody's asking."""
         return self.facts and self.mode != "agent"

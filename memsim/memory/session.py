@@ -46,6 +46,7 @@ class Session:
         messages: latest messages that are shown.
         keep: tokens that stay verbatim before the oldest are summarised; None for no summary.
         limit: tokens that the summary may have.
+        share: of a budget that the summary may take; the messages have the rest.
         thinning: what becomes of long messages; they stay as they are where None.
         blobs: where what is offloaded goes; in this process unless told otherwise.
     """
@@ -57,13 +58,16 @@ class Session:
         messages: int,
         keep: int | None,
         limit: int,
+        share: float = 0.5,
         thinning: Thinning | None = None,
         blobs: Blobs | None = None,
     ) -> None:
         self._counter = counter
         self._messages = messages
         self._buffer = (
-            SummaryBuffer(counter, keep=keep, limit=limit, voice="user") if keep else None
+            SummaryBuffer(counter, keep=keep, limit=limit, share=share, voice="user")
+            if keep
+            else None
         )
         self.window = (
             self._buffer.window if self._buffer else Window(counter, messages=4 * messages)

@@ -15,8 +15,10 @@ from memsim.memory.clipping import shorter
 from memsim.memory.compaction.blobs import stored
 from memsim.memory.compaction.chain import Chain
 from memsim.memory.compaction.duplicates import Deduplicate
+from memsim.memory.compaction.keeping import Keep
 from memsim.memory.compaction.offload import Offload
 from memsim.memory.compaction.results import ShortenResults
+from memsim.memory.compaction.rolling import is_telling
 from memsim.memory.compaction.shape import Means, State
 
 if TYPE_CHECKING:
@@ -28,8 +30,9 @@ if TYPE_CHECKING:
     from memsim.message import Message
     from memsim.tokens import TokenCounter
 
-LARGE, LONG = 5 * 1024, 2000
-"""Characters beyond which content is offloaded, and a tool's result is shortened, at least."""
+LARGE, LONG, LEAST = 5 * 1024, 2000, 1000
+"""Characters beyond which any content is offloaded, and a tool's result shortened; and up to which,
+in however small a window, nothing is done."""
 
 MOST = 32 * 1024
 """Bytes of UTF-8 that the texts of one message may have in a window."""
@@ -43,7 +46,7 @@ class Thinning:
 
     Attributes:
         counter: token counts.
-        room: tokens that a window usually has. In one of so many, what is half as long stays.
+        room: tokens that a window usually has. What would take more than half of it is too long.
         offload: whether large content goes to a blob, with a reference in its place.
         shorten: whether the results of tools are shown by beginning and end.
         deduplicate: whether what one speaker says twice on a day, word for word, stands once.
@@ -60,17 +63,20 @@ class Thinning:
         steps: list[Step] = []
         if self.deduplicate:
             steps.append(Deduplicate(last=1))
+        half = max(LEAST, 2 * self.room)
         if self.offload:
-            steps.append(Offload(over=max(LARGE, 2 * self.room), answered=True, last=1))
+            steps.append(Offload(over=LARGE, answered=True, last=1))
         if self.shorten:
-            over = self.over
+            over = min(LONG, half)
             steps.append(ShortenResults(over=over, head=over // 5, tail=over // 10, last=1))
+        if self.offload and half < LARGE:
+            steps.append(Offload(over=half, answered=True, last=1))
         object.__setattr__(self, "_chain", Chain(steps=tuple(steps), name="thinning"))
 
     @property
     def over(self) -> int:
         """Characters up to which no message is too long."""
-        return max(LONG, self.room)
+        return min(LONG, max(LEAST, 2 * self.room))
 
     def may_thin(self, message: Message) -> bool:
         """Whether there may be less of a message, once it has been answered."""
@@ -82,7 +88,10 @@ class Thinning:
         Raises:
             StoreError: something could not be offloaded; nothing has changed.
         """
-        means = Means(counter=self.counter, now=now, blobs=blobs)
+        # Whoever spoke last has had an answer, where the assistant's words come after theirs.
+        answered = bool(history) and history[-1].role == "assistant" and is_telling(history[-1])
+        keep = Keep(current=not answered)
+        means = Means(counter=self.counter, now=now, blobs=blobs, keep=keep)
         return self._chain(tuple(history), State(), means)
 
     def admitted(self, message: Message, blobs: Blobs) -> Message | None:

@@ -34,6 +34,7 @@ class SummaryBuffer:
         counter: token counts.
         keep: tokens that stay verbatim.
         limit: tokens that the summary's section may have.
+        share: of a budget beyond which an older part of the summary is left out.
         voice: who the summary speaks as. As `user` it has no more authority than those whose words
             it was made from, and what they said can close or forge no block.
     """
@@ -44,12 +45,14 @@ class SummaryBuffer:
         *,
         keep: int,
         limit: int,
+        share: float = SHARE,
         voice: Literal["system", "user"] = "system",
     ) -> None:
         self._counter = counter
         self._voice: Literal["system", "user"] = voice
         self._keep = keep
         self._limit = limit
+        self._share = share
         self.window = Window(counter)
         self.summary = Summary()
         self._section: tuple[Summary, int, Section] | None = None
@@ -95,7 +98,7 @@ class SummaryBuffer:
             budget: in tokens.
             last: at most so many messages.
         """
-        summary = self._summary_section(int(budget * SHARE))
+        summary = self._summary_section(int(budget * self._share))
         showing = self.showing() if last is None else min(last, self.showing())
         if not showing:
             return (summary,) if summary.messages else ()
