@@ -86,15 +86,13 @@ class Session:
         """A message was said; a late result is left out whose call is not there, or no more."""
         self.sweep(now)
         self._used = now
-        if self._buffer is None:
-            self._make_room(min(size_of(message), MOST))
+        most = self._make_room(message)
         if not self.window.answers_here(message):
             return
-        shown = self._thinning.admitted(message, self._blobs)
+        shown = self._thinning.admitted(message, self._blobs, most)
         if shown is None:
             return
-        if shown is not message:
-            self._whole[message.id] = _digest(message), message.principal
+        self._note(message, shown)
         left = self.window.add(shown)
         self._size += size_of(shown) - sum(map(size_of, left))
         if self._thinning.may_thin(shown):
@@ -257,15 +255,38 @@ class Session:
         section = self.window.section(budget, last=self._messages)
         return (section,) if section.messages else ()
 
-    def _make_room(self, size: int) -> None:
-        for message in [*self.window]:
+    def _make_room(self, message: Message) -> int:
+        """Have the oldest leave for a message; bytes that it may have itself.
+
+        What it belongs to stays, and is cut where there is too much of it.
+        """
+        size = min(size_of(message), MOST)
+        if self._buffer is not None:
+            return MOST
+        joined = self.window.joined(message)
+        for older in [*self.window][: len(self.window) - len(joined)]:
             if self._size + size <= LIMIT:
-                return
-            if message.id in self.window:
-                gone = self.window.drop(len(self.window.group(message.id)))
+                return MOST
+            if older.id in self.window:
+                gone = self.window.drop(len(self.window.group(older.id)))
                 self._size -= sum(map(size_of, gone))
+        if self._size + size <= LIMIT:
+            return MOST
+        most = LIMIT // (len(joined) + 1)
+        cut = [self._thinning.admitted(m, self._blobs, most) or m for m in joined]
+        for was, shown in zip(joined, cut, strict=True):
+            self._note(was, shown)
+        self.window.replace(cut)
+        self._size = sum(map(size_of, cut))
+        return max(0, min(most, LIMIT - self._size))
+
+    def _note(self, message: Message, shown: Message | None) -> None:
+        """Remember what was said, where something else stands for it, or nothing."""
+        if shown != message and not message.composed:
+            self._whole[message.id] = _digest(message), message.principal
 
     def _thinned(self, now: datetime) -> Iterator[Happening]:
+        self._erase([i for i in self._whole if i not in self.window][:-OFFLOADED])
         if not self._thick:
             return
         shown = [*self.window]
@@ -276,11 +297,10 @@ class Session:
             for was, message in zip(shown, whole, strict=True):
                 if left.get(message.id) == message:
                     left[message.id] = was
-                elif not message.composed:
-                    self._whole[message.id] = _digest(message), message.principal
+                else:
+                    self._note(message, left.get(message.id))
             self.window.replace(left.values())
             self._size = sum(map(size_of, self.window))
-            self._erase([i for i in self._whole if i not in self.window][:-OFFLOADED])
             yield from map(_told, (o for o in done.outcome.steps if o.kind == "compaction"))
         self._thick = {m.id: None for m in self.window if self._thinning.may_thin(m)}
 

@@ -94,18 +94,23 @@ class Thinning:
         means = Means(counter=self.counter, now=now, blobs=blobs, keep=keep)
         return self._chain(tuple(history), State(), means)
 
-    def admitted(self, message: Message, blobs: Blobs) -> Message | None:
+    def admitted(self, message: Message, blobs: Blobs, most: int = MOST) -> Message | None:
         """A message as it may stand in a window: itself, or cut where it is too large.
 
         What is cut is offloaded as a whole, if anything is; where that fails, it is on record.
 
+        Args:
+            message: what was said.
+            blobs: of its conversation.
+            most: bytes of UTF-8 that its texts may have.
+
         Returns:
             None where what makes it large are the arguments of a call, which cannot be shortened.
         """
-        if size_of(message) <= MOST:
+        if size_of(message) <= most:
             return message
-        short = _within(message, MOST)
-        if short is not None and self.offload:
+        short = _within(message, most)
+        if short is not None and self.offload and not message.composed:
             with suppress(StoreError):
                 blobs.put(stored((message,)))
         return short

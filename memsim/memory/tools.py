@@ -230,7 +230,8 @@ class Tools:
                 raise
             return Answer("Nothing is offloaded under this reference.", "missing", reference)
         text = "\n".join(message.text for message in found)
-        shown = head(text[start:], RELOADED)
+        rest = text[start:]
+        shown = head(rest, RELOADED) or rest[:RELOADED]  # a cluster may be longer than that
         left = len(text) - start - len(shown)
         if left > 0:
             shown += f"\n[{left} characters more: start = {start + len(shown)}]"

@@ -97,6 +97,14 @@ class Window:
         """Whether a message answers no call, or those alone that stand in the window."""
         return all(call in self._calls for call in message.results)
 
+    def joined(self, message: Message) -> tuple[Message, ...]:
+        """The messages that one would be kept or dropped with: from what it answers on."""
+        called = [self._calls[call] for call in message.results if call in self._calls]
+        if not called:
+            return ()
+        at = bisect_right(self._groups, min(called)) - 1
+        return tuple(self._slice(self._groups[at], self._end))
+
     def remove(self, ids: Iterable[str]) -> tuple[Message, ...]:
         """Take messages out wherever they stand, with the calls or results that belong to them."""
         gone = {m.id for source in ids if source in self._place for m in self.partners(source)}

@@ -155,15 +155,58 @@ def test_what_cannot_be_cut_is_left_out_with_its_results() -> None:
     assert [] == [*ours.offloaded()]
 
 
-def test_a_result_is_left_out_whose_call_would_have_to_make_room_for_it() -> None:
-    """No provider takes a result without its call."""
+def test_a_call_makes_no_room_for_its_own_results() -> None:
+    """They stay together; where they are too large, each is shown in part."""
     ours = session()
-    call, result = looked_up("é" * 15_000)
-    for message in (call, *(said("user", "é" * 15_000, id=name) for name in ("m1", "m2"))):
-        ours.add(message, NOW)
-    ours.add(result, NOW)
+    ids = [f"c{n}" for n in range(4)]
+    uses = tuple(ToolUse(id=i, name="look_up", arguments="{}") for i in ids)
+    ours.add(said("user", "Look all of it up.", id="m0", principal="ana"), NOW)
+    ours.add(Message(id="m1", role="assistant", blocks=uses, principal="ana"), NOW)
+    told = []
+    for n, call in enumerate(ids):
+        block = ToolResult(id=call, text=f"{n} begins. " + "é" * 15_000 + f" {n} ends.")
+        told.append(Message(id=f"r{n}", role="tool", blocks=(block,), principal="ana"))
+        ours.add(told[-1], NOW)
+        assert sum(map(size_of, ours.window)) <= LIMIT
 
-    assert ["m2"] == [m.id for m in ours.window]
+    assert ["m1", "r0", "r1", "r2", "r3"] == [m.id for m in ours.window]
+    assert all(m.text.endswith(f"{n} ends.") for n, m in enumerate([*ours.window][1:]))
+    assert not any(map(ours.is_new, told))
+    ours.add(said("assistant", "There it is.", id="m2", principal="ana"), NOW)
+    ours.compact(MODEL, NOW)
+    assert told == [ours.reload(reference(m.text))[0] for m in [*ours.window][1:-1]]
+
+
+def test_the_latest_of_what_was_offloaded_is_kept_however_it_was() -> None:
+    """What was cut when it came counts as well, though nothing is thinned after it."""
+    ours = session(messages=1)
+    for n in range(OFFLOADED + 30):
+        ours.add(said("user", f"{n} " + "é" * MOST, id=f"m{n}", principal="ana"), NOW)
+        ours.compact(MODEL, NOW)
+
+    assert OFFLOADED <= len([*ours.offloaded()]) <= OFFLOADED + len(ours.window) + 1
+
+
+def test_what_was_answered_last_is_shown_by_its_beginning_too() -> None:
+    """Whoever spoke last has had an answer."""
+    ours = session()
+    ours.add(said("user", LONG, id="m1", principal="ana"), NOW)
+    ours.add(said("assistant", "I see.", id="m2", principal="ana"), NOW)
+    ours.compact(MODEL, NOW)
+
+    assert shown(ours, 600).startswith("It began in the spring.")
+    assert LONG == ours.reload(reference(shown(ours, 600)))[0].text
+
+
+def test_a_used_id_is_no_stale_one() -> None:
+    """What was forgotten may come again, and is shown then."""
+    ours = session(keep=500)
+    ours.add(said("user", "My dog is called Rex.", id="m1", principal="ana"), NOW)
+    ours.add(said("user", "Hello.", id="m2", principal="ana"), NOW + TTL)
+    ours.remove(["m1", "m2"], "ana")
+    ours.add(said("user", "My cat is called Tom.", id="m1", principal="ana"), NOW + TTL)
+
+    assert "Tom" in shown(ours, now=NOW + TTL)
 
 
 def test_the_window_is_never_larger_than_it_may_be() -> None:
@@ -333,3 +376,21 @@ def test_what_a_killed_process_had_offloaded_is_found_or_removed(tmp_path: Path)
 
     assert [] == on_disk(folder, SECRET)
     assert [] == [p for p in (folder / "offloaded").rglob("*") if p.is_file()]
+
+
+@pytest.mark.parametrize("pinned", ["", "Always answer in verse. " * 8])
+def test_what_is_not_summarised_yet_is_shown(pinned: str) -> None:
+    """Nothing that was said lately stands in neither, whatever else stands in a context."""
+    options = MemoryOptions(vectors=False, summary=True, recall=False)
+    it = Remembering(options=options, budget=1000)
+    if pinned:
+        it.memory.core.pin("ana", "rule", pinned, now=it.clock.now(), kind="rule")
+    for n in range(30):
+        it.say(f"Project {n} is painted in colour {n * 7}, as we agreed in the meeting.")
+        session = it.memory.conversations.get("ana's")
+        assert session is not None
+        shown_now = {m.id for s in it.asked("Well?").sections for m in s.messages}
+        assert {m.id for m in session.window} <= shown_now
+    layers = {s.layer: s.tokens for s in it.asked("Well?").sections}
+    assert layers["window"] <= 150
+    assert 75 < layers["summary"] <= 100

@@ -112,6 +112,7 @@ class SummaryBuffer:
         owned = [i for i in wanted if self.summary.owners.get(i) == principal]
         gone.update(dict.fromkeys(owned))
         self.summary = self.summary.without(gone)
+        self._stale = self._stale.difference(gone)
         return tuple(gone)
 
     def own(self, principal: str) -> dict[str, str]:
