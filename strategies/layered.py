@@ -72,6 +72,7 @@ class Layered(Strategy):
             messages show the first alone.
         facts: whether facts are extracted, and later ones supersede earlier ones.
         episodes: whether each conversation that is over is concluded in a summary of its own.
+        episode_tokens: tokens that such a summary may have.
         recall: whether earlier messages are found for each question.
         once: whether each is brought up once in a conversation, as for a host that leaves what was
             recalled in its history.
@@ -82,7 +83,12 @@ class Layered(Strategy):
             conversations.
         mode: who stores and recalls: the framework, the agent by its tools, or both. By the agent
             alone, no fact is extracted, no conversation concluded and nothing recalled unasked.
-            An agent with tools has a workspace as well, whose pages are files.
+        workspace: whether there are pages, which are files: for agents that have tools, or in any
+            case, or never. Without, what an agent notes is kept under keys.
+        hygiene: whether what is old is put away and erased, by category, as `Policy` has it.
+        window_share: share of the budget that the latest messages may take.
+        summary_share: share of it that the summary may take.
+        recall_share: share of it that what is recalled may take.
         store: where entries are kept. Replays keep them in memory, which is fastest; what is found
             is the same in every store that compares exactly. `postgres` and `redis` need a server,
             whose address is in MEMSIM_POSTGRES_URL or MEMSIM_REDIS_URL.
@@ -118,15 +124,23 @@ class Layered(Strategy):
         deduplicate: Switch = "off",
         facts: Switch = "on",
         episodes: Switch = "on",
+        episode_tokens: int = 160,
         recall: Switch = "on",
         once: Switch = "off",
         entities: Switch = "off",
         vectors: Switch = "on",
         acl: Switch = "on",
         mode: Literal["framework", "agent", "both"] = "framework",
+        workspace: Literal["agents", "on", "off"] = "agents",
+        hygiene: Switch = "off",
+        window_share: float = 0.15,
+        summary_share: float = 0.1,
+        recall_share: float = 0.5,
         store: StoreKind = "memory",
     ) -> None:
         super().__init__(env)
+        if k is not None and k < 1:
+            raise ValueError(f"k is {k}: at least 1, or none for as many as fit")
         policy = RecallPolicy(
             fusion=fusion,
             vector=vector,
@@ -154,13 +168,19 @@ class Layered(Strategy):
             deduplicate=_on("deduplicate", deduplicate),
             facts=_on("facts", facts),
             episodes=_on("episodes", episodes),
+            episode_tokens=episode_tokens,
             recall=_on("recall", recall),
             once=_on("once", once),
             entities=_on("entities", entities),
             vectors=_on("vectors", vectors),
             acl=_on("acl", acl),
             mode=mode,
+            hygiene=Policy() if _on("hygiene", hygiene) else None,
+            window_share=window_share,
+            summary_share=summary_share,
+            recall_share=recall_share,
         )
+        pages = workspace == "on" or (workspace == "agents" and mode != "framework")
         self._places = open_places(store, env.folder, env.services, throwaway=True)
         self._memory = Memory(
             self._places.store,
@@ -173,7 +193,7 @@ class Layered(Strategy):
             ledger=InjectionLedger(self._places.ledger),
             budget=env.budget,
             audit=AuditTrail(salt=env.random.randbytes(16)),
-            workspace=None if mode == "framework" else env.folder() / "workspace",
+            workspace=env.folder() / "workspace" if pages else None,
             tell=self._told,
         )
         self._asked: Query | None = None

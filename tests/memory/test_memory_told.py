@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
 from memsim.memory.options import MemoryOptions
+from memsim.memory.retrieval.policy import RecallPolicy
 from memsim.memory.saved import open_memory
 from memsim.memory.tools import TOOLS
 from memsim.message import said
+from strategies.layered import Layered
 from tests.memory.test_thinning import LONG, NOW
 
 PAGE = Path(__file__).parents[2] / "docs" / "memory.md"
@@ -25,9 +28,38 @@ def test_its_page_names_every_option_and_tool(kind: str) -> None:
     part = text.split("## Options")[1].split("## Tools")[0]
     if kind == "tool":
         part = text.split("## Tools")[1].split("## In a folder")[0]
-    names = set(re.findall(r"`([a-z_]+)`", part)) - {"layered", "both", "framework", "principal"}
+    names = set(re.findall(r"`([a-z_]+)`", part)) - {
+        "layered",
+        "both",
+        "framework",
+        "principal",
+        "workspace",
+    }
 
     assert (options if kind == "option" else set(TOOLS)) == names
+
+
+def test_what_its_page_shows_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As somebody who copies it."""
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, str(PAGE), "exec"), {})  # noqa: S102 - our own page
+
+    said = capsys.readouterr().out
+    assert "Ana likes the aisle.\n" == said[: said.index("\n") + 1]
+    assert "Answer in Norwegian." in said
+    assert "A-17" in said
+
+
+def test_every_option_is_a_parameter_of_layered() -> None:
+    """Under its own name, and so are the fields of the policy."""
+    parameters = set(signature(Layered).parameters)
+    options = {f.name for f in fields(MemoryOptions)} - {"policy"}
+    policy = {f.name for f in fields(RecallPolicy)} - {"limit"}
+
+    assert options | policy | {"k"} <= parameters
 
 
 def test_its_page_names_every_file_of_a_folder(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """What a stated fact is about, so that a later one about the same supersedes it.
 
 Read from the sentence by rule, and only where that is plain: `My dentist is Dr. Oyelaran` is about
-`my dentist`, and so is `My new dentist's name is Dr. Bauer` . A sentence that is not plain has no
-subject, and supersedes nothing: keeping two facts costs tokens, dropping a true one costs recall.
+`my dentist`, and so is `My new dentist's name is Dr. Bauer`; `I live in Oslo` is about the same as
+`I moved to Bergen`. A sentence that is not plain has no subject, and supersedes nothing: keeping
+two facts costs tokens, dropping a true one costs recall.
 """
 
 from __future__ import annotations
@@ -21,6 +22,18 @@ _IS = re.compile(
     r"\s(?:is|are|was|were|will be|has been|ends in|costs|starts|begins)\b",
     re.IGNORECASE,
 )
+_LEAD = r"^(?:(?:[Aa]ctually|[Nn]ow|[Ss]o|[Aa]nd|[Aa]lso|[Bb]y the way)[,:]?\s+)*"
+_SELF = {
+    # One lives, and works, in one place at a time; a name tells it from a way of living.
+    "home": re.compile(
+        _LEAD + r"(?:I|We)(?:(?:['\u2019]m|['\u2019]re| am| are)? (?:now |currently )?"
+        r"(?:live|living) in|(?:['\u2019]ve| have)? (?:just |recently )?moved to) [A-Z]"
+    ),
+    "work": re.compile(
+        _LEAD + r"(?:I|We)(?:['\u2019]m|['\u2019]re| am| are)? (?:now |currently )?"
+        r"(?:work|working) (?:at|for) [A-Z]"
+    ),
+}
 _DROPPED = frozenset(
     {"new", "old", "now", "current", "name", "exact", "only", "own", "actual", "next", "other"}
 )
@@ -33,9 +46,11 @@ def subject_of(line: str) -> str:
         line: a sentence, perhaps with the day and the speaker before it.
     """
     said, who, _ = split_head(line)
-    match = _IS.match(said.strip())
+    said = said.strip()
+    match = _IS.match(said)
     if match is None:
-        return ""
+        way = next((name for name, said_so in _SELF.items() if said_so.match(said)), "")
+        return way and f"{fold(who)} i {way}".strip()
     about = [w.removesuffix("'s") for w in words(fold(match["about"]).replace("\u2019", "'"))]
     kept = [stem(w) for w in about if w not in _DROPPED]
     if len(kept) < 2 or len(kept) > MOST_WORDS:

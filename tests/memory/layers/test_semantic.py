@@ -270,3 +270,20 @@ def test_a_restart_changes_nothing_of_what_gave_way_to_what(
     assert successors(Facts(facts.store)) == successors(facts)
     for about in (A, BUS):
         assert 1 >= [until for _, _, until in facts.held(about)].count(None)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "same"),
+    [
+        ("I live in Oslo.", "Actually, I've moved to Bergen.", True),
+        ("We're living in Graz now.", "I live in Linz.", True),
+        ("I work at Siemens.", "Now I'm working for Acme.", True),
+        ("I live in Oslo.", "I work in Oslo.", False),
+        ("I live in Oslo.", "I live in fear.", False),
+        ("I live in Oslo.", "I moved to the new office.", False),
+    ],
+)
+def test_one_lives_and_works_in_one_place_at_a_time(earlier: str, later: str, same: bool) -> None:
+    """Where a name says where; ways of living and moving are told apart from it."""
+    assert subject_of(earlier)
+    assert same == (subject_of(earlier) == subject_of(later))
