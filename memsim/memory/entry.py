@@ -108,6 +108,11 @@ class Entry:
         return entry_id(self.owner, self.layer, self.key)
 
     @property
+    def version(self) -> str:
+        """A name for it as it was last written: what takes its place under its key has another."""
+        return f"{self.id}@{self.updated.isoformat()}"
+
+    @property
     def words(self) -> str:
         """What it is found by, in words and in meaning: its text, and its key where that counts."""
         return f"{self.key}\n{self.text}" if FOUND_BY_KEY in self.attributes else self.text

@@ -13,7 +13,7 @@ from memsim.memory.retrieval.recall import About, fitting, recall
 from memsim.memory.retrieval.recollection import Recollection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from memsim.context import Section
     from memsim.memory.acl import Permissions, Where
@@ -83,17 +83,17 @@ class Recaller:
             text: the question.
             where: what may be seen.
             visible: ids of messages, and of entries that were never said, that stand in the context
-                already.
+                already; or were brought up before, as `Section.items` names them.
             budget: tokens that the section may have.
             now: when it is asked.
             turn: the turn in which it is asked.
         """
         hits = self.search(text, where, now)
         sources = {hit.id: self._timeline.source(hit.id) for hit in hits}
-        seen = set(visible)
-        shown = {entry for entry, source in sources.items() if entry in seen or source in seen}
+        shown = self._shown(sources, set(visible), where)
         chosen = fitting(hits, tokens=self._tokens, room=budget, policy=self._policy, shown=shown)
-        found = _joined(self._vault.fetch(chosen, where))
+        entries = self._vault.fetch(chosen, where)
+        found = _joined(entries)
         order = {m.id: n for n, m in enumerate(sorted((m for m, _ in found.values()), key=_said))}
         section = quoted(
             self._lines,
@@ -104,6 +104,9 @@ class Recaller:
             id=f"recalled:{turn}",
             time=now,
         )
+        # An entry goes by its id among messages, and by more where another may take its place.
+        names = {entry.id: entry.version for entry in entries}
+        section = replace(section, items=tuple(names.get(i, i) for i in section.items))
         ranking = dict.fromkeys(source for source in sources.values() if source is not None)
         return Recalled(section=section, ranking=tuple(ranking))
 
@@ -122,6 +125,15 @@ class Recaller:
             policy=self._policy,
             now=now,
         )
+
+    def _shown(
+        self, sources: Mapping[str, str | None], seen: Collection[str], where: Where
+    ) -> set[str]:
+        """Entries that are visible already, or were brought up before as they are now."""
+        shown = {entry for entry, source in sources.items() if entry in seen or source in seen}
+        before = {name.partition("@")[0] for name in seen}
+        unsaid = [entry for entry, source in sources.items() if source is None and entry in before]
+        return shown.union(e.id for e in self._vault.fetch(unsaid, where) if e.version in seen)
 
     def _known(
         self, found: set[str], where: Where, may_follow: Callable[[str], bool]
