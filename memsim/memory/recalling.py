@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from memsim.memory.entry import Shelf
 from memsim.memory.layers.episodic import passage_of, read_message
+from memsim.memory.repeating import words_of
 from memsim.memory.retrieval.passages import excerpt, quoted
 from memsim.memory.retrieval.recall import About, fitting, recall
 from memsim.memory.retrieval.recollection import Recollection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from memsim.context import Section
     from memsim.memory.acl import Permissions, Where
@@ -73,6 +74,7 @@ class Recaller:
         where: Where,
         *,
         visible: Collection[str],
+        beside: Iterable[Message],
         budget: int,
         now: datetime,
         turn: int,
@@ -84,6 +86,7 @@ class Recaller:
             where: what may be seen.
             visible: ids of messages, and of entries that were never said, that stand in the context
                 already; or were brought up before, as `Section.items` names them.
+            beside: messages that stand in the context already: what they say is not quoted again.
             budget: tokens that the section may have.
             now: when it is asked.
             turn: the turn in which it is asked.
@@ -91,6 +94,7 @@ class Recaller:
         hits = self.search(text, where, now)
         sources = {hit.id: self._timeline.source(hit.id) for hit in hits}
         shown = self._shown(sources, set(visible), where)
+        shown |= self._repeated(sources, shown, beside)
         chosen = fitting(hits, tokens=self._tokens, room=budget, policy=self._policy, shown=shown)
         entries = self._vault.fetch(chosen, where)
         found = _joined(entries)
@@ -134,6 +138,23 @@ class Recaller:
         before = {name.partition("@")[0] for name in seen}
         unsaid = [entry for entry, source in sources.items() if source is None and entry in before]
         return shown.union(e.id for e in self._vault.fetch(unsaid, where) if e.version in seen)
+
+    def _repeated(
+        self, found: Iterable[str], shown: Collection[str], beside: Iterable[Message]
+    ) -> set[str]:
+        """Entries, best first, that say what one before them says, or what stands there already."""
+        words = self._timeline.words
+        there = {words(entry) for entry in shown}
+        for message in beside:
+            there.add(words_of(message.principal, message.time, message.text))
+            there.update(map(words, self._timeline.entries(message.principal, message.id)))
+        again: set[str] = set()
+        for entry in found:
+            said = words(entry)
+            if said is not None and said in there:
+                again.add(entry)
+            there.add(said)
+        return again
 
     def _known(
         self, found: set[str], where: Where, may_follow: Callable[[str], bool]

@@ -22,6 +22,7 @@ from tests.memory.remembering import Remembering
 
 CODE = "The code of my locker is 7741-B."
 ONCE = MemoryOptions(vectors=False, window=1, once=True, policy=RecallPolicy(floor=0))
+ORDER = "My order goes to pier nine."
 
 
 def held(it: Remembering, layer: str = "episodic", who: str | None = None) -> list[str]:
@@ -409,6 +410,28 @@ def test_an_episode_does_not_use_up_what_it_is_of() -> None:
     assert (*said,) == asked.sections[0].items == asked.sections[0].verbatim
     it.memory.forget("ana", said)
     assert [] == it.memory.ledger.injected(Conversation("ana", "ana's"), it.clock.now())
+
+
+@pytest.mark.parametrize("deduplicate", [False, True])
+def test_the_same_words_stand_in_a_context_once(*, deduplicate: bool) -> None:
+    """As one said them on one day, be it in the window or among what is brought up."""
+    options = MemoryOptions(vectors=False, window=3, window_share=0.5, deduplicate=deduplicate)
+    it = Remembering(options=options)
+
+    def times(question: str, layer: str = "") -> int:
+        sections = (s for s in it.asked(question).sections if layer in {"", s.layer})
+        return sum(m.text.count(ORDER) for s in sections for m in s.messages)
+
+    it.say(*[ORDER] * 3)
+    in_window = times("Where does my order go?", "window")
+    assert in_window == times("Where does my order go?")
+    it.say("Hm.", "So.")
+    assert 1 == times("Where does my order go?")
+    it.say("Well.")
+    assert (0, 1) == (times("Where does my order go?", "window"), times("Where does my order go?"))
+    it.clock.advance(timedelta(days=1))
+    it.say(ORDER, "Well.")
+    assert 2 == times("Where does my order go?")
 
 
 def test_a_new_message_is_brought_up_though_one_of_its_id_was_and_is_forgotten() -> None:
