@@ -47,11 +47,14 @@ class Section:
         layer: which part.
         messages: what it holds, in the order in which the model reads it.
         tokens: their tokens, date lines and message overhead included.
+        items: what is quoted here, by the names under which a memory notes that it was: of messages
+            their ids, of anything else a name of its own; empty where nothing is brought up.
     """
 
     layer: SectionName
     messages: tuple[Message, ...]
     tokens: int
+    items: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def verbatim(self) -> tuple[str, ...]:

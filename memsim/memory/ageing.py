@@ -62,7 +62,7 @@ class Ageing:
         erased = self._tiers.forget(principal, sources, now)
         gone = (original_of(e) for e in erased.entries)
         self._free(principal, {*sources, *(s for s in gone if s is not None)}, now)
-        self._drop(erased)
+        self._drop(principal, erased, now)
         for of in self._reopened(erased.entries):
             self._backlog.left[of] = None
         return erased
@@ -100,7 +100,7 @@ class Ageing:
             tiers=self._tiers.aged(owner, now, derived=policy.derived),
             settle=settle,
         )
-        self._drop(done.erased)
+        self._drop(owner, done.erased, now)
         # What is left of a conversation is old as well, and may be gone before it is concluded.
         for of in self._reopened(e for e in done.erased.entries if not policy.to_erase(e, now)):
             self._backlog.open[of] = now
@@ -117,7 +117,9 @@ class Ageing:
         self._permissions.forget(owner, sources)
         self._ledger.free(owner, sources, now)
 
-    def _drop(self, erased: Erased) -> None:
+    def _drop(self, owner: str, erased: Erased, now: datetime) -> None:
+        if erased.entries:
+            self._ledger.free(owner, {e.version for e in erased.entries}, now)
         self._semantic.forgotten(erased.entries)
         self._timeline.remove(e.id for e in erased.entries)
 

@@ -105,6 +105,8 @@ class Asked(Made):
             StoreError: the store failed.
         """
         gone = self.long_term.forget(somebody(owner), key)
+        if gone is not None:
+            self.ledger.free(owner, [gone.version], self.now())
         return Erased(entries=() if gone is None else (gone,))
 
     def present(self, principal: str) -> tuple[str, ...]:

@@ -133,6 +133,7 @@ class Composer:
                 *self._given(question),
                 *pieces,
             ],
+            beside=[m for s in history for m in s.messages if not m.composed],
             budget=min(room, int(question.budget * self._options.recall_share)),
             now=question.now,
             turn=question.turn,

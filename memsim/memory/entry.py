@@ -17,6 +17,9 @@ LAYERS: tuple[Layer, ...] = ("core", "working", "episodic", "semantic", "long_te
 Visibility = Literal["private", "shared", "public"]
 """`shared` is visible to the `readers` named; `public` to everybody who is somebody."""
 
+FOUND_BY_KEY = ("found_by", "key")
+"""The attribute of an entry whose key says something, so that it is found by its key as well."""
+
 CATEGORIES = ("core", "daily", "conversation", "custom")
 """The categories that retention knows (PRX); any other word is treated as `custom`."""
 
@@ -103,6 +106,16 @@ class Entry:
     def id(self) -> str:
         """What stores know it by; says nothing about owner or key to who does not know them."""
         return entry_id(self.owner, self.layer, self.key)
+
+    @property
+    def version(self) -> str:
+        """A name for it as it was last written: what takes its place under its key has another."""
+        return f"{self.id}@{self.updated.isoformat()}"
+
+    @property
+    def words(self) -> str:
+        """What it is found by, in words and in meaning: its text, and its key where that counts."""
+        return f"{self.key}\n{self.text}" if FOUND_BY_KEY in self.attributes else self.text
 
     @property
     def shelf(self) -> Shelf:

@@ -154,8 +154,8 @@ class Memory(Asked, Governed):
         if "working" in layers:
             self.working.get(of, now)
         if self.options.once and "recalled" in layers:
-            for source in dict.fromkeys(layers["recalled"].sources):
-                claim = self.ledger.claim(of, source, now)
+            for item in layers["recalled"].items:
+                claim = self.ledger.claim(of, item, now)
                 if claim is not None:
                     self.ledger.mark(claim, now)
 
@@ -163,7 +163,8 @@ class Memory(Asked, Governed):
         """What was brought up stands no longer in the host's history: it may be brought up again.
 
         Args:
-            sources: ids of messages; those that were never brought up change nothing.
+            sources: ids of messages, and the names that `Section.items` gives to anything else;
+                those that were never brought up change nothing.
             principal: on whose behalf they were.
             session: in which conversation.
 

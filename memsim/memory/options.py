@@ -38,7 +38,7 @@ class MemoryOptions:
             contexts.
         recall: whether earlier messages and entries are found for each question.
         recall_share: share of the budget that what is recalled may take.
-        once: whether a message that was brought up once is not brought up again in the same
+        once: whether what was brought up once is not brought up again in the same
             conversation, for a host that leaves it in its own history; `Memory.dropped` is told
             when it no longer stands there.
         policy: what recall goes by.

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from memsim.memory.entry import Shelf
 from memsim.memory.layers.episodic import passage_of, read_message
+from memsim.memory.repeating import words_of
 from memsim.memory.retrieval.passages import excerpt, quoted
 from memsim.memory.retrieval.recall import About, fitting, recall
 from memsim.memory.retrieval.recollection import Recollection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from memsim.context import Section
     from memsim.memory.acl import Permissions, Where
@@ -73,6 +74,7 @@ class Recaller:
         where: Where,
         *,
         visible: Collection[str],
+        beside: Iterable[Message],
         budget: int,
         now: datetime,
         turn: int,
@@ -83,17 +85,19 @@ class Recaller:
             text: the question.
             where: what may be seen.
             visible: ids of messages, and of entries that were never said, that stand in the context
-                already.
+                already; or were brought up before, as `Section.items` names them.
+            beside: messages that stand in the context already: what they say is not quoted again.
             budget: tokens that the section may have.
             now: when it is asked.
             turn: the turn in which it is asked.
         """
         hits = self.search(text, where, now)
         sources = {hit.id: self._timeline.source(hit.id) for hit in hits}
-        seen = set(visible)
-        shown = {entry for entry, source in sources.items() if entry in seen or source in seen}
+        shown = self._shown(sources, set(visible), where)
+        shown |= self._repeated(sources, shown, beside)
         chosen = fitting(hits, tokens=self._tokens, room=budget, policy=self._policy, shown=shown)
-        found = _joined(self._vault.fetch(chosen, where))
+        entries = self._vault.fetch(chosen, where)
+        found = _joined(entries)
         order = {m.id: n for n, m in enumerate(sorted((m for m, _ in found.values()), key=_said))}
         section = quoted(
             self._lines,
@@ -104,6 +108,9 @@ class Recaller:
             id=f"recalled:{turn}",
             time=now,
         )
+        # An entry goes by its id among messages, and by more where another may take its place.
+        names = {entry.id: entry.version for entry in entries}
+        section = replace(section, items=tuple(names.get(i, i) for i in section.items))
         ranking = dict.fromkeys(source for source in sources.values() if source is not None)
         return Recalled(section=section, ranking=tuple(ranking))
 
@@ -122,6 +129,32 @@ class Recaller:
             policy=self._policy,
             now=now,
         )
+
+    def _shown(
+        self, sources: Mapping[str, str | None], seen: Collection[str], where: Where
+    ) -> set[str]:
+        """Entries that are visible already, or were brought up before as they are now."""
+        shown = {entry for entry, source in sources.items() if entry in seen or source in seen}
+        before = {name.partition("@")[0] for name in seen}
+        unsaid = [entry for entry, source in sources.items() if source is None and entry in before]
+        return shown.union(e.id for e in self._vault.fetch(unsaid, where) if e.version in seen)
+
+    def _repeated(
+        self, found: Iterable[str], shown: Collection[str], beside: Iterable[Message]
+    ) -> set[str]:
+        """Entries, best first, that say what one before them says, or what stands there already."""
+        words = self._timeline.words
+        there = {words(entry) for entry in shown}
+        for message in beside:
+            there.add(words_of(message.principal, message.time, message.text))
+            there.update(map(words, self._timeline.entries(message.principal, message.id)))
+        again: set[str] = set()
+        for entry in found:
+            said = words(entry)
+            if said is not None and said in there:
+                again.add(entry)
+            there.add(said)
+        return again
 
     def _known(
         self, found: set[str], where: Where, may_follow: Callable[[str], bool]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from memsim.memory.repeating import words_of
 from memsim.memory.retrieval.asking import asked
 from memsim.memory.retrieval.recall import About
 from memsim.memory.retrieval.talk import Talk
@@ -23,6 +24,7 @@ class _Said(NamedTuple):
     source: str
     session: str
     about: About
+    words: bytes | None
 
 
 class Timeline:
@@ -63,14 +65,16 @@ class Timeline:
         source, session, name = entry.sources[0], entry.session, entry.id
         if name in self._said:
             return
+        text = entry.text.removeprefix(f"{entry.owner}: ")
         about = About(
             order=self._count,
             tokens=tokens,
             time=entry.created,
             principal=entry.owner,
-            asked=asked(entry.text.removeprefix(f"{entry.owner}: ")),
+            asked=asked(text),
         )
-        self._said[name] = _Said(source, session, about)
+        words = words_of(entry.owner, entry.created, text)
+        self._said[name] = _Said(source, session, about, words)
         self._of.setdefault((entry.owner, source), []).append(name)
         self._speaker.setdefault((session, source), entry.owner)
         self._sessions.setdefault(session, {})[name] = None
@@ -150,6 +154,11 @@ class Timeline:
         """The id of the message that an entry holds; None where it holds none."""
         said = self._said.get(entry)
         return None if said is None else said.source
+
+    def words(self, entry: str) -> bytes | None:
+        """What the message that an entry holds has in common with others, as `words_of` has it."""
+        said = self._said.get(entry)
+        return None if said is None else said.words
 
     def session(self, entry: str) -> str | None:
         """The conversation of the message that an entry holds; None where it holds none."""

@@ -194,11 +194,11 @@ class Vault:
         meant = [
             place
             for place, entry in enumerate(entries)
-            if entry.layer in self._embedded and entry.text.strip()
+            if entry.layer in self._embedded and entry.words.strip()
         ]
         if not meant:
             return None
-        vectors = (embedder or self._ready()).embed([entries[place].text for place in meant])
+        vectors = (embedder or self._ready()).embed([entries[place].words for place in meant])
         if len(meant) == len(entries):
             return vectors
         import numpy as np

@@ -9,16 +9,20 @@ from typing import Any
 
 import pytest
 
+from memsim.context import Context, Section
 from memsim.errors import AccessError, BudgetUnsatisfiable, ModelError, StateError, StoreError
 from memsim.memory.acl import Grant
 from memsim.memory.backlog import UNREAD
 from memsim.memory.conversation import Conversation
 from memsim.memory.hygiene import Policy
 from memsim.memory.options import MemoryOptions
+from memsim.memory.retrieval.policy import RecallPolicy
 from memsim.message import Message, Text, ToolResult, ToolUse
 from tests.memory.remembering import Remembering
 
 CODE = "The code of my locker is 7741-B."
+ONCE = MemoryOptions(vectors=False, window=1, once=True, policy=RecallPolicy(floor=0))
+ORDER = "My order goes to pier nine."
 
 
 def held(it: Remembering, layer: str = "episodic", who: str | None = None) -> list[str]:
@@ -361,6 +365,73 @@ def test_what_is_brought_up_once_stands_on_the_ledger_until_it_is_dropped() -> N
     assert told("another")
     it.memory.dropped([source, "nothing"], principal="ana", session="ana's")
     assert [True, False] == [told(), told()]
+
+
+def test_what_nobody_said_is_brought_up_once_as_well() -> None:
+    """An episode, and what was noted, until it is another; what an episode is of was not quoted."""
+    it = Remembering(options=ONCE)
+    said = it.say("To Hvar we go by ferry.", "Hm.", session="trip")
+    it.clock.advance(timedelta(days=2))
+    it.memory.elapse(it.clock.now())
+    (episode,) = (e for e in it.memory.entries("ana") if e.category == "daily")
+
+    def told() -> tuple[str, ...]:
+        context = it.asked("the ferry to Hvar")
+        it.memory.delivered(context, principal="ana", session="ana's")
+        return tuple(i for s in context.sections for i in s.items)
+
+    first = told()
+    assert {*said, episode.version} == {*first}
+    assert () == told()
+    it.memory.dropped(first, principal="ana", session="ana's")
+    assert first == told()
+    for seat in ("14C", "15D"):
+        it.clock.advance(timedelta(minutes=1))
+        noted = it.memory.remember("ana", "seat", f"On the ferry to Hvar it is {seat}.")
+        assert {noted.version} == {*told()}
+        assert () == told()
+    it.memory.forget_key("ana", "seat")
+    left = it.memory.ledger.injected(Conversation("ana", "ana's"), it.clock.now())
+    assert noted.version not in left
+
+
+def test_an_episode_does_not_use_up_what_it_is_of() -> None:
+    """Where only the episode was quoted, messages may still be; nothing is left of what goes."""
+    it = Remembering(options=ONCE)
+    said = it.say("To Hvar we go by ferry.", "Hm.", session="trip")
+    it.clock.advance(timedelta(days=2))
+    it.memory.elapse(it.clock.now())
+    (episode,) = (e for e in it.memory.entries("ana") if e.category == "daily")
+    quoted = Section(layer="recalled", messages=(), tokens=0, items=(episode.version,))
+
+    it.memory.delivered(Context(sections=(quoted,)), principal="ana", session="ana's")
+
+    asked = it.asked("ferry to Hvar")
+    assert (*said,) == asked.sections[0].items == asked.sections[0].verbatim
+    it.memory.forget("ana", said)
+    assert [] == it.memory.ledger.injected(Conversation("ana", "ana's"), it.clock.now())
+
+
+@pytest.mark.parametrize("deduplicate", [False, True])
+def test_the_same_words_stand_in_a_context_once(*, deduplicate: bool) -> None:
+    """As one said them on one day, be it in the window or among what is brought up."""
+    options = MemoryOptions(vectors=False, window=3, window_share=0.5, deduplicate=deduplicate)
+    it = Remembering(options=options)
+
+    def times(question: str, layer: str = "") -> int:
+        sections = (s for s in it.asked(question).sections if layer in {"", s.layer})
+        return sum(m.text.count(ORDER) for s in sections for m in s.messages)
+
+    it.say(*[ORDER] * 3)
+    in_window = times("Where does my order go?", "window")
+    assert in_window == times("Where does my order go?")
+    it.say("Hm.", "So.")
+    assert 1 == times("Where does my order go?")
+    it.say("Well.")
+    assert (0, 1) == (times("Where does my order go?", "window"), times("Where does my order go?"))
+    it.clock.advance(timedelta(days=1))
+    it.say(ORDER, "Well.")
+    assert 2 == times("Where does my order go?")
 
 
 def test_a_new_message_is_brought_up_though_one_of_its_id_was_and_is_forgotten() -> None:

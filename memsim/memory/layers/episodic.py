@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.memory.entry import Entry
+from memsim.memory.entry import FOUND_BY_KEY, Entry
 from memsim.memory.retrieval.passages import passages
 from memsim.message import Text, ToolUse, said
 
@@ -162,20 +162,26 @@ def exchange(message: Message) -> Entry:
 def read_message(entry: Entry) -> Message:
     """The message that an entry holds, its blocks as one text; any entry, as if its owner said it.
 
-    Large results and calls of tools come back as the words that a reader would see.
+    Large results and calls of tools come back as the words that a reader would see. What is kept in
+    long-term memory was said by nobody: it comes as what its owner noted, under which key.
     """
     held = dict(entry.attributes)
     role, turn = held.get(ROLE, "user"), held.get(TURN, "0")
     message = said(
         "assistant" if role == "assistant" else "tool" if role == "tool" else "user",
-        entry.text.removeprefix(f"{entry.owner}: "),
+        entry.text.removeprefix(f"{entry.owner}: ") if ROLE in held else entry.text,
         id=entry.sources[0] if ROLE in held else entry.id,
-        principal=entry.owner,
+        principal=_noted(entry) if entry.layer == "long_term" else entry.owner,
         session=entry.session,
         turn=int(turn),
         time=entry.created,
     )
     return message if ROLE in held else replace(message, composed=True, derived_from=entry.sources)
+
+
+def _noted(entry: Entry) -> str:
+    key = f", {' '.join(entry.key.split())}" if FOUND_BY_KEY in entry.attributes else ""
+    return f"{entry.owner} noted{key}"
 
 
 def read_spoken(entry: Entry) -> Message:

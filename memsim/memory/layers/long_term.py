@@ -1,13 +1,15 @@
 """Long-term memory: entries under keys that their owners choose, by category (PRX).
 
 A key belongs to its owner: storing under a key that somebody else uses makes an entry of one's own.
+An entry is found by the words of its key as well, unless the memory made the key itself.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from memsim.memory.entry import Entry, Visibility
+from memsim.memory.entry import FOUND_BY_KEY, Entry, Visibility
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from memsim.memory.vault import Vault
 
 DEFAULT_CATEGORY = "core"
+
+_SAYS_NOTHING = re.compile(r"(note|record)-[0-9a-f]{16,32}")
+"""Keys that the memory makes of what is noted without one."""
 
 
 class LongTerm:
@@ -58,6 +63,7 @@ class LongTerm:
             sources=sources,
             visibility=visibility,
             readers=tuple(readers),
+            attributes=() if _SAYS_NOTHING.fullmatch(key) else (FOUND_BY_KEY,),
         )
         self._vault.put([entry])
         return entry

@@ -6,13 +6,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memsim.context import Section
 from memsim.message import Text, composed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from memsim.context import Section
     from memsim.memory.retrieval.recollection import Recollection
     from memsim.message import Message
 
@@ -139,4 +139,4 @@ def quoted(
         excerpts=(*message.excerpts, *(i for i in message.quotes if i in partly)),
         time=message.time,
     )
-    return Section(layer=section.layer, messages=(told,), tokens=section.tokens)
+    return replace(section, messages=(told,))

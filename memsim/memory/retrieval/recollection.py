@@ -105,7 +105,8 @@ class Recollection:
                     derived_from=_made_from(lines),
                     time=time,
                 )
-                return Section(layer="recalled", messages=(message,), tokens=tokens)
+                quoted = tuple(line.message.id for line in lines)
+                return Section(layer="recalled", messages=(message,), tokens=tokens, items=quoted)
             chosen.pop()
         return Section(layer="recalled", messages=(), tokens=0)
 

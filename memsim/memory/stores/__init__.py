@@ -116,9 +116,10 @@ class Store(Protocol):
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best `k` admitted entries that hold a word of a text, best first.
 
-        Okapi BM25 with `K1` and `B` over `memsim.memory.retrieval.terms.stem` of the texts, with
-        statistics of the admitted entries alone; scores agree with `memsim.memory.retrieval.bm25`
-        to nine digits. Of two that tie, the one that `find` lists first comes first.
+        Okapi BM25 with `K1` and `B` over `memsim.memory.retrieval.terms.stem` of `Entry.words`,
+        with statistics of the admitted entries alone; scores agree with
+        `memsim.memory.retrieval.bm25` to nine digits. Of two that tie, the one that `find` lists
+        first comes first.
         """
         ...
 

@@ -182,7 +182,7 @@ class Tables:
         return numbers
 
     def _insert(self, rows: Rows, items: Sequence[Item], shelves: Mapping[Shelf, int]) -> None:
-        terms = [Counter(map(term_key, stem(item.entry.text))) for item in items]
+        terms = [Counter(map(term_key, stem(item.entry.words))) for item in items]
         words = [counts.total() for counts in terms]
         on = [shelves[item.entry.shelf] for item in items]
         self.run(

@@ -1,8 +1,9 @@
 """Entries as rows of the SQLite store, and their words in its full-text index.
 
-A text is indexed as tokens `shelf~term~times`, so that the places of a term on one shelf are one
+They are indexed as tokens `shelf~term~times`, so that the places of a term on one shelf are one
 range of the index, and no other shelf's are read for them. The tokens are looked up as values and
-never matched as a query: nothing that a user writes is syntax.
+never matched as a query: nothing that a user writes is syntax. They are worked out anew from its
+record where an entry is taken out, and have to be the same then.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Columns(NamedTuple):
 def add(connection: sqlite3.Connection, item: Item, shelf: int) -> Row:
     """Write an entry's row; its words are not indexed yet."""
     source, entry, vector = item
-    terms = stem(entry.text)
+    terms = stem(entry.words)
     counts = Counter(terms)
     record, created = encode(entry), instant(entry.created)
     number = connection.execute(
@@ -179,7 +180,7 @@ def read(row: tuple[int, int, str, str, int, int, str]) -> Entry:
 
 
 def _row(found: tuple[int, int, str, str, int, int, str]) -> Row:
-    terms = stem(read(found).text)
+    terms = stem(read(found).words)
     number, shelf, *_ = found
     return Row(number, shelf, len(terms), Counter(terms))
 

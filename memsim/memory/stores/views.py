@@ -162,7 +162,7 @@ class _Shelf:
 
     def add(self, number: int, entry: Entry, vector: Vectors | None) -> None:
         insort(self._order, (entry.created, entry.id))
-        terms = stem(entry.text)
+        terms = stem(entry.words)
         self.terms += len(terms)
         for term, times in Counter(terms).items():
             held = self._postings.get(term)
@@ -176,7 +176,7 @@ class _Shelf:
 
     def remove(self, number: int, entry: Entry) -> None:
         del self._order[bisect_right(self._order, (entry.created, entry.id)) - 1]
-        terms = stem(entry.text)
+        terms = stem(entry.words)
         self.terms -= len(terms)
         for term in set(terms):
             held = self._postings[term]

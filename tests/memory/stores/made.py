@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from memsim.memory.acl import Grant, Reader, Where
-from memsim.memory.entry import Entry
+from memsim.memory.entry import FOUND_BY_KEY, Entry
 from memsim.message import EPOCH
 from tests.memory.stores.oracle import Vector
 
@@ -60,7 +60,7 @@ def entries(draw: st.DrawFn, owners: Sequence[str] = OWNERS, *, private: bool = 
     readers = draw(st.sets(st.sampled_from(OWNERS), max_size=2)) if visibility == "shared" else ()
     late = draw(st.one_of(st.none(), st.integers(0, 3)))
     return entry(
-        draw(st.sampled_from(("a", "b", "c", "d"))),
+        draw(st.sampled_from(("a", "b", "tea", "d"))),
         draw(texts),
         draw(st.sampled_from(owners)),
         draw(st.integers(0, 3)),
@@ -70,6 +70,7 @@ def entries(draw: st.DrawFn, owners: Sequence[str] = OWNERS, *, private: bool = 
         readers=tuple(readers),
         archived=draw(st.booleans()),
         superseded=None if late is None else EPOCH + timedelta(minutes=late),
+        attributes=draw(st.sampled_from(((), (FOUND_BY_KEY,)))),
     )
 
 

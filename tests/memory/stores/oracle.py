@@ -43,7 +43,7 @@ class Oracle:
 
     def lexical(self, text: str, where: Where) -> dict[str, float]:
         """The score of every admitted entry that holds a word of a text, as `find` lists them."""
-        bags = {e.id: Counter(stem(e.text)) for e in self.admitted(where)}
+        bags = {e.id: Counter(stem(e.words)) for e in self.admitted(where)}
         mean = sum(b.total() for b in bags.values()) / (len(bags) or 1) or 1.0
         scores = {}
         for source, bag in bags.items():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memsim.errors import SchemaError, StoreError
+from memsim.memory.entry import FOUND_BY_KEY
 from memsim.memory.stores import Embedded, database, rows
 from memsim.memory.stores.batch import Item
 from memsim.memory.stores.memory import InMemory
@@ -262,12 +263,16 @@ def test_words_are_found_before_and_after_they_are_indexed(
             assert plain.erase(ids) == writer.erase(ids)
         else:
             texts = [" ".join(chance.choices(words, k=9)) for _ in keys]
-            written = [entry(k, t, minute=step) for k, t in zip(keys, texts, strict=True)]
+            how = [(FOUND_BY_KEY,) if chance.random() < 0.5 else () for _ in keys]
+            written = [
+                entry(k, t, minute=step, attributes=a)
+                for k, t, a in zip(keys, texts, how, strict=True)
+            ]
             plain.write(written)
             writer.write(written)
         for store in (*two, SQLite(path)):
             # Not the same each time: what was asked for is remembered.
-            word = chance.choice(words)
+            word = chance.choice([*words, "k7"])
             assert plain.lexical(word, ALL, 50) == store.lexical(word, ALL, 50)
         indexed.add(_indexed(path))
         store.close()

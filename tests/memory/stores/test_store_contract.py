@@ -10,7 +10,7 @@ import pytest
 
 from memsim.errors import StoreError
 from memsim.memory.acl import Grant, Reader, Where
-from memsim.memory.entry import Entry
+from memsim.memory.entry import FOUND_BY_KEY, Entry
 from memsim.memory.stores import PAGE, Embedded, Store
 from memsim.message import EPOCH
 from tests.memory.stores import made
@@ -399,6 +399,21 @@ def test_texts_are_values(store: Store, text: str) -> None:
     assert (known.id in found) == ("falcon" in text)
     assert 1 == store.erase([odd.id])
     assert [known] == store.find(ALL)
+
+
+def test_a_key_that_says_something_is_found_by_its_words(store: Store) -> None:
+    """Until the entry is another one, or gone; no other key is, and texts stay as they are."""
+    a, b = entry("tea-room", "falcon", attributes=(FOUND_BY_KEY,)), entry("tea", "lunch")
+    store.write([a, b])
+
+    assert [a.id] == [h.id for h in store.lexical("tea", ALL, 5)]
+    assert [a.id] == [h.id for h in store.lexical("falcon", ALL, 5)]
+    assert ["falcon", "lunch"] == [e.text for e in store.get([a.id, b.id])]
+    store.write([replace(a, attributes=())])
+    assert [] == store.lexical("tea", ALL, 5)
+    store.write([a])
+    assert 1 == store.erase([a.id])
+    assert [] == store.lexical("tea room falcon", ALL, 5)
 
 
 def test_a_text_may_be_long(store: Store) -> None:
