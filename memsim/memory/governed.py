@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from memsim.memory.acl import Grant, somebody
+from memsim.memory.attempts import Attempts
 from memsim.memory.derived import Erased
 from memsim.memory.made import Made
 
@@ -75,21 +76,23 @@ class Governed(Made):
     def elapse(self, now: datetime) -> None:
         """Time has passed: what nobody used for too long expires, and hygiene is done.
 
-        A conversation in which nothing was said for a day is over, and concluded.
+        A conversation in which nothing was said for a day is over, and concluded. Whatever fails
+        keeps nothing else from being done, and is done at the next call.
 
         Raises:
-            StoreError: the store failed on the way, or a page cannot be read; the next call goes
-                on.
-            ModelError: the model failed; what it was to conclude is concluded at the next call.
+            StoreError: the store failed on the way, or a page cannot be read.
+            ModelError: the model failed.
+            StateError: what is kept of a conversation is damaged.
         """
-        self._turns.record()
-        self.working.sweep(now)
-        self.ledger.sweep(now)
-        self.conversations.sweep(now)
-        try:
-            if self.workspace is not None:
-                self._follow({*self.permissions.known(), *self.workspace.known()})
-        finally:
-            if self.options.hygiene is not None:
-                self._ageing.elapse(self.options.hygiene, now)
-        self._turns.rest(now)
+        attempts = Attempts()
+        attempt = attempts.attempt
+        attempt(self._turns.record)
+        attempt(lambda: self.working.sweep(now))
+        attempt(lambda: self.ledger.sweep(now))
+        attempt(lambda: self.conversations.sweep(now))
+        if (pages := self.workspace) is not None:
+            attempt(lambda: self._follow({*self.permissions.known(), *pages.known()}))
+        if (policy := self.options.hygiene) is not None:
+            attempt(lambda: self._ageing.elapse(policy, now))
+        attempt(lambda: self._turns.rest(now))
+        attempts.end()

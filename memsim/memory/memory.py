@@ -15,6 +15,7 @@ from memsim.errors import ModelError, StoreError
 from memsim.memory.acl import somebody
 from memsim.memory.asked import Asked
 from memsim.memory.assembly import SEARCHED
+from memsim.memory.attempts import Attempts
 from memsim.memory.composing import Question
 from memsim.memory.conversation import Conversation
 from memsim.memory.governed import Governed
@@ -103,10 +104,10 @@ class Memory(Asked, Governed):
             ModelError: the model failed; so it is then, too.
         """
         spoke = {m.principal for m in self._backlog.said_by(principal)}
-        try:
-            self._turns.end(principal, self.now())
-        finally:
-            self._follow({principal} if principal else spoke)
+        attempts = Attempts()
+        attempts.attempt(lambda: self._turns.end(principal, self.now()))
+        attempts.attempt(lambda: self._follow({principal} if principal else spoke))
+        attempts.end()
 
     # -- what is sent
 
