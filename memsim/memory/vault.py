@@ -44,7 +44,7 @@ class Vault:
         embedded: layers of which entries get vectors: those that are searched by meaning.
 
     Entries whose vectors were made by another embedder are embedded anew when the first vector is
-    needed.
+    needed. So are all, once some were written without.
     """
 
     def __init__(
@@ -77,6 +77,9 @@ class Vault:
         if not entries:
             return
         if self._embed is None:
+            if self.store.embedded is not None and any(map(self._is_meant, entries)):
+                # Some of its entries would lack a vector for good: whoever needs one makes all.
+                self.store.embedded_by(None)
             self.store.write(entries)
             return
         self.store.write(entries, self._made(entries))
@@ -189,13 +192,12 @@ class Vault:
             self._asked = (text, self._ready().embed([text])[0])
         return self._asked[1]
 
+    def _is_meant(self, entry: Entry) -> bool:
+        return entry.layer in self._embedded and bool(entry.text.strip())
+
     def _made(self, entries: Sequence[Entry], embedder: Embedder | None = None) -> Vectors | None:
         """Vectors of entries, zeros for those that are not found by meaning; None where all are."""
-        meant = [
-            place
-            for place, entry in enumerate(entries)
-            if entry.layer in self._embedded and entry.text.strip()
-        ]
+        meant = [place for place, entry in enumerate(entries) if self._is_meant(entry)]
         if not meant:
             return None
         vectors = (embedder or self._ready()).embed([entries[place].text for place in meant])
