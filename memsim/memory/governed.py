@@ -19,24 +19,28 @@ class Governed(Made):
 
         What the memory made of them stays the owner's, as what they stored under a key does.
         """
+        self._change()
         meant = frozenset(sources)
         self.permissions.share(somebody(owner), somebody(reader), meant)
         self._reapply(owner, meant)
 
     def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
         """The owner takes it back."""
+        self._change()
         meant = frozenset(sources)
         self.permissions.unshare(somebody(owner), somebody(reader), meant)
         self._reapply(owner, meant)
 
     def grant(self, grant: Grant) -> None:
         """An owner lets a reader see all of a category, or all of theirs."""
+        self._change()
         somebody(grant.owner)
         somebody(grant.reader)
         self.permissions.grant(grant)
 
     def revoke(self, grant: Grant) -> None:
         """The owner takes it back."""
+        self._change()
         self.permissions.revoke(grant)
 
     # -- forgetting and ageing
@@ -59,6 +63,7 @@ class Governed(Made):
         Raises:
             StoreError: the store failed on the way; doing it again finishes it.
         """
+        self._change()
         self._turns.record(somebody(principal))
         return self._ageing.forget(principal, frozenset(sources), self.now())
 
@@ -84,6 +89,7 @@ class Governed(Made):
             ModelError: the model failed.
             StateError: what is kept of a conversation is damaged.
         """
+        self._change()
         attempts = Attempts()
         attempt = attempts.attempt
         attempt(self._turns.record)

@@ -20,6 +20,7 @@ from memsim.memory.order import Order
 from memsim.memory.snapshot import Format, Snapshot
 from memsim.memory.state import JSON, part, reading
 from memsim.memory.stores.standing import Standing
+from memsim.memory.unchanging import UnchangingStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -38,8 +39,6 @@ COPIES = "damaged copies"
 
 FORMAT = Format(name="memsim.memory")
 HEAD_FORMAT = Format(name="memsim.audit.head")
-
-_WRITING = frozenset({"write", "erase", "embedded_by"})
 
 
 class Home:
@@ -76,11 +75,19 @@ class Home:
         self._saved = self._state.load() if self._state.exists() else None
         return self._saved
 
-    def write(self, state: JSON) -> None:
-        """Save a state."""
+    def check_open(self) -> None:
+        """Refuse whatever would change it.
+
+        Raises:
+            StoreError: it is closed, or was opened for reading only.
+        """
         if self.readonly or self.closed:
             why = "it is closed" if self.closed else "it was opened for reading only"
             raise StoreError(f"{self.folder}: nothing can be written: {why}")
+
+    def write(self, state: JSON) -> None:
+        """Save a state."""
+        self.check_open()
         self._state.save(state)
 
     def compare(self, chosen: MemoryOptions, known: Kept) -> None:
@@ -112,7 +119,7 @@ class Home:
             self._recognise(saved)
         elif not self.readonly:
             store.name_memory()
-        return _ReadOnly(store) if self.readonly else store
+        return UnchangingStore(store) if self.readonly else store
 
     def order(self) -> dict[str, int]:
         """The place of each entry in the order in which messages were said."""
@@ -264,18 +271,6 @@ class Home:
 def _as_head(saved: Any) -> Head:  # noqa: ANN401 - what was read may be anything
     with reading("the head of its audit trail is damaged"):
         return Head(number=0 + saved["number"], hash="" + saved["hash"])
-
-
-class _ReadOnly:
-    """A store that refuses to change."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
-        if name in _WRITING:
-            raise StoreError("nothing can be written: the memory was opened for reading only")
-        return getattr(self._store, name)
 
 
 def _copied(path: Path) -> str:

@@ -77,6 +77,13 @@ class Made:
         self._ageing = Ageing(parts, tell, self._settle)
         self._restore({})
 
+    def _change(self) -> None:
+        """Something is about to change.
+
+        Raises:
+            StoreError: it may not.
+        """
+
     def _restore(self, order: Mapping[str, int]) -> None:
         self._keeping.restore(order, self._place)
 

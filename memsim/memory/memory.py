@@ -72,6 +72,7 @@ class Memory(Asked, Governed):
                 them; that is done at the next call, and the message is not lost. Or what is on
                 record under its id cannot be read; nothing has changed.
         """
+        self._change()
         Conversation(somebody(message.principal), message.session)
         if not self._identity.is_new(message):
             return
@@ -171,6 +172,7 @@ class Memory(Asked, Governed):
         Raises:
             StoreError: the ledger's store failed.
         """
+        self._change()
         of = Conversation(principal, session)
         for source in sources:
             self.ledger.evict(of, source, self.now())

@@ -42,6 +42,7 @@ from memsim.memory.keeping import part_of
 from memsim.memory.kept import Kept
 from memsim.memory.memory import Memory
 from memsim.memory.state import JSON, pack, reading
+from memsim.memory.unchanging import UnchangingWorking
 from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from types import TracebackType
 
+    from memsim.context import Context
     from memsim.memory.acl import Grant
     from memsim.memory.derived import Erased
     from memsim.memory.entry import Entry
@@ -77,6 +79,8 @@ class SavedMemory(Memory):
         self._written = ""
         self._placed: list[str] = []
         self._order = home.order()
+        if home.readonly:
+            parts = {**parts, "working": UnchangingWorking()}
         super().__init__(**parts)
 
     def __enter__(self) -> Self:
@@ -117,16 +121,27 @@ class SavedMemory(Memory):
             ValueError: it holds a text that cannot be encoded; or as `Memory.observe`.
             StoreError: as `Memory.observe`.
         """
+        self._change()
         canonical(pack([message]))
         super().observe(message)
 
     def end_turn(self, principal: str | None = None) -> None:
-        """Record what was said, and keep it; as `Memory.end_turn`."""
+        """Record what was said, and keep it; as `Memory.end_turn`.
+
+        Where nothing can be written, nothing was said.
+        """
+        if self._home.readonly:
+            return
         self.keep()
         try:
             super().end_turn(principal)
         finally:
             self.keep()
+
+    def delivered(self, context: Context, *, principal: str, session: str | None = None) -> None:
+        """That context was really sent; as `Memory.delivered`. Where only looked at, nothing."""
+        if not self._home.readonly:
+            super().delivered(context, principal=principal, session=session)
 
     def forget(self, principal: str, sources: Iterable[str]) -> Erased:
         """Erase messages everywhere, the saved state too; as `Memory.forget`.
@@ -137,6 +152,7 @@ class SavedMemory(Memory):
             ValueError: a name cannot be encoded: there is nothing of it; nothing has changed.
             StoreError: it could not be finished; it is when the memory is next opened.
         """
+        self._change()
         meant = sorted(set(sources))
         canonical([principal, [*meant]])
         self._forgetting = somebody(principal), meant
@@ -153,6 +169,7 @@ class SavedMemory(Memory):
 
     def elapse(self, now: datetime) -> None:
         """Time has passed; as `Memory.elapse`."""
+        self._change()
         try:
             super().elapse(now)
         finally:
@@ -164,6 +181,7 @@ class SavedMemory(Memory):
         Raises:
             StoreError: as `forget`; where nothing of it could be written, nothing changes.
         """
+        self._change()
         meant = sorted(set(sources))
         with self._changing(owner, meant):
             self.permissions.share(somebody(owner), somebody(reader), meant)
@@ -176,6 +194,7 @@ class SavedMemory(Memory):
         Raises:
             StoreError: as `share`.
         """
+        self._change()
         meant = sorted(set(sources))
         with self._changing(owner, meant):
             self.permissions.unshare(somebody(owner), somebody(reader), meant)
@@ -204,6 +223,7 @@ class SavedMemory(Memory):
             StoreError: as `Memory.load`.
             ModelError: as `Memory.load`.
         """
+        self._change()
         try:
             self._take_over(saved)
         except (StateError, StoreError, ModelError):
@@ -227,6 +247,9 @@ class SavedMemory(Memory):
         finally:
             self.vault.close()
             self._home.close()
+
+    def _change(self) -> None:
+        self._home.check_open()
 
     def _begin(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
         # Of a process that is killed on the way, the entries would be others than the state's.

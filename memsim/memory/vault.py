@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memsim.memory.acl import Reader, Where, somebody
 from memsim.memory.entry import LAYERS, Entry, Layer, entry_id
 from memsim.memory.stores import PAGE, Embedded
+from memsim.memory.unchanging import UnchangingStore
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -61,6 +62,11 @@ class Vault:
         self._embed = embed
         self._embedder: Embedder | None = None
         self._asked: tuple[str, Vectors] | None = None
+
+    @property
+    def readonly(self) -> bool:
+        """Whether nothing of it can be changed."""
+        return isinstance(self.store, UnchangingStore)
 
     @property
     def embeds(self) -> bool:
@@ -116,8 +122,13 @@ class Vault:
         return self.store.lexical(text, where, k)
 
     def nearest(self, text: str, where: Where, k: int) -> list[Hit]:
-        """The best admitted entries by their meaning; none where there are no vectors."""
+        """The best admitted entries by their meaning; none where there are no vectors.
+
+        Where vectors would have to be made first, and nothing can be written, there are none.
+        """
         if self._embed is None or not text.strip():
+            return []
+        if self.readonly and self._embedder is None and not self._is_embedded_by(self._embed()):
             return []
         return self.store.nearest(self._query(text), where, k)
 
@@ -166,11 +177,14 @@ class Vault:
         if self._embedder is None:
             assert self._embed is not None  # noqa: S101 - asked for only where there is one
             embedder = self._embed()
-            made = Embedded(embedder.name, embedder.dimension)
-            if self.store.embedded != made or self._unfinished(embedder):
-                self._embed_all(embedder, made)
+            if not self._is_embedded_by(embedder):
+                self._embed_all(embedder, Embedded(embedder.name, embedder.dimension))
             self._embedder = embedder
         return self._embedder
+
+    def _is_embedded_by(self, embedder: Embedder) -> bool:
+        made = Embedded(embedder.name, embedder.dimension)
+        return self.store.embedded == made and not self._unfinished(embedder)
 
     def _unfinished(self, embedder: Embedder) -> bool:
         """Whether a process ended between dropping the old vectors and writing the new ones."""
