@@ -26,7 +26,7 @@ as well, so that all of them are deleted with it.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -332,6 +332,7 @@ class SavedMemory(Memory):
             if applying is not None:
                 owner, shared = applying
             loading = state.get("loading")
+            was_open = self.options.acl and not Kept.load(state["kept"]).options.acl
         if loading is not None and self._home.readonly:
             said = "another memory was being loaded into it: open it once to finish that"
             raise StateError(f"{self.folder}: {said}")
@@ -345,6 +346,9 @@ class SavedMemory(Memory):
         self._backlog.take_over(backlog)
         if loading is not None:
             self._take_over(loading)
+        if was_open:
+            self._admit_all()
+        if loading is not None:
             return
         if applying is not None:
             self._reapply(owner, frozenset(shared))
@@ -354,6 +358,13 @@ class SavedMemory(Memory):
         if len(self._order) > 2 * len(self._timeline.order()) + _SPARE:
             self._home.reorder(self._timeline.order(), self.keep)
             self.keep()
+
+    def _admit_all(self) -> None:
+        """Access control is new: whoever took part in a conversation may still read it."""
+        self._backlog.joined.update(dict.fromkeys(self.permissions.conversations()))
+        self.keep()
+        with suppress(StoreError, ModelError):  # the end of the turn tells of it
+            self._turns.admit()
 
     def _follow(self, principals: Iterable[str]) -> None:
         if not self._home.readonly:

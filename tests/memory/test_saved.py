@@ -26,6 +26,7 @@ from memsim.memory.hygiene import Policy
 from memsim.memory.options import ToolMode
 from memsim.memory.retrieval.policy import RecallPolicy
 from memsim.memory.snapshot import Snapshot
+from memsim.memory.stores.sqlite import SQLite
 from memsim.memory.tools import READING
 from memsim.message import Message, said
 from memsim.models import Reply, Request
@@ -696,6 +697,28 @@ def test_it_is_opened_as_it_was_saved(open_it: Open) -> None:
     open_it(options=options).close()
 
     assert options == open_it(embedder=None, tokenizer=None).options
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_access_control_that_is_turned_on_takes_nothing_from_who_took_part(
+    open_it: Open, monkeypatch: pytest.MonkeyPatch, failing: bool
+) -> None:
+    """They read what was said before, in the end even where the store failed; others do not."""
+    with open_it(options=MemoryOptions(acl=False)) as memory:
+        memory.observe(message(1))
+        memory.observe(message(2, "I bring the kettle.", principal="bo"))
+        memory.observe(message(3, principal="cy", session="s2"))
+    if failing:
+        with monkeypatch.context() as patch:
+            patch.setattr(SQLite, "write", _failing)
+            leave(open_it(options=MemoryOptions(acl=True)))
+
+    again = open_it(options=MemoryOptions(acl=True))
+    if failing:
+        again.end_turn()
+
+    for who, seen in (("bo", {"ana1"}), ("cy", {"cy3"}), ("dora", set())):
+        assert seen == {f.entry.key for f in again.search("order number", principal=who, k=1)}
 
 
 @pytest.mark.parametrize("readonly", [False, True])
