@@ -2,7 +2,7 @@
 
 ::
 
-    memory.sqlite3   entries, with their words and vectors
+    memory.sqlite3   entries, with their words and vectors, unless a store was given for them
     state.json       conversations, summaries, permissions, working memory, ledger, what goes on,
                      of which messages the lines of notes are, and what tells whether the other
                      files are those that it was written beside
@@ -56,9 +56,13 @@ if TYPE_CHECKING:
     from memsim.memory.entry import Entry
     from memsim.memory.keeping import Part
     from memsim.memory.options import MemoryOptions
+    from memsim.memory.stores import Store
     from memsim.message import Message
     from memsim.models import Embedder, Model
 
+
+_Begun = tuple[str, list[str]]
+"""Whose messages something was begun with, and which."""
 
 _SPARE = 1000
 """Ids of entries that are gone which the order keeps before it is written anew."""
@@ -73,9 +77,10 @@ class SavedMemory(Memory):
     def __init__(self, home: Home, kept: Kept, **parts: Any) -> None:  # noqa: ANN401 - as Memory
         self._home = home
         self._kept = kept.save()
-        self._forgetting: tuple[str, list[str]] | None = None
-        self._applying: tuple[str, list[str]] | None = None
+        self._forgetting: _Begun | None = None
+        self._applying: _Begun | None = None
         self._loading: JSON = None
+        self._erasing = False
         self._written = ""
         self._placed: list[str] = []
         self._order = home.order()
@@ -172,6 +177,7 @@ class SavedMemory(Memory):
         self._change()
         try:
             super().elapse(now)
+            self._erasing = False
         finally:
             self.keep()
 
@@ -242,8 +248,7 @@ class SavedMemory(Memory):
         if self._home.closed:
             return
         try:
-            if not self._home.readonly:
-                self.end_turn()
+            self.end_turn()
         finally:
             self.vault.close()
             self._home.close()
@@ -300,20 +305,14 @@ class SavedMemory(Memory):
 
     def _state(self) -> dict[str, JSON]:
         head = self.audit.head()
-        forgetting: JSON = None
-        if self._forgetting is not None:
-            forgetting = [self._forgetting[0], [*self._forgetting[1]]]
-        applying: JSON = None
-        if self._applying is not None:
-            applying = [self._applying[0], [*self._applying[1]]]
         return {
             "kept": self._kept,
             "backlog": self._backlog.save(),
-            "forgetting": forgetting,
-            "applying": applying,
+            "forgetting": _saved(self._forgetting),
+            "applying": _saved(self._applying),
             "loading": self._loading,
             **{name: part.save() for name, part in self._parts()},
-            **self._home.marks(),
+            **self._home.marks(held=self._holds()),
             "audit": {
                 "salt": self.audit.salt.hex(),
                 "number": head.number,
@@ -322,17 +321,18 @@ class SavedMemory(Memory):
             },
         }
 
+    def _holds(self) -> bool:
+        """Whether the store is known to hold messages, whatever becomes of the process next."""
+        going = self._erasing or self._forgetting is not None or self._loading is not None
+        return len(self._timeline) > 0 and not going
+
     def _resume(self, state: Any) -> None:  # noqa: ANN401 - what was read may be anything
         with reading("it is not the state of a memory"):
             parts = [(part, part_of(state, name)) for name, part in self._parts()]
-            backlog, forgetting = Backlog.load(state["backlog"]), state["forgetting"]
-            if forgetting is not None:
-                principal, sources = forgetting
-            applying = state.get("applying")
-            if applying is not None:
-                owner, shared = applying
-            loading = state.get("loading")
+            backlog, loading = Backlog.load(state["backlog"]), state.get("loading")
+            forgetting, applying = _begun(state["forgetting"]), _begun(state.get("applying"))
             was_open = self.options.acl and not Kept.load(state["kept"]).options.acl
+        self._home.recognise(empty=len(self._timeline) == 0)
         if loading is not None and self._home.readonly:
             said = "another memory was being loaded into it: open it once to finish that"
             raise StateError(f"{self.folder}: {said}")
@@ -344,27 +344,34 @@ class SavedMemory(Memory):
         self._home.tidy([name for name, _ in self.conversations])
         self._written = canonical(state)
         self._backlog.take_over(backlog)
+        if was_open:
+            self._close_to_others()
         if loading is not None:
             self._take_over(loading)
+        else:
+            self._finish(forgetting, applying)
         if was_open:
-            self._admit_all()
-        if loading is not None:
-            return
-        if applying is not None:
-            self._reapply(owner, frozenset(shared))
+            self._close_to_others()
             self.keep()
+            with suppress(StoreError, ModelError):  # the end of the turn tells of it
+                self._turns.admit()
+
+    def _finish(self, forgetting: _Begun | None, applying: _Begun | None) -> None:
+        """Do what a process that was killed had begun; until it is done, it stays on record."""
+        self._forgetting, self._applying = forgetting, applying
+        if applying is not None:
+            owner, shared = applying
+            self._reapply(owner, frozenset(shared))
+            self._applied()
         if forgetting is not None:
-            self.forget(principal, sources)
+            self.forget(*forgetting)
         if len(self._order) > 2 * len(self._timeline.order()) + _SPARE:
             self._home.reorder(self._timeline.order(), self.keep)
             self.keep()
 
-    def _admit_all(self) -> None:
-        """Access control is new: whoever took part in a conversation may still read it."""
+    def _close_to_others(self) -> None:
+        """Access control is new: who took part in a conversation is still to be let read it."""
         self._backlog.joined.update(dict.fromkeys(self.permissions.conversations()))
-        self.keep()
-        with suppress(StoreError, ModelError):  # the end of the turn tells of it
-            self._turns.admit()
 
     def _follow(self, principals: Iterable[str]) -> None:
         if not self._home.readonly:
@@ -375,6 +382,7 @@ class SavedMemory(Memory):
         self._placed.clear()
 
     def _settle(self) -> None:
+        self._erasing = True
         # Once their entries are gone, nothing leads to what else is kept of them.
         self.keep()
 
@@ -399,6 +407,7 @@ def open_memory(
     tell: Tell = nobody,
     wait: float = WAIT,
     readonly: bool = False,
+    store: Store | None = None,
 ) -> SavedMemory:
     """The memory in a folder, as it ended; a new one where there is no folder or it is empty.
 
@@ -419,16 +428,23 @@ def open_memory(
         wait: seconds to wait for another process that has it open.
         readonly: whether it is only looked into, which waits for nobody: what would change it is
             then a `StoreError`. A turn that others have not finished recording is not seen.
+        store: where its entries are kept in place of the folder's own file; all else stays in the
+            folder, of which it is no part. It is this memory's alone, given anew at each opening,
+            and left open: whoever opened it closes it. Of a SQLite store it is known whose it is,
+            and whether it is older than the state, as of the folder's own file. Of others it is
+            known what kind they are, and that one that holds no message at all is not the one that
+            held some: whether what it took lasted is for the store to answer for.
 
     Raises:
         StateError: the folder holds something else, or was saved with other options; or the state,
             the order or the audit trail is damaged or missing. Of what is damaged, a copy is kept
-            beside it.
+            beside it. Or its entries are in a store that was not given, or in its own file and one
+            was given; or a new one is begun with a store that is not empty.
         StoreError: another process has it open, or the entries are damaged or missing, older than
             the state, or another memory's.
         RefError: a ref names no embedder or tokenizer.
     """
-    home = Home(Path(folder), readonly=readonly)
+    home = Home(Path(folder), readonly=readonly, lent=store)
     try:
         home.hold(wait)
         state = home.read()
@@ -471,6 +487,17 @@ def open_memory(
         home.close()
         raise
     return memory
+
+
+def _begun(saved: Any) -> _Begun | None:  # noqa: ANN401 - what was read may be anything
+    if saved is None:
+        return None
+    principal, sources = saved
+    return principal, [*sources]
+
+
+def _saved(begun: _Begun | None) -> JSON:
+    return None if begun is None else [begun[0], [*begun[1]]]
 
 
 def _part(state: Any, name: str) -> Any:  # noqa: ANN401 - what was read may be anything
