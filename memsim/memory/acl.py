@@ -130,6 +130,10 @@ class Permissions:
         """Everybody who takes part in a conversation, by name in order."""
         return sorted({who for there in self._parts.values() for who in there})
 
+    def conversations(self) -> list[str]:
+        """Every conversation that somebody takes part in, by name in order."""
+        return sorted(self._parts)
+
     def takes_part(self, principal: str, session: str) -> bool:
         """Whether a principal takes part in a conversation."""
         return principal in self._parts.get(session, {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memsim.memory.attempts import Attempts
 from memsim.memory.derived import original_of
 from memsim.memory.erasure import closest
 from memsim.memory.happening import Happening
@@ -72,19 +73,23 @@ class Ageing:
         return self._tiers.requests(principal, sources)
 
     def elapse(self, policy: Policy, now: datetime) -> None:
-        """Do hygiene on what is anybody's.
+        """Do hygiene on what is anybody's; one's failure holds up no other.
 
         Raises:
             StoreError: as `clean`.
+            ModelError: as `clean`.
         """
+        attempts = Attempts()
         for owner in owners_due(self._vault.store, policy, now):
-            self.clean(owner, policy, now)
+            attempts.attempt(lambda o=owner: self.clean(o, policy, now))  # type: ignore[misc]
+        attempts.end()
 
     def clean(self, owner: str, policy: Policy, now: datetime) -> None:
         """Do hygiene on what is an owner's.
 
         Raises:
             StoreError: the store failed on the way; the next call goes on.
+            ModelError: the embedder failed at what was to be put away; so it does then, too.
         """
 
         def settle(sources: Collection[str]) -> None:

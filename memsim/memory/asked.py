@@ -88,6 +88,7 @@ class Asked(Made):
         sources: Iterable[str] = (),
     ) -> Entry:
         """Keep a text under a key of the principal's own; as `LongTerm.store`."""
+        self._change()
         return self.long_term.store(
             principal,
             key,
@@ -104,6 +105,7 @@ class Asked(Made):
         Raises:
             StoreError: the store failed.
         """
+        self._change()
         gone = self.long_term.forget(somebody(owner), key)
         if gone is not None:
             self.ledger.free(owner, [gone.version], self.now())
@@ -126,6 +128,7 @@ class Asked(Made):
             ValueError: the note is blank or cannot be encoded.
             StoreError: it cannot be written.
         """
+        self._change()
         now = self.now()
         if self.workspace is not None:
             sources = self.present(principal)

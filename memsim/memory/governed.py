@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from memsim.memory.acl import Grant, somebody
+from memsim.memory.attempts import Attempts
 from memsim.memory.derived import Erased
 from memsim.memory.made import Made
 
@@ -18,24 +19,28 @@ class Governed(Made):
 
         What the memory made of them stays the owner's, as what they stored under a key does.
         """
+        self._change()
         meant = frozenset(sources)
         self.permissions.share(somebody(owner), somebody(reader), meant)
         self._reapply(owner, meant)
 
     def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
         """The owner takes it back."""
+        self._change()
         meant = frozenset(sources)
         self.permissions.unshare(somebody(owner), somebody(reader), meant)
         self._reapply(owner, meant)
 
     def grant(self, grant: Grant) -> None:
         """An owner lets a reader see all of a category, or all of theirs."""
+        self._change()
         somebody(grant.owner)
         somebody(grant.reader)
         self.permissions.grant(grant)
 
     def revoke(self, grant: Grant) -> None:
         """The owner takes it back."""
+        self._change()
         self.permissions.revoke(grant)
 
     # -- forgetting and ageing
@@ -58,6 +63,7 @@ class Governed(Made):
         Raises:
             StoreError: the store failed on the way; doing it again finishes it.
         """
+        self._change()
         self._turns.record(somebody(principal))
         return self._ageing.forget(principal, frozenset(sources), self.now())
 
@@ -75,21 +81,24 @@ class Governed(Made):
     def elapse(self, now: datetime) -> None:
         """Time has passed: what nobody used for too long expires, and hygiene is done.
 
-        A conversation in which nothing was said for a day is over, and concluded.
+        A conversation in which nothing was said for a day is over, and concluded. Whatever fails
+        keeps nothing else from being done, and is done at the next call.
 
         Raises:
-            StoreError: the store failed on the way, or a page cannot be read; the next call goes
-                on.
-            ModelError: the model failed; what it was to conclude is concluded at the next call.
+            StoreError: the store failed on the way, or a page cannot be read.
+            ModelError: the model failed.
+            StateError: what is kept of a conversation is damaged.
         """
-        self._turns.record()
-        self.working.sweep(now)
-        self.ledger.sweep(now)
-        self.conversations.sweep(now)
-        try:
-            if self.workspace is not None:
-                self._follow({*self.permissions.known(), *self.workspace.known()})
-        finally:
-            if self.options.hygiene is not None:
-                self._ageing.elapse(self.options.hygiene, now)
-        self._turns.rest(now)
+        self._change()
+        attempts = Attempts()
+        attempt = attempts.attempt
+        attempt(self._turns.record)
+        attempt(lambda: self.working.sweep(now))
+        attempt(lambda: self.ledger.sweep(now))
+        attempt(lambda: self.conversations.sweep(now))
+        if (pages := self.workspace) is not None:
+            attempt(lambda: self._follow({*self.permissions.known(), *pages.known()}))
+        if (policy := self.options.hygiene) is not None:
+            attempt(lambda: self._ageing.elapse(policy, now))
+        attempt(lambda: self._turns.rest(now))
+        attempts.end()

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.errors import StateError, StoreError
 from memsim.files import locked, sweep, unwritable, write_whole
+from memsim.memory.acl import Where
 from memsim.memory.audit import AuditTrail, Head
 from memsim.memory.compaction.blobs import FolderBlobs
 from memsim.memory.journal import FileLines
+from memsim.memory.lent import LentStore
 from memsim.memory.order import Order
 from memsim.memory.snapshot import Format, Snapshot
 from memsim.memory.state import JSON, part, reading
 from memsim.memory.stores.standing import Standing
+from memsim.memory.unchanging import UnchangingStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from memsim.memory.kept import Kept
     from memsim.memory.options import MemoryOptions
     from memsim.memory.stores import Store
+    from memsim.memory.stores.sqlite import SQLite
 
 ENTRIES, STATE, AUDIT, WORKSPACE = "memory.sqlite3", "state.json", "audit.jsonl", "workspace"
 BLOBS = "offloaded"
@@ -39,16 +43,22 @@ COPIES = "damaged copies"
 FORMAT = Format(name="memsim.memory")
 HEAD_FORMAT = Format(name="memsim.audit.head")
 
-_WRITING = frozenset({"write", "erase", "embedded_by"})
-
 
 class Home:
-    """The folder of a memory, and the files in it."""
+    """The folder of a memory, and the files in it.
 
-    def __init__(self, folder: Path, *, readonly: bool) -> None:
+    Args:
+        folder: it.
+        readonly: whether it is only looked into.
+        lent: where entries are kept in place of the folder's own file; None for the file.
+    """
+
+    def __init__(self, folder: Path, *, readonly: bool, lent: Store | None = None) -> None:
         self.folder = Path(os.path.realpath(folder))
         self.readonly = readonly
         self.closed = False
+        self._lent = lent
+        self._standing: Callable[[], Standing] | None = None
         self._state = Snapshot(self.folder / STATE, FORMAT)
         self._head = Snapshot(self.folder / HEAD, HEAD_FORMAT)
         self._order = Order(self.folder / ORDER)
@@ -76,11 +86,19 @@ class Home:
         self._saved = self._state.load() if self._state.exists() else None
         return self._saved
 
-    def write(self, state: JSON) -> None:
-        """Save a state."""
+    def check_open(self) -> None:
+        """Refuse whatever would change it.
+
+        Raises:
+            StoreError: it is closed, or was opened for reading only.
+        """
         if self.readonly or self.closed:
             why = "it is closed" if self.closed else "it was opened for reading only"
             raise StoreError(f"{self.folder}: nothing can be written: {why}")
+
+    def write(self, state: JSON) -> None:
+        """Save a state."""
+        self.check_open()
         self._state.save(state)
 
     def compare(self, chosen: MemoryOptions, known: Kept) -> None:
@@ -95,24 +113,42 @@ class Home:
             )
 
     def store(self, *, new: bool) -> Store:
-        """The store of entries."""
-        from memsim.memory.acl import Where
+        """The store of entries.
+
+        Args:
+            new: whether there is no memory yet.
+
+        Raises:
+            StateError: the entries are kept elsewhere than told, or there are some and no state.
+            StoreError: it is missing, older than the state, or another memory's.
+        """
         from memsim.memory.stores.sqlite import SQLite
 
-        path = self.folder / ENTRIES
-        if not new and not path.exists():
-            raise StoreError(f"{path}: is missing, and {STATE} is there: restore it")
-        store = SQLite(path)
-        self._held.callback(store.close)
-        if new and store.count(Where(reader=None, archived=None)):
-            raise StateError(f"{self.folder / STATE}: is missing, and {ENTRIES} is not: restore it")
-        self._standing = store.standing
-        saved = part(self._saved or {}, "store")
-        if saved is not None:
-            self._recognise(saved)
-        elif not self.readonly:
-            store.name_memory()
-        return _ReadOnly(store) if self.readonly else store
+        if new:
+            self._check_new()
+        store = self._own(new=new) if self._lent is None else self._elsewhere(self._lent, new=new)
+        if new and store.find(Where(reader=None, archived=None), limit=1):
+            there = ENTRIES if self._lent is None else f"its {store.name} store"
+            raise StateError(f"{self.folder / STATE}: is missing, and {there} is not: restore it")
+        if isinstance(store, SQLite):
+            self._name(store)
+        if self._lent is not None:
+            store = LentStore(store)
+            self._held.callback(store.close)
+        return UnchangingStore(store) if self.readonly else store
+
+    def recognise(self, *, empty: bool) -> None:
+        """Refuse an empty store where the state remembers that it holds something.
+
+        Args:
+            empty: whether the store holds no message.
+
+        Raises:
+            StoreError: it is another one.
+        """
+        if empty and self._remembered("held"):
+            said = f"holds nothing of what {STATE} remembers: it is opened with its own"
+            raise StoreError(f"{self.folder}: the store that was given {said}")
 
     def order(self) -> dict[str, int]:
         """The place of each entry in the order in which messages were said."""
@@ -127,13 +163,19 @@ class Home:
             raise StateError(f"{path}: is missing: restore it")
         raise StateError(f"{path}: is damaged: restore it; {_copied(path)}")
 
-    def marks(self) -> dict[str, JSON]:
-        """What the other files have to be like for a state to belong to them."""
-        now = self._standing()
-        return {
-            "store": {"memory": now.memory, "changes": now.changes},
-            "order": self._order.marks(),
-        }
+    def marks(self, *, held: bool) -> dict[str, JSON]:
+        """What the store and the other files have to be like for a state to belong to them.
+
+        Args:
+            held: whether the store holds messages, and none of them is being erased.
+        """
+        marks: dict[str, JSON] = {} if self._lent is None else {"elsewhere": self._lent.name}
+        if self._standing is not None:
+            now = self._standing()
+            marks |= {"memory": now.memory, "changes": now.changes}
+        else:
+            marks["held"] = held
+        return {"store": marks, "order": self._order.marks()}
 
     def blobs(self, session: str) -> FolderBlobs:
         """Where what is offloaded from a conversation goes."""
@@ -227,12 +269,62 @@ class Home:
 
         self._head.update(later)
 
-    def _recognise(self, saved: Any) -> None:  # noqa: ANN401 - what was read may be anything
+    def _check_new(self) -> None:
+        """Refuse what is left of a memory whose state is gone."""
+        for name in (ORDER, AUDIT, *([] if self._lent is None else [ENTRIES])):
+            path = self.folder / name
+            if path.exists() and path.stat().st_size:
+                state = self.folder / STATE
+                raise StateError(f"{state}: is missing, and {name} is not: restore it")
+
+    def _own(self, *, new: bool) -> Store:
+        """The folder's own file."""
+        from memsim.memory.stores.sqlite import SQLite
+
+        kind = self._remembered("elsewhere")
+        if kind is not None:
+            said = f"its entries are not in it but in a {kind} store: it is opened with that store"
+            raise StateError(f"{self.folder}: {said}")
+        path = self.folder / ENTRIES
+        if not new and not path.exists():
+            raise StoreError(f"{path}: is missing, and {STATE} is there: restore it")
+        store = SQLite(path)
+        self._held.callback(store.close)
+        return store
+
+    def _elsewhere(self, lent: Store, *, new: bool) -> Store:
+        """The store that was given, where it may be the one that the state is of."""
+        if new:
+            return lent
+        kind = self._remembered("elsewhere")
+        if kind is None:
+            said = f"its entries are in its {ENTRIES}: it is opened without another store"
+            raise StateError(f"{self.folder}: {said}")
+        if kind != lent.name:
+            said = f"its entries are in a {kind} store: it is not opened with a {lent.name} store"
+            raise StateError(f"{self.folder}: {said}")
+        return lent
+
+    def _remembered(self, name: str) -> Any:  # noqa: ANN401 - what was read may be anything
+        """What the state says of its store; None where it says nothing of the kind."""
+        with reading("where its store stood is damaged"):
+            return dict(part(self._saved or {}, "store") or {}).get(name)
+
+    def _name(self, store: SQLite) -> None:
+        """See to it that the store is this memory's, and told apart from every other's."""
+        self._standing = store.standing
+        saved = part(self._saved or {}, "store")
+        if saved is not None:
+            self._recognise(saved, store.standing())
+        elif not self.readonly:
+            store.name_memory()
+
+    def _recognise(self, saved: Any, now: Standing) -> None:  # noqa: ANN401 - what was read may be anything
         """Refuse a store that the state does not belong to.
 
         A newer one does: a process that is killed has written to it since.
         """
-        path, now = self.folder / ENTRIES, self._standing()
+        path = self.folder / ENTRIES if self._lent is None else f"{self.folder}: its store"
         with reading("where its store stood is damaged"):
             then = Standing(memory="" + saved["memory"], changes=0 + saved["changes"])
         if now.memory not in {"", then.memory}:  # a name may have stood in the log that is gone
@@ -264,18 +356,6 @@ class Home:
 def _as_head(saved: Any) -> Head:  # noqa: ANN401 - what was read may be anything
     with reading("the head of its audit trail is damaged"):
         return Head(number=0 + saved["number"], hash="" + saved["hash"])
-
-
-class _ReadOnly:
-    """A store that refuses to change."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
-        if name in _WRITING:
-            raise StoreError("nothing can be written: the memory was opened for reading only")
-        return getattr(self._store, name)
 
 
 def _copied(path: Path) -> str:

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memsim.clock import utc
-from memsim.errors import StoreError
+from memsim.errors import ModelError, StoreError
 from memsim.memory.acl import Where
 from memsim.memory.derived import (
     Descent,
@@ -129,13 +129,13 @@ class Outcome:
         archived: entries put away.
         erased: what was erased for good.
         left: entries that are due and still as they were; None where that cannot be told.
-        error: what stopped the pass; None where nothing did. Doing it again finishes it.
+        error: what failed first; None where nothing did. Doing it again finishes it.
     """
 
     archived: int = 0
     erased: Erased = field(default_factory=Erased)
     left: int | None = 0
-    error: StoreError | None = None
+    error: StoreError | ModelError | None = None
 
     @property
     def complete(self) -> bool:
@@ -189,12 +189,14 @@ def clean(
         settle: as `erase_entries`.
     """
     work = _Pass(store, owner, policy, utc(now), put or store.write, tiers=tiers, settle=settle)
-    try:
-        work.archive()
-        work.erase()
-    except StoreError as error:
-        return work.outcome(error)
-    return work.outcome(None)
+    # What is to be erased does not wait for what cannot be put away.
+    failed: StoreError | ModelError | None = None
+    for step in (work.archive, work.erase):
+        try:
+            step()
+        except (StoreError, ModelError) as error:
+            failed = failed or error
+    return work.outcome(failed)
 
 
 class _Pass:
@@ -239,7 +241,7 @@ class _Pass:
             still = [e for e in page if self._policy.to_erase(e, self._now)]
             self._erased.append(self._erase(still, descent))
 
-    def outcome(self, error: StoreError | None) -> Outcome:
+    def outcome(self, error: StoreError | ModelError | None) -> Outcome:
         """What has been done, and what is left."""
         erased = Erased(
             entries=tuple(e for part in self._erased for e in part.entries),

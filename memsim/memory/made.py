@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memsim.errors import ModelError, StoreError
 from memsim.memory.acl import Where
 from memsim.memory.ageing import Ageing
 from memsim.memory.assembly import Parts
+from memsim.memory.attempts import Attempts
 from memsim.memory.audit import AuditTrail
 from memsim.memory.happening import Tell, nobody
 from memsim.memory.keeping import MADE
@@ -77,6 +77,13 @@ class Made:
         self._ageing = Ageing(parts, tell, self._settle)
         self._restore({})
 
+    def _change(self) -> None:
+        """Something is about to change.
+
+        Raises:
+            StoreError: it may not.
+        """
+
     def _restore(self, order: Mapping[str, int]) -> None:
         self._keeping.restore(order, self._place)
 
@@ -98,14 +105,10 @@ class Made:
         """
         if self.workspace is None:
             return
-        failed: list[ModelError | StoreError] = []
+        index, attempts = self.workspace.index, Attempts()
         for principal in sorted(principals):
-            try:
-                self.workspace.index(principal, self.now())
-            except (ModelError, StoreError) as error:
-                failed.append(error)
-        if failed:
-            raise failed[0]
+            attempts.attempt(lambda p=principal: index(p, self.now()))  # type: ignore[misc]
+        attempts.end()
 
     def _sourced(self) -> None:
         """It is known what a note is of, which is not written yet."""

@@ -15,6 +15,7 @@ from memsim.errors import ModelError, StoreError
 from memsim.memory.acl import somebody
 from memsim.memory.asked import Asked
 from memsim.memory.assembly import SEARCHED
+from memsim.memory.attempts import Attempts
 from memsim.memory.composing import Question
 from memsim.memory.conversation import Conversation
 from memsim.memory.governed import Governed
@@ -71,6 +72,7 @@ class Memory(Asked, Governed):
                 them; that is done at the next call, and the message is not lost. Or what is on
                 record under its id cannot be read; nothing has changed.
         """
+        self._change()
         Conversation(somebody(message.principal), message.session)
         if not self._identity.is_new(message):
             return
@@ -103,10 +105,10 @@ class Memory(Asked, Governed):
             ModelError: the model failed; so it is then, too.
         """
         spoke = {m.principal for m in self._backlog.said_by(principal)}
-        try:
-            self._turns.end(principal, self.now())
-        finally:
-            self._follow({principal} if principal else spoke)
+        attempts = Attempts()
+        attempts.attempt(lambda: self._turns.end(principal, self.now()))
+        attempts.attempt(lambda: self._follow({principal} if principal else spoke))
+        attempts.end()
 
     # -- what is sent
 
@@ -171,6 +173,7 @@ class Memory(Asked, Governed):
         Raises:
             StoreError: the ledger's store failed.
         """
+        self._change()
         of = Conversation(principal, session)
         for source in sources:
             self.ledger.evict(of, source, self.now())

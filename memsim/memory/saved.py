@@ -2,7 +2,7 @@
 
 ::
 
-    memory.sqlite3   entries, with their words and vectors
+    memory.sqlite3   entries, with their words and vectors, unless a store was given for them
     state.json       conversations, summaries, permissions, working memory, ledger, what goes on,
                      of which messages the lines of notes are, and what tells whether the other
                      files are those that it was written beside
@@ -26,7 +26,7 @@ as well, so that all of them are deleted with it.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -42,6 +42,7 @@ from memsim.memory.keeping import part_of
 from memsim.memory.kept import Kept
 from memsim.memory.memory import Memory
 from memsim.memory.state import JSON, pack, reading
+from memsim.memory.unchanging import UnchangingWorking
 from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
@@ -49,14 +50,19 @@ if TYPE_CHECKING:
     from datetime import datetime
     from types import TracebackType
 
+    from memsim.context import Context
     from memsim.memory.acl import Grant
     from memsim.memory.derived import Erased
     from memsim.memory.entry import Entry
     from memsim.memory.keeping import Part
     from memsim.memory.options import MemoryOptions
+    from memsim.memory.stores import Store
     from memsim.message import Message
     from memsim.models import Embedder, Model
 
+
+_Begun = tuple[str, list[str]]
+"""Whose messages something was begun with, and which."""
 
 _SPARE = 1000
 """Ids of entries that are gone which the order keeps before it is written anew."""
@@ -71,12 +77,15 @@ class SavedMemory(Memory):
     def __init__(self, home: Home, kept: Kept, **parts: Any) -> None:  # noqa: ANN401 - as Memory
         self._home = home
         self._kept = kept.save()
-        self._forgetting: tuple[str, list[str]] | None = None
-        self._applying: tuple[str, list[str]] | None = None
+        self._forgetting: _Begun | None = None
+        self._applying: _Begun | None = None
         self._loading: JSON = None
+        self._erasing = False
         self._written = ""
         self._placed: list[str] = []
         self._order = home.order()
+        if home.readonly:
+            parts = {**parts, "working": UnchangingWorking()}
         super().__init__(**parts)
 
     def __enter__(self) -> Self:
@@ -117,16 +126,27 @@ class SavedMemory(Memory):
             ValueError: it holds a text that cannot be encoded; or as `Memory.observe`.
             StoreError: as `Memory.observe`.
         """
+        self._change()
         canonical(pack([message]))
         super().observe(message)
 
     def end_turn(self, principal: str | None = None) -> None:
-        """Record what was said, and keep it; as `Memory.end_turn`."""
+        """Record what was said, and keep it; as `Memory.end_turn`.
+
+        Where nothing can be written, nothing was said.
+        """
+        if self._home.readonly:
+            return
         self.keep()
         try:
             super().end_turn(principal)
         finally:
             self.keep()
+
+    def delivered(self, context: Context, *, principal: str, session: str | None = None) -> None:
+        """That context was really sent; as `Memory.delivered`. Where only looked at, nothing."""
+        if not self._home.readonly:
+            super().delivered(context, principal=principal, session=session)
 
     def forget(self, principal: str, sources: Iterable[str]) -> Erased:
         """Erase messages everywhere, the saved state too; as `Memory.forget`.
@@ -137,6 +157,7 @@ class SavedMemory(Memory):
             ValueError: a name cannot be encoded: there is nothing of it; nothing has changed.
             StoreError: it could not be finished; it is when the memory is next opened.
         """
+        self._change()
         meant = sorted(set(sources))
         canonical([principal, [*meant]])
         self._forgetting = somebody(principal), meant
@@ -153,8 +174,10 @@ class SavedMemory(Memory):
 
     def elapse(self, now: datetime) -> None:
         """Time has passed; as `Memory.elapse`."""
+        self._change()
         try:
             super().elapse(now)
+            self._erasing = False
         finally:
             self.keep()
 
@@ -164,6 +187,7 @@ class SavedMemory(Memory):
         Raises:
             StoreError: as `forget`; where nothing of it could be written, nothing changes.
         """
+        self._change()
         meant = sorted(set(sources))
         with self._changing(owner, meant):
             self.permissions.share(somebody(owner), somebody(reader), meant)
@@ -176,6 +200,7 @@ class SavedMemory(Memory):
         Raises:
             StoreError: as `share`.
         """
+        self._change()
         meant = sorted(set(sources))
         with self._changing(owner, meant):
             self.permissions.unshare(somebody(owner), somebody(reader), meant)
@@ -204,6 +229,7 @@ class SavedMemory(Memory):
             StoreError: as `Memory.load`.
             ModelError: as `Memory.load`.
         """
+        self._change()
         try:
             self._take_over(saved)
         except (StateError, StoreError, ModelError):
@@ -222,11 +248,13 @@ class SavedMemory(Memory):
         if self._home.closed:
             return
         try:
-            if not self._home.readonly:
-                self.end_turn()
+            self.end_turn()
         finally:
             self.vault.close()
             self._home.close()
+
+    def _change(self) -> None:
+        self._home.check_open()
 
     def _begin(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
         # Of a process that is killed on the way, the entries would be others than the state's.
@@ -277,20 +305,14 @@ class SavedMemory(Memory):
 
     def _state(self) -> dict[str, JSON]:
         head = self.audit.head()
-        forgetting: JSON = None
-        if self._forgetting is not None:
-            forgetting = [self._forgetting[0], [*self._forgetting[1]]]
-        applying: JSON = None
-        if self._applying is not None:
-            applying = [self._applying[0], [*self._applying[1]]]
         return {
             "kept": self._kept,
             "backlog": self._backlog.save(),
-            "forgetting": forgetting,
-            "applying": applying,
+            "forgetting": _saved(self._forgetting),
+            "applying": _saved(self._applying),
             "loading": self._loading,
             **{name: part.save() for name, part in self._parts()},
-            **self._home.marks(),
+            **self._home.marks(held=self._holds()),
             "audit": {
                 "salt": self.audit.salt.hex(),
                 "number": head.number,
@@ -299,16 +321,18 @@ class SavedMemory(Memory):
             },
         }
 
+    def _holds(self) -> bool:
+        """Whether the store is known to hold messages, whatever becomes of the process next."""
+        going = self._erasing or self._forgetting is not None or self._loading is not None
+        return len(self._timeline) > 0 and not going
+
     def _resume(self, state: Any) -> None:  # noqa: ANN401 - what was read may be anything
         with reading("it is not the state of a memory"):
             parts = [(part, part_of(state, name)) for name, part in self._parts()]
-            backlog, forgetting = Backlog.load(state["backlog"]), state["forgetting"]
-            if forgetting is not None:
-                principal, sources = forgetting
-            applying = state.get("applying")
-            if applying is not None:
-                owner, shared = applying
-            loading = state.get("loading")
+            backlog, loading = Backlog.load(state["backlog"]), state.get("loading")
+            forgetting, applying = _begun(state["forgetting"]), _begun(state.get("applying"))
+            was_open = self.options.acl and not Kept.load(state["kept"]).options.acl
+        self._home.recognise(empty=len(self._timeline) == 0)
         if loading is not None and self._home.readonly:
             said = "another memory was being loaded into it: open it once to finish that"
             raise StateError(f"{self.folder}: {said}")
@@ -320,17 +344,34 @@ class SavedMemory(Memory):
         self._home.tidy([name for name, _ in self.conversations])
         self._written = canonical(state)
         self._backlog.take_over(backlog)
+        if was_open:
+            self._close_to_others()
         if loading is not None:
             self._take_over(loading)
-            return
-        if applying is not None:
-            self._reapply(owner, frozenset(shared))
+        else:
+            self._finish(forgetting, applying)
+        if was_open:
+            self._close_to_others()
             self.keep()
+            with suppress(StoreError, ModelError):  # the end of the turn tells of it
+                self._turns.admit()
+
+    def _finish(self, forgetting: _Begun | None, applying: _Begun | None) -> None:
+        """Do what a process that was killed had begun; until it is done, it stays on record."""
+        self._forgetting, self._applying = forgetting, applying
+        if applying is not None:
+            owner, shared = applying
+            self._reapply(owner, frozenset(shared))
+            self._applied()
         if forgetting is not None:
-            self.forget(principal, sources)
+            self.forget(*forgetting)
         if len(self._order) > 2 * len(self._timeline.order()) + _SPARE:
             self._home.reorder(self._timeline.order(), self.keep)
             self.keep()
+
+    def _close_to_others(self) -> None:
+        """Access control is new: who took part in a conversation is still to be let read it."""
+        self._backlog.joined.update(dict.fromkeys(self.permissions.conversations()))
 
     def _follow(self, principals: Iterable[str]) -> None:
         if not self._home.readonly:
@@ -341,6 +382,7 @@ class SavedMemory(Memory):
         self._placed.clear()
 
     def _settle(self) -> None:
+        self._erasing = True
         # Once their entries are gone, nothing leads to what else is kept of them.
         self.keep()
 
@@ -365,6 +407,7 @@ def open_memory(
     tell: Tell = nobody,
     wait: float = WAIT,
     readonly: bool = False,
+    store: Store | None = None,
 ) -> SavedMemory:
     """The memory in a folder, as it ended; a new one where there is no folder or it is empty.
 
@@ -385,16 +428,23 @@ def open_memory(
         wait: seconds to wait for another process that has it open.
         readonly: whether it is only looked into, which waits for nobody: what would change it is
             then a `StoreError`. A turn that others have not finished recording is not seen.
+        store: where its entries are kept in place of the folder's own file; all else stays in the
+            folder, of which it is no part. It is this memory's alone, given anew at each opening,
+            and left open: whoever opened it closes it. Of a SQLite store it is known whose it is,
+            and whether it is older than the state, as of the folder's own file. Of others it is
+            known what kind they are, and that one that holds no message at all is not the one that
+            held some: whether what it took lasted is for the store to answer for.
 
     Raises:
         StateError: the folder holds something else, or was saved with other options; or the state,
             the order or the audit trail is damaged or missing. Of what is damaged, a copy is kept
-            beside it.
+            beside it. Or its entries are in a store that was not given, or in its own file and one
+            was given; or a new one is begun with a store that is not empty.
         StoreError: another process has it open, or the entries are damaged or missing, older than
             the state, or another memory's.
         RefError: a ref names no embedder or tokenizer.
     """
-    home = Home(Path(folder), readonly=readonly)
+    home = Home(Path(folder), readonly=readonly, lent=store)
     try:
         home.hold(wait)
         state = home.read()
@@ -437,6 +487,17 @@ def open_memory(
         home.close()
         raise
     return memory
+
+
+def _begun(saved: Any) -> _Begun | None:  # noqa: ANN401 - what was read may be anything
+    if saved is None:
+        return None
+    principal, sources = saved
+    return principal, [*sources]
+
+
+def _saved(begun: _Begun | None) -> JSON:
+    return None if begun is None else [begun[0], [*begun[1]]]
 
 
 def _part(state: Any, name: str) -> Any:  # noqa: ANN401 - what was read may be anything

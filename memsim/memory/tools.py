@@ -3,7 +3,8 @@
 Who calls is never an argument: it is the principal of the session. A key that somebody else uses
 and a key that nobody uses are answered in the same bytes. Under access control `memory_recall` is
 not among the tools, and calling it is answered as any name that is no tool (PRX). Nor is
-`memory_reload` where nothing is offloaded from the conversation.
+`memory_reload` where nothing is offloaded from the conversation. Of a memory that is only looked
+into, those that read are all there are.
 
 =================== ============================================== ==============
 tool                arguments                                      reads or writes
@@ -148,6 +149,8 @@ class Tools:
         gone = {"memory_recall"} if self._memory.options.acl else set()
         if not self._memory.has_offloaded(self._principal, self._session):
             gone.add("memory_reload")
+        if self._memory.vault.readonly:
+            gone |= TOOLS.keys() - READING
         return TOOLS.keys() - gone
 
     def _note(self, name: str, answer: Answer) -> None:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memsim.errors import ModelError, StoreError
+from memsim.memory.attempts import Attempts
 from memsim.memory.backlog import UNREAD
 from memsim.memory.conversation import Conversation
 from memsim.memory.layers.entities import names_in, noted_with
@@ -70,14 +71,8 @@ class Turns:
             StoreError: the store failed; what is left is done at the next call.
             ModelError: the model failed; so it is then, too.
         """
-        failed: list[ModelError | StoreError] = []
-
-        def attempt(work: Callable[[], object]) -> None:
-            try:
-                work()
-            except (ModelError, StoreError) as error:
-                failed.append(error)
-
+        attempts = Attempts()
+        attempt = attempts.attempt
         attempt(self.admit)
         said = dict.fromkeys(m.session for m in self.backlog.said_by(principal))
         attempt(lambda: self.record(principal))
@@ -91,8 +86,7 @@ class Turns:
                 attempt(lambda w=who, s=session: self._conclude(w, s, now))  # type: ignore[misc]
         for session in said:
             attempt(lambda s=session: self._compact(s, now))  # type: ignore[misc]
-        if failed:
-            raise failed[0]
+        attempts.end()
 
     def rest(self, now: datetime) -> None:
         """Conclude every conversation in which nobody has said anything for long.
@@ -101,16 +95,11 @@ class Turns:
             StoreError: the store failed; what is left is done at the next call, or turn.
             ModelError: the model failed; so it is then, too.
         """
-        failed: list[ModelError | StoreError] = []
+        attempts = Attempts()
         for who, name in [of for of, last in self.backlog.open.items() if now - last >= IDLE]:
             self.backlog.left[who, name] = None
-            try:
-                while self._conclude(who, name, now):
-                    pass
-            except (ModelError, StoreError) as error:
-                failed.append(error)
-        if failed:
-            raise failed[0]
+            attempts.attempt(lambda w=who, n=name: self._conclude_all(w, n, now))  # type: ignore[misc]
+        attempts.end()
 
     def record(self, principal: str | None = None) -> None:
         """Have the store hold what was said.
@@ -176,6 +165,10 @@ class Turns:
         if not any(m.session == name for m in self.backlog.said_by(who)):
             self.backlog.concluded(who, name)
         return False
+
+    def _conclude_all(self, who: str, name: str, now: datetime) -> None:
+        while self._conclude(who, name, now):
+            pass
 
     def _unread(self, who: str, name: str) -> list[Entry]:
         """What is to be read next of a conversation for its episode.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memsim.memory.acl import Reader, Where, somebody
 from memsim.memory.entry import LAYERS, Entry, Layer, entry_id
 from memsim.memory.stores import PAGE, Embedded
+from memsim.memory.unchanging import UnchangingStore
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -44,7 +45,7 @@ class Vault:
         embedded: layers of which entries get vectors: those that are searched by meaning.
 
     Entries whose vectors were made by another embedder are embedded anew when the first vector is
-    needed.
+    needed. So are all, once some were written without.
     """
 
     def __init__(
@@ -63,6 +64,11 @@ class Vault:
         self._asked: tuple[str, Vectors] | None = None
 
     @property
+    def readonly(self) -> bool:
+        """Whether nothing of it can be changed."""
+        return isinstance(self.store, UnchangingStore)
+
+    @property
     def embeds(self) -> bool:
         """Whether entries get vectors."""
         return self._embed is not None
@@ -77,6 +83,9 @@ class Vault:
         if not entries:
             return
         if self._embed is None:
+            if self.store.embedded is not None and any(map(self._is_meant, entries)):
+                # Some of its entries would lack a vector for good: whoever needs one makes all.
+                self.store.embedded_by(None)
             self.store.write(entries)
             return
         self.store.write(entries, self._made(entries))
@@ -113,8 +122,13 @@ class Vault:
         return self.store.lexical(text, where, k)
 
     def nearest(self, text: str, where: Where, k: int) -> list[Hit]:
-        """The best admitted entries by their meaning; none where there are no vectors."""
+        """The best admitted entries by their meaning; none where there are no vectors.
+
+        Where vectors would have to be made first, and nothing can be written, there are none.
+        """
         if self._embed is None or not text.strip():
+            return []
+        if self.readonly and self._embedder is None and not self._is_embedded_by(self._embed()):
             return []
         return self.store.nearest(self._query(text), where, k)
 
@@ -163,11 +177,14 @@ class Vault:
         if self._embedder is None:
             assert self._embed is not None  # noqa: S101 - asked for only where there is one
             embedder = self._embed()
-            made = Embedded(embedder.name, embedder.dimension)
-            if self.store.embedded != made or self._unfinished(embedder):
-                self._embed_all(embedder, made)
+            if not self._is_embedded_by(embedder):
+                self._embed_all(embedder, Embedded(embedder.name, embedder.dimension))
             self._embedder = embedder
         return self._embedder
+
+    def _is_embedded_by(self, embedder: Embedder) -> bool:
+        made = Embedded(embedder.name, embedder.dimension)
+        return self.store.embedded == made and not self._unfinished(embedder)
 
     def _unfinished(self, embedder: Embedder) -> bool:
         """Whether a process ended between dropping the old vectors and writing the new ones."""
@@ -189,13 +206,12 @@ class Vault:
             self._asked = (text, self._ready().embed([text])[0])
         return self._asked[1]
 
+    def _is_meant(self, entry: Entry) -> bool:
+        return entry.layer in self._embedded and bool(entry.words.strip())
+
     def _made(self, entries: Sequence[Entry], embedder: Embedder | None = None) -> Vectors | None:
         """Vectors of entries, zeros for those that are not found by meaning; None where all are."""
-        meant = [
-            place
-            for place, entry in enumerate(entries)
-            if entry.layer in self._embedded and entry.words.strip()
-        ]
+        meant = [place for place, entry in enumerate(entries) if self._is_meant(entry)]
         if not meant:
             return None
         vectors = (embedder or self._ready()).embed([entries[place].words for place in meant])

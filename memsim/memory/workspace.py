@@ -111,6 +111,7 @@ class Workspace:
         total_limit: characters of all files that a context shows.
         wait: seconds to wait for another writer.
         written: takes the name of each file that was written, once it is.
+        readonly: whether writing is a `StoreError`.
 
     Raises:
         ValueError: a limit is not positive.
@@ -124,6 +125,7 @@ class Workspace:
         total_limit: int = TOTAL_LIMIT,
         wait: float = WAIT,
         written: Callable[[str], object] | None = None,
+        readonly: bool = False,
     ) -> None:
         if file_limit < 1 or total_limit < 1:
             raise ValueError("a workspace's limits are at least one character")
@@ -132,6 +134,7 @@ class Workspace:
         self._total_limit = total_limit
         self._wait = wait
         self._written = written
+        self._readonly = readonly
 
     def names(self) -> list[str]:
         """The files that there are: the roots in their order, then the days, latest first.
@@ -314,6 +317,8 @@ class Workspace:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
+        if self._readonly:
+            raise StoreError(f"{self.folder}: was opened for reading only")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,6 +19,12 @@ from memsim.memory.options import MemoryOptions
 from memsim.memory.retrieval.policy import RecallPolicy
 from memsim.message import Message, Text, ToolResult, ToolUse
 from tests.memory.remembering import Remembering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memsim.memory.entry import Entry
+    from memsim.models import Vectors
 
 CODE = "The code of my locker is 7741-B."
 ONCE = MemoryOptions(vectors=False, window=1, once=True, policy=RecallPolicy(floor=0))
@@ -683,6 +689,42 @@ def test_hygiene_reaches_whoever_has_something_there() -> None:
     it.memory.elapse(it.clock.now())
 
     assert [] == [*it.memory.entries(None)]
+
+
+def test_what_fails_when_time_passes_holds_up_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither another step nor another's; of one's own, what goes does not wait for what stays."""
+    it = Remembering(options=MemoryOptions(vectors=False, hygiene=Policy(), window=9))
+    for who in ("ana", "ben"):
+        it.say(CODE, who=who)
+        it.memory.remember(who, "lunch", "Soup at noon.", category="daily")
+    it.memory.working.put(Conversation("ana", "ana's"), {"topic": "soup"}, it.clock.now())
+    it.clock.advance(timedelta(days=2))
+    it.say("Hello there.", who="carl")
+    it.clock.advance(timedelta(days=6))
+    it.memory.observe(it.message("This cannot be written.", who="dora"))
+    write = it.store.write
+
+    def picky(entries: Sequence[Entry], vectors: Vectors | None = None) -> None:
+        for entry in entries:
+            if entry.owner == "dora" or (entry.owner == "ana" and entry.archived):
+                raise StoreError(f"{entry.owner}'s cannot be written")
+        write(entries, vectors)
+
+    monkeypatch.setattr(it.store, "write", picky)
+    with pytest.raises(StoreError, match="dora's"):
+        it.memory.elapse(it.clock.now())
+    kept = {(e.owner, e.layer, e.archived) for e in it.memory.entries(None)}
+    assert {("ana", "long_term", False), ("ben", "long_term", True)} == kept
+    assert [] == it.memory.working.store.conversations()
+    assert {"dora"} == {who for who, _ in it.memory._backlog.open}
+    monkeypatch.undo()
+    it.memory.elapse(it.clock.now())
+
+    kept = {(e.owner, e.layer, e.archived) for e in it.memory.entries(None)}
+    assert {("ana", "long_term", True), ("ben", "long_term", True)} < kept
+    assert ("dora", "episodic", False) in kept
 
 
 def test_what_an_agent_keeps_outlives_the_message_that_it_was_kept_in() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 
@@ -51,6 +52,15 @@ def test_what_its_page_shows_runs(
     assert "Ana likes the aisle.\n" == said[: said.index("\n") + 1]
     assert "Answer in Norwegian." in said
     assert "A-17" in said
+
+
+def test_its_page_names_stores_that_there_are() -> None:
+    """By where they are imported from."""
+    table = PAGE.read_text(encoding="utf-8").split("## Over another store")[1]
+    named = re.findall(r"`(memsim\.[a-z_.]+)\.([A-Z]\w+)\(", table)
+
+    assert 5 == len(named)
+    assert all(callable(getattr(import_module(module), name)) for module, name in named)
 
 
 def test_every_option_is_a_parameter_of_layered() -> None:

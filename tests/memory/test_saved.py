@@ -26,6 +26,8 @@ from memsim.memory.hygiene import Policy
 from memsim.memory.options import ToolMode
 from memsim.memory.retrieval.policy import RecallPolicy
 from memsim.memory.snapshot import Snapshot
+from memsim.memory.stores.sqlite import SQLite
+from memsim.memory.tools import READING
 from memsim.message import Message, said
 from memsim.models import Reply, Request
 
@@ -619,24 +621,61 @@ def test_a_second_process_is_refused_in_one_line(open_it: Open, folder: Path) ->
     talk(open_it(wait=10), 1)
 
 
-def test_looking_in_changes_nothing(open_it: Open) -> None:
-    """Whatever would change it is an error, and it is as it was."""
-    memory = open_it()
+def test_looking_in_changes_nothing(open_it: Open, folder: Path) -> None:
+    """Whatever would change it is an error, nothing is taken in, and all reading works."""
+    memory = open_it(options=MemoryOptions(mode="both", once=True))
+    memory.working.put(Conversation("ana", "s1"), {"scratchpad": "tea"}, START)
     talk(memory, 2)
     memory.close()
+    before = {p: p.read_bytes() for p in folder.rglob("*") if p.suffix in {".json", ".txt", ".md"}}
     seen = open_it(readonly=True)
+    of, grant = Conversation("ana", "s1"), Grant(owner="ana", reader="bo")
+    assert seen.workspace is not None
+    page = seen.workspace.of("ana")
 
     for change in (
+        lambda: seen.observe(message(7)),
         lambda: seen.remember("ana", "style", "Four spaces."),
+        lambda: seen.note("ana", "Four spaces."),
+        lambda: page.write("USER.md", "Four spaces."),
         lambda: seen.forget("ana", ["ana0"]),
+        lambda: seen.forget_key("ana", "none"),
+        lambda: seen.share("ana", "bo", ["ana0"]),
+        lambda: seen.grant(grant),
+        lambda: seen.revoke(grant),
+        lambda: seen.working.put(of, {"a": 1}, START),
+        lambda: seen.working.remove(of, None, START),
+        lambda: seen.elapse(START),
         seen.keep,
-        lambda: talk(seen, 1),
     ):
         with pytest.raises(StoreError, match="opened for reading only"):
             change()
-    seen.close()
+    tools = seen.tools("ana", "s1")
+    context = seen.context("order number", principal="ana", session="s1", budget=500)
+    seen.delivered(context, principal="ana", session="s1")
+    seen.end_turn()
 
-    assert ["ana0", "ana1"] == [e.key for e in open_it().entries("ana") if e.layer == "episodic"]
+    assert {spec.name for spec in tools.specs()} == READING - {"memory_recall", "memory_reload"}
+    assert "no tool" in tools.call("scratchpad_write", '{"text": "coffee"}')
+    assert "tea" == tools.call("scratchpad_read", "{}")
+    assert seen.search(QUESTION, principal="ana")
+    assert "A-7." in context.text()
+    seen.close()
+    assert before == {p: p.read_bytes() for p in before}
+    with pytest.raises(StoreError, match="it is closed"):
+        memory.observe(message(8))
+
+
+def test_what_nobody_embedded_yet_is_found_by_its_words_when_looked_into(open_it: Open) -> None:
+    """Vectors cannot be made where nothing can be written."""
+    memory = open_it()
+    assert [] == open_it(readonly=True).search("order", principal="ana")
+    talk(memory, 1)
+    memory.close()
+
+    seen = open_it(readonly=True, embedder="hash:dim=32")
+
+    assert "A-0" in seen.search("order", principal="ana")[0].entry.text
 
 
 def test_it_is_opened_as_it_was_saved(open_it: Open) -> None:
@@ -658,6 +697,28 @@ def test_it_is_opened_as_it_was_saved(open_it: Open) -> None:
     open_it(options=options).close()
 
     assert options == open_it(embedder=None, tokenizer=None).options
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_access_control_that_is_turned_on_takes_nothing_from_who_took_part(
+    open_it: Open, monkeypatch: pytest.MonkeyPatch, failing: bool
+) -> None:
+    """They read what was said before, in the end even where the store failed; others do not."""
+    with open_it(options=MemoryOptions(acl=False)) as memory:
+        memory.observe(message(1))
+        memory.observe(message(2, "I bring the kettle.", principal="bo"))
+        memory.observe(message(3, principal="cy", session="s2"))
+    if failing:
+        with monkeypatch.context() as patch:
+            patch.setattr(SQLite, "write", _failing)
+            leave(open_it(options=MemoryOptions(acl=True)))
+
+    again = open_it(options=MemoryOptions(acl=True))
+    if failing:
+        again.end_turn()
+
+    for who, seen in (("bo", {"ana1"}), ("cy", {"cy3"}), ("dora", set())):
+        assert seen == {f.entry.key for f in again.search("order number", principal=who, k=1)}
 
 
 @pytest.mark.parametrize("readonly", [False, True])

@@ -155,6 +155,18 @@ def test_a_process_that_ended_before_vectors_were_written_is_made_up_for() -> No
     assert 2 == len(over(store, Lengths("other")).nearest("one", Where(reader=None), 5))
 
 
+def test_what_was_written_without_vectors_is_found_by_meaning_once_there_are_some() -> None:
+    """All that was meant to have one gets one, whatever had one before."""
+    store = Faulty()
+    over(store, Lengths()).put(entries("one", "three"))
+    over(store).put(entries("a longer one"))
+
+    found = over(store, Lengths()).nearest("a longer one", Where(reader=None), 5)
+
+    assert 3 == len(found)
+    assert store.get([found[0].id]) == entries("a longer one")
+
+
 def test_an_embedder_that_fails_keeps_entries_from_being_half_written() -> None:
     """Nothing is written without its vector."""
     store, embedder = Faulty(), Lengths()

@@ -68,6 +68,7 @@ class WorkspaceLayer:
         return Workspace(
             self._folder / digest_of(principal),
             written=lambda name: self.index(principal, self._now(), written={name}),
+            readonly=self._vault.readonly,
         )
 
     def known(self) -> list[str]:
@@ -234,11 +235,12 @@ class WorkspaceLayer:
             self._unlimited(owner).write(name, text)
 
     def _files(self, principal: str) -> Workspace:
-        return Workspace(self._folder / digest_of(principal))
+        return Workspace(self._folder / digest_of(principal), readonly=self._vault.readonly)
 
     def _unlimited(self, principal: str) -> Workspace:
         # People's pages may be longer than what may be added to, and are kept or cut all the same.
-        return Workspace(self._folder / digest_of(principal), file_limit=sys.maxsize)
+        folder, readonly = self._folder / digest_of(principal), self._vault.readonly
+        return Workspace(folder, file_limit=sys.maxsize, readonly=readonly)
 
     def _erase(self, principal: str, keys: Collection[str]) -> None:
         if keys:

@@ -49,15 +49,15 @@ class Folder:
     """Files, changed several at a time. Whoever calls holds the lock.
 
     Args:
-        root: the folder, which exists.
+        root: the folder, which exists by the time that it is locked.
         synced: whether a change survives a power failure and not only the process.
     """
 
     def __init__(self, root: Path, *, synced: bool = True) -> None:
-        self.root = root
+        self.root = Path(os.path.realpath(root))
         self._synced = synced
-        self._journal = root / "journal.json"
-        self._about = root / "store.json"
+        self._journal = self.root / "journal.json"
+        self._about = self.root / "store.json"
         self._changes: int | None = None
 
     @contextmanager

@@ -57,8 +57,8 @@ class Markdown:
     name = "markdown"
 
     def __init__(self, folder: Path | str, *, synced: bool = True) -> None:
-        self._root = Path(folder)
-        self._folder = Folder(self._root, synced=synced)
+        self._folder = Folder(Path(folder), synced=synced)
+        self._root = self._folder.root
         self._lock = RLock()
         self._view: View | None = View()
         self._held: dict[str, _Held] = {}

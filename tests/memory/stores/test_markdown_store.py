@@ -47,6 +47,21 @@ def test_a_file_reads_well(tmp_path: Path) -> None:
     assert content.endswith("\n---\n# Tea\n\nAnn drinks *green* tea.\n")
 
 
+def test_a_folder_may_be_named_from_where_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several entries are written there at once, and there they stay when one goes elsewhere."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    store = Markdown(Path("../rel/entries"))
+    store.write([entry("one", "1"), entry("two", "2")])
+    monkeypatch.chdir(tmp_path)
+    store.write([entry("three", "3"), entry("four", "4")])
+    store.close()
+
+    assert 4 == len([*(tmp_path / "rel" / "entries").rglob("*.md")])
+
+
 def test_names_of_files_hold_nothing_of_a_user(tmp_path: Path) -> None:
     """They are digests, whatever keys and owners hold."""
     store = Markdown(tmp_path, synced=False)

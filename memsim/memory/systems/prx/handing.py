@@ -39,7 +39,7 @@ def hand_over(brain: Brain, folder: Path, now: datetime, *, acl: bool) -> int:
     options = MemoryOptions(acl=acl, vectors=False)
     entries = [*entries_of(brain).values()]
     with open_memory(folder, now=lambda: now, options=options) as memory:
-        memory.vault.store.write(entries)
+        memory.vault.put(entries)
     return len(entries)
 
 
