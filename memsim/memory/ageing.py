@@ -116,6 +116,9 @@ class Ageing:
         """Another message may have the id of one that is gone: nothing is known of it."""
         self._permissions.forget(owner, sources)
         self._ledger.free(owner, sources, now)
+        self._semantic.free(owner, sources)
+        if self._tiers.workspace is not None:
+            self._tiers.workspace.noted.free(owner, sources)
 
     def _drop(self, erased: Erased) -> None:
         self._semantic.forgotten(erased.entries)

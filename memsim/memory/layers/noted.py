@@ -55,6 +55,13 @@ class Noted:
         if not known:
             self._of.pop(principal, None)
 
+    def free(self, principal: str, sources: Collection[str]) -> None:
+        """These messages are gone, and their ids may be others': no line is of them any more."""
+        known, gone = self._of.get(principal, {}), frozenset(sources)
+        left = {line: of - gone for line, of in known.items()}
+        self._of[principal] = {line: of for line, of in left.items() if of}
+        self.drop(principal, ())
+
     def among(self, principal: str, text: str) -> frozenset[str]:
         """Digests of those lines of a page that were noted."""
         known = self._of.get(principal)
