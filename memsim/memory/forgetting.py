@@ -137,7 +137,7 @@ class _Names:
         theirs = [of for of in self.working.store.conversations() if of.principal == self.principal]
         with_names = [of for of in theirs if self._has_names(of)]
         for of in with_names:
-            self.working.merge_entities(of, _of_hosts, self.now)
+            self.working.merge_entities(of, _of_hosts, self.now, used=False)
         return len(with_names)
 
     def _has_names(self, of: Conversation) -> bool:
