@@ -59,7 +59,7 @@ class Ageing:
 
     def forget(self, principal: str, sources: Collection[str], now: datetime) -> Erased:
         """Erase messages of a principal's own, and all that was made from them, everywhere."""
-        erased = self._tiers.forget(principal, sources, now)
+        erased = self._tiers.forget(principal, sources, now, self._settle)
         gone = (original_of(e) for e in erased.entries)
         self._free(principal, {*sources, *(s for s in gone if s is not None)}, now)
         self._drop(erased)

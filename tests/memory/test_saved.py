@@ -379,6 +379,26 @@ def test_what_was_noted_of_a_forgotten_message_stands_in_no_file(
     assert not any(word in data for data in files for word in (b"spicy", b"A-21", b'"ana3"'))
 
 
+@pytest.mark.parametrize("killed", range(1, 9))
+def test_a_persons_own_line_outlasts_a_note_of_the_same_words(
+    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch, killed: int
+) -> None:
+    """On another page, wherever the process ended that was to forget the note."""
+    memory = open_it(workspace=True)
+    assert memory.workspace is not None
+    memory.workspace.of("ana").write("MEMORY.md", "To do:\n")
+    memory.observe(message(3))
+    memory.note("ana", "To do:\n- spicy food")
+    memory.end_turn()
+    with dying(memory, monkeypatch, killed):
+        memory.forget("ana", ["ana3"])
+
+    open_it().close()
+
+    pages = {p.name: p.read_text() for p in folder.rglob("*.md")}
+    assert pages == {"MEMORY.md": "To do:\n", "2026-01-05.md": "# 2026-01-05\n"}
+
+
 @pytest.mark.parametrize("named", ["message", "key"])
 def test_what_is_forgotten_stands_in_no_copy_of_what_was_damaged(
     open_it: Open, folder: Path, named: str
