@@ -273,13 +273,15 @@ def test_what_was_to_be_forgotten_is_forgotten_on_opening(
     assert [p.name for p in folder.iterdir() if b"A-21" in p.read_bytes()] == []
 
 
-@pytest.mark.parametrize("killed", range(6))
+@pytest.mark.parametrize("killed", range(8))
 def test_hygiene_that_is_killed_anywhere_is_finished_by_the_next(
     open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch, killed: int
 ) -> None:
     """Before and after each write: what led to the rest is in the store until the rest is gone."""
-    memory = open_it(options=MemoryOptions(hygiene=Policy()))
+    memory = open_it(options=MemoryOptions(hygiene=Policy()), workspace=True)
     memory.observe(message(3))
+    memory.remember("ana", "mood", "fine", sources=["ana3"])
+    memory.note("ana", "is fine")
     memory.observe(message(1, "Hello.", principal="bo"))
     memory.end_turn()
     memory.share("ana", "bo", ["ana3"])
@@ -289,11 +291,13 @@ def test_hygiene_that_is_killed_anywhere_is_finished_by_the_next(
 
     again = open_it()
     again.elapse(later)
+    (kept,) = [e for e in again.entries("ana") if e.layer == "long_term"]
     again.close()
 
+    assert ("fine", ()) == (kept.text, kept.sources)
     assert [] == [p.name for p in folder.iterdir() if p.is_file() and b"A-21" in p.read_bytes()]
-    permissions = Snapshot(folder / "state.json", FORMAT).load()["permissions"]
-    assert {"ana": {"bo": []}} == permissions["shared"]
+    state = Snapshot(folder / "state.json", FORMAT).load()
+    assert ({"ana": {"bo": []}}, {}) == (state["permissions"]["shared"], state["noted"])
 
 
 @pytest.mark.parametrize("killed", range(8))
