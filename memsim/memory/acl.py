@@ -41,10 +41,12 @@ class Reader:
     Attributes:
         principal: the name; empty or blank for nobody, who may see nothing.
         grants: what others let them read; only grants to this reader count.
+        made: whether being named a reader opens what was made of messages.
     """
 
     principal: str
     grants: frozenset[Grant] = frozenset()
+    made: bool = True
 
     def may_see(self, shelf: Shelf) -> bool:
         """Whether this reader may see what stands on a shelf."""
@@ -52,7 +54,7 @@ class Reader:
             return False
         if shelf.owner == self.principal or shelf.visibility == "public":
             return True
-        if self.principal in shelf.readers:
+        if self.principal in shelf.readers and (self.made or not _was_made(shelf)):
             return True
         return any(
             g.owner == shelf.owner
@@ -117,6 +119,8 @@ class Permissions:
         return Reader(
             principal=somebody(principal),
             grants=frozenset(g for g in self._grants if g.reader == principal),
+            # An older version named who took part in the conversation, and entries stay as written.
+            made=False,
         )
 
     def joins(self, principal: str, session: str) -> bool:
@@ -235,9 +239,14 @@ def somebody(principal: str) -> str:
     return principal
 
 
-def _was_said(entry: Entry) -> bool:
+def _was_said(entry: Entry | Shelf) -> bool:
     """Whether it holds a message, or a passage of one: what a conversation came to is `daily`."""
     return entry.layer == "episodic" and entry.category == "conversation"
+
+
+def _was_made(shelf: Shelf) -> bool:
+    """Whether facts stand there, or what conversations came to."""
+    return shelf.layer == "semantic" or (shelf.layer == "episodic" and not _was_said(shelf))
 
 
 def _order(grant: Grant) -> tuple[str, str, str]:

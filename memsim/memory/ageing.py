@@ -60,7 +60,7 @@ class Ageing:
 
     def forget(self, principal: str, sources: Collection[str], now: datetime) -> Erased:
         """Erase messages of a principal's own, and all that was made from them, everywhere."""
-        erased = self._tiers.forget(principal, sources, now)
+        erased = self._tiers.forget(principal, sources, now, self._settle)
         gone = (original_of(e) for e in erased.entries)
         self._free(principal, {*sources, *(s for s in gone if s is not None)}, now)
         self._drop(principal, erased, now)
@@ -121,6 +121,9 @@ class Ageing:
         """Another message may have the id of one that is gone: nothing is known of it."""
         self._permissions.forget(owner, sources)
         self._ledger.free(owner, sources, now)
+        self._semantic.free(owner, sources)
+        if self._tiers.workspace is not None:
+            self._tiers.workspace.noted.free(owner, sources)
 
     def _drop(self, owner: str, erased: Erased, now: datetime) -> None:
         if erased.entries:

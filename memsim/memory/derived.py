@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from memsim.memory.acl import Where
@@ -124,12 +124,12 @@ class Descent:
     ) -> None:
         self._store = store
         self._of: dict[str, list[str]] = {}
+        self._beside: dict[str, list[str]] = {}
         for entry in _everything(store, owners):
-            if stays(entry):
-                continue
+            of = self._beside if stays(entry) else self._of
             # Sources are messages; but what was derived from an entry may name that.
             for source in entry.sources:
-                self._of.setdefault(source, []).append(entry.id)
+                of.setdefault(source, []).append(entry.id)
 
     def of(self, sources: Collection[str]) -> list[Entry]:
         """The entries that came of messages, as they are now.
@@ -145,6 +145,37 @@ class Descent:
                     found[child] = None
                     waiting.append(child)
         return self._store.get(list(found))
+
+    def beside(self, sources: Collection[str]) -> list[Entry]:
+        """The entries that name messages and do not count, as they are now.
+
+        Args:
+            sources: ids of the messages.
+        """
+        named = (i for source in sorted(set(sources)) for i in self._beside.get(source, ()))
+        return self._store.get(list(dict.fromkeys(named)))
+
+
+def parted(entries: Iterable[Entry], sources: Collection[str]) -> list[Entry]:
+    """Entries that stay though messages that they name are gone, without the ids of these.
+
+    Another message may be given such an id, and what it becomes is nothing to them. The id of a
+    message that stays in part is still its own.
+
+    Args:
+        entries: all that stay and name any of the messages.
+        sources: ids of the messages.
+
+    Returns:
+        Those that have changed.
+    """
+    named = list(entries)
+    gone = frozenset(sources) - {original_of(e) for e in named}
+    return [
+        replace(e, sources=tuple(s for s in e.sources if s not in gone))
+        for e in named
+        if not gone.isdisjoint(e.sources)
+    ]
 
 
 def original_of(entry: Entry) -> str | None:

@@ -12,7 +12,7 @@ from memsim.memory.layers.entities import is_ours
 from memsim.memory.working import ENTITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from datetime import datetime
 
     from memsim.memory.backlog import Backlog
@@ -38,9 +38,15 @@ class Tiers:
     working: WorkingMemory
     workspace: WorkspaceLayer | None
 
-    def forget(self, principal: str, sources: Collection[str], now: datetime) -> Erased:
-        """Erase messages of a principal's own in every tier."""
-        tiers = self.of(principal, self._telling(principal, sources), now)
+    def forget(
+        self,
+        principal: str,
+        sources: Collection[str],
+        now: datetime,
+        settle: Callable[[], object],
+    ) -> Erased:
+        """Erase messages of a principal's own in every tier; `settle` as `WorkspaceLayer.erase`."""
+        tiers = self.of(principal, self._telling(principal, sources), now, settle)
         return erase_sources(self.vault.store, set(sources), owners=[principal], tiers=tiers)
 
     def requests(self, principal: str, sources: Collection[str]) -> tuple[str, ...]:
@@ -49,17 +55,24 @@ class Tiers:
         latest = () if session is None else tuple(session.window)
         return echoes(self._telling(principal, sources), latest, principal)
 
-    def of(self, principal: str, telling: Collection[str], now: datetime) -> list[Tier]:
+    def of(
+        self,
+        principal: str,
+        telling: Collection[str],
+        now: datetime,
+        settle: Callable[[], object],
+    ) -> list[Tier]:
         """What a principal's messages are erased from on request, beside the store.
 
         Args:
             principal: whose.
             telling: names and exact values in them, as `telling_words` gives them.
             now: the present.
+            settle: as `WorkspaceLayer.erase`.
         """
         tiers = [*self._said(principal), _Notes(self.working, principal)]
         if self.workspace is not None:
-            tiers.append(_Pages(self.workspace, principal, telling, now))
+            tiers.append(_Pages(self.workspace, principal, telling, now, settle))
         return tiers
 
     def aged(self, principal: str, now: datetime, *, derived: bool) -> list[Tier]:
@@ -137,7 +150,7 @@ class _Names:
         theirs = [of for of in self.working.store.conversations() if of.principal == self.principal]
         with_names = [of for of in theirs if self._has_names(of)]
         for of in with_names:
-            self.working.merge_entities(of, _of_hosts, self.now)
+            self.working.merge_entities(of, _of_hosts, self.now, used=False)
         return len(with_names)
 
     def _has_names(self, of: Conversation) -> bool:
@@ -157,8 +170,9 @@ class _Pages:
     principal: str
     telling: Collection[str]
     now: datetime
+    settle: Callable[[], object]
     name: str = "workspace"
 
     def erase(self, sources: Collection[str]) -> int:
         """Take these lines out."""
-        return self.layer.erase(self.principal, sources, self.telling, self.now)
+        return self.layer.erase(self.principal, sources, self.telling, self.now, self.settle)

@@ -5,8 +5,10 @@ the term on that the policy names. What is core or pinned is never due; neither 
 in the future, which is what a clock that was put back makes of it.
 
 The pages of a workspace do not grow old, whatever day they are of: they are files that people keep,
-and what the store holds of them is an index, which is made of them anew. Somebody deletes them. But
-the lines that were noted of a message are derived from it, and are erased with it.
+and what the store holds of them is an index, which is made of them anew. Somebody deletes them, and
+the lines that were noted on them.
+
+What outlasts a message that it is of is of no message from then on: the id may be given to another.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from memsim.memory.derived import (
     erase_entries,
     is_held,
     original_of,
+    parted,
 )
 from memsim.memory.entry import CATEGORIES, Layer
 from memsim.memory.stores import PAGE
@@ -235,7 +238,9 @@ class _Pass:
     def erase(self) -> None:
         """Erase what is due, a page at a time, and before it what was derived from it."""
         due = self._due(self._policy.to_erase)
-        descent = self._descent() if due and self._policy.derived else None
+        if not due:
+            return
+        descent = self._descent()
         for begin in range(0, len(due), PAGE):
             page = self._store.get(due[begin : begin + PAGE])
             still = [e for e in page if self._policy.to_erase(e, self._now)]
@@ -255,11 +260,16 @@ class _Pass:
                 left = None
         return Outcome(archived=self._archived, erased=erased, left=left, error=error)
 
-    def _erase(self, due: Sequence[Entry], descent: Descent | None) -> Erased:
+    def _erase(self, due: Sequence[Entry], descent: Descent) -> Erased:
         sources = sorted({source for e in due if (source := original_of(e)) is not None})
         gone = {e.id: e for e in due}
-        if descent is not None:
-            gone |= {e.id: e for e in descent.of(sources)}
+        came = descent.of(sources)
+        if self._policy.derived:
+            gone |= {e.id: e for e in came}
+        stay = [e for e in (*came, *descent.beside(sources)) if e.id not in gone]
+        # Before the messages go: until they are gone, they are found again.
+        if outlasting := parted(stay, sources):
+            self._put(outlasting)
         return erase_entries(
             self._store,
             list(gone.values()),
@@ -269,11 +279,16 @@ class _Pass:
         )
 
     def _descent(self) -> Descent:
-        return Descent(self._store, (self._owner,), has_own_term)
+        stays = has_own_term if self._policy.derived else _is_derived
+        return Descent(self._store, (self._owner,), stays)
 
     def _due(self, due: Callable[[Entry, datetime], bool]) -> list[str]:
         where = Where(reader=None, owner=self._owner, layers=self._policy.layers, archived=None)
         return [e.id for e in each(self._store, where) if due(e, self._now)]
+
+
+def _is_derived(entry: Entry) -> bool:
+    return original_of(entry) is None
 
 
 def _followed(category: str) -> tuple[str, ...]:

@@ -124,6 +124,8 @@ class _Held:
     """As the store has it, which is what a swap has to name."""
     fields: dict[str, JSON]
     """Empty where nothing is there, or it has expired."""
+    until: datetime | None = None
+    """When it expires; None for never."""
 
 
 class WorkingMemory:
@@ -225,6 +227,8 @@ class WorkingMemory:
         of: Conversation,
         merge: Callable[[list[dict[str, JSON]]], list[JSON]],
         now: datetime,
+        *,
+        used: bool = True,
     ) -> int:
         """Note more of what the conversation is about, in one step with looking what is noted.
 
@@ -234,6 +238,7 @@ class WorkingMemory:
             of: the conversation.
             merge: makes what is noted of what was noted; it may be asked several times.
             now: the present.
+            used: whether it is a use, which makes all that is there last longer.
 
         Returns:
             Bytes that the conversation's fields have now.
@@ -249,7 +254,7 @@ class WorkingMemory:
             mappings = [entity for entity in noted if isinstance(entity, dict)]
             return {ENTITIES: merge(mappings)} if len(mappings) == len(noted) else {}
 
-        return self._write(of, change, now)
+        return self._write(of, change, now, used=used)
 
     def sweep(self, now: datetime) -> int:
         """Drop what has expired, which nobody could read any more; how many conversations."""
@@ -292,6 +297,8 @@ class WorkingMemory:
         of: Conversation,
         change: Callable[[Mapping[str, JSON]], Mapping[str, JSON]],
         now: datetime,
+        *,
+        used: bool = True,
     ) -> int:
         for _ in range(ATTEMPTS):
             held = self._held(of, now)
@@ -299,7 +306,7 @@ class WorkingMemory:
             size = size_of(merged)
             if size > self._limit and self._refuse_first:
                 raise WorkingFull(size, self._limit)
-            if self._swap(of, held, merged, now):
+            if self._swap(of, held, merged, now, used=used):
                 if size > self._limit:
                     raise WorkingFull(size, self._limit)
                 return size
@@ -318,15 +325,26 @@ class WorkingMemory:
         if text is None:
             return _Held(text=None, fields={})
         fields, until = _parsed(text)
-        return _Held(text=text, fields={} if until is not None and until <= utc(now) else fields)
+        if until is not None and until <= utc(now):
+            return _Held(text=text, fields={})
+        return _Held(text=text, fields=fields, until=until)
 
     def _swap(
-        self, of: Conversation, held: _Held, fields: Mapping[str, JSON], now: datetime
+        self,
+        of: Conversation,
+        held: _Held,
+        fields: Mapping[str, JSON],
+        now: datetime,
+        *,
+        used: bool = True,
     ) -> bool:
         if not fields:
             return self.store.swap(of, held.text, None)
-        until = None if self._ttl is None else (utc(now) + self._ttl).isoformat()
-        text = canonical({"fields": dict(fields), "until": until})
+        until = None if self._ttl is None else utc(now) + self._ttl
+        if held.fields and not used:
+            until = held.until
+        expires = None if until is None else until.isoformat()
+        text = canonical({"fields": dict(fields), "until": expires})
         return text == held.text or self.store.swap(of, held.text, text, self._ttl)
 
     def _drop(self, of: Conversation) -> bool:

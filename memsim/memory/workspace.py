@@ -361,6 +361,11 @@ class Workspace:
         return StoreError(f"{self.folder / name}: cannot be read: {reason}")
 
 
+def place_of(name: str) -> str:
+    """Where something stands that stands in a file: in the notes of its day, or in the file."""
+    return _day_order(name)[0] if _is_daily(name) else name
+
+
 def day_ends(name: str) -> datetime | None:
     """When the day of a day's file is over everywhere; None for another file, or no such end."""
     if not _is_daily(name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from memsim.errors import StoreError
 from memsim.memory.conversation import Conversation
+from memsim.memory.hygiene import Policy
 from memsim.memory.layers.entities import LONGEST, NOTED
 from memsim.memory.options import MemoryOptions, ToolMode
 from memsim.memory.state import JSON
@@ -167,6 +169,22 @@ def test_two_who_note_at_once_lose_nothing() -> None:
 
     assert [0, 1] == asked
     assert [{"name": "Graz"}, {"name": "Oslo"}] == working.entities(ANA, EPOCH)
+
+
+def test_names_that_go_by_time_make_nothing_beside_them_last_longer() -> None:
+    """Hygiene is no use: what a host noted is gone a day after it was last used."""
+    it = Remembering(options=replace(OPTIONS, hygiene=Policy()))
+    it.say("I live in Oslo.")
+    it.clock.advance(timedelta(days=3, hours=-1))
+    it.say("And Anna Berg in Graz.")
+    used = it.clock.now()
+    it.memory.working.put(ANA, {"by": "a host"}, used)
+    it.clock.advance(timedelta(hours=2))
+    it.memory.elapse(it.clock.now())
+
+    left = {"by": "a host", "entities": []}
+    assert left == it.memory.working.peek(ANA, used + timedelta(hours=23, minutes=59))
+    assert {} == it.memory.working.peek(ANA, used + timedelta(days=1))
 
 
 def test_forgotten_names_do_not_come_back() -> None:

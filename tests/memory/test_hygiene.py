@@ -306,7 +306,7 @@ def test_a_pass_that_fails_anywhere_says_so_and_can_be_finished(
         *(entry(f"gone{n}", age=31 * DAY) for n in range(3)),
         message("m1", age=4 * DAY),
         entry("fact", layer="semantic", sources=("m1",)),
-        entry("fresh"),
+        entry("fresh", sources=("m1",)),
     ]
     expected = {"away0": "away", "away1": "away", "away2": "away", "fresh": "there"}
     failed = 0
@@ -328,6 +328,7 @@ def test_a_pass_that_fails_anywhere_says_so_and_can_be_finished(
         assert outcome.left is None if down else outcome.left is not None
         assert clean(store, "ana", Policy(), NOW).complete
         assert expected == state(store)
+        assert [] == [e for e in InMemory.find(store, EVERYTHING, limit=99) if e.sources]
 
     assert expected == state(store)
     assert failed > 15
@@ -402,6 +403,29 @@ def test_what_was_derived_goes_with_its_message() -> None:
     assert {*state(store)} == {"m2", "stored", "core", "pinned", "theirs", "other"}
     assert outcome.erased.by_tier == {"episodic": 1, "offload": 1, "semantic": 2}
     assert blobs.erased == ["m1"]
+
+
+@pytest.mark.parametrize("derived", [True, False])
+def test_what_stays_is_of_no_message_that_is_gone(derived: bool) -> None:
+    """Another may be given its id, and go alone; of one that stays in part, nothing is parted."""
+    store = store_of(
+        message("m1", age=4 * DAY),
+        message("m2"),
+        entry("stored", sources=("m1", "m2")),
+        entry("pinned", pinned=True, sources=("m1",)),
+        entry("theirs", owner="bo", sources=("m1",)),
+        message("m3", age=4 * DAY),
+        message("m3\n1", pinned=True),
+        entry("long", sources=("m3",)),
+    )
+    (part,) = [e for e in store.find(EVERYTHING) if e.key == "m3\n1"]
+    store.write([replace(part, sources=("m3",))])
+    clean(store, "ana", Policy(derived=derived), NOW)
+
+    left = {e.key: e.sources for e in store.find(EVERYTHING) if e.layer == "long_term"}
+    assert left == {"stored": ("m2",), "pinned": (), "theirs": ("m1",), "long": ("m3",)}
+    store.write([message("m1")])
+    assert erase_sources(store, ["m1"], owners=["ana"]).by_tier == {"episodic": 1}
 
 
 def test_what_was_derived_may_stay() -> None:

@@ -728,9 +728,9 @@ def test_what_fails_when_time_passes_holds_up_nothing_else(
 
 
 def test_what_an_agent_keeps_outlives_the_message_that_it_was_kept_in() -> None:
-    """An entry lasts as long as its category says, a note as it is used; forgetting takes both.
+    """An entry lasts as long as its category says, a note as it is used.
 
-    What the memory noted by itself goes with the message.
+    What the memory noted by itself goes with the message. Another message of its id is another's.
     """
     options = MemoryOptions(vectors=False, mode="both", hygiene=Policy(), entities=True)
     it = Remembering(options=options)
@@ -748,7 +748,11 @@ def test_what_an_agent_keeps_outlives_the_message_that_it_was_kept_in() -> None:
     kept = {(e.layer, e.text) for e in it.memory.entries("ana") if "7741" in e.text}
     assert {("long_term", "7741-B it is")} == kept
     assert "7741" in it.call("scratchpad_read")
-    it.memory.forget("ana", [message.id])
+    it.memory.observe(it.message("It is late.", id=message.id))
+    for one in (it.again(), it):
+        assert "long_term" not in one.memory.forget("ana", [message.id]).by_tier
+        assert "7741-B it is" in one.saved()
+    it.memory.forget_key("ana", "locker")
     assert "7741" not in it.saved()
 
 

@@ -275,13 +275,15 @@ def test_what_was_to_be_forgotten_is_forgotten_on_opening(
     assert [p.name for p in folder.iterdir() if b"A-21" in p.read_bytes()] == []
 
 
-@pytest.mark.parametrize("killed", range(6))
+@pytest.mark.parametrize("killed", range(8))
 def test_hygiene_that_is_killed_anywhere_is_finished_by_the_next(
     open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch, killed: int
 ) -> None:
     """Before and after each write: what led to the rest is in the store until the rest is gone."""
-    memory = open_it(options=MemoryOptions(hygiene=Policy()))
+    memory = open_it(options=MemoryOptions(hygiene=Policy()), workspace=True)
     memory.observe(message(3))
+    memory.remember("ana", "mood", "fine", sources=["ana3"])
+    memory.note("ana", "is fine")
     memory.observe(message(1, "Hello.", principal="bo"))
     memory.end_turn()
     memory.share("ana", "bo", ["ana3"])
@@ -291,11 +293,13 @@ def test_hygiene_that_is_killed_anywhere_is_finished_by_the_next(
 
     again = open_it()
     again.elapse(later)
+    (kept,) = [e for e in again.entries("ana") if e.layer == "long_term"]
     again.close()
 
+    assert ("fine", ()) == (kept.text, kept.sources)
     assert [] == [p.name for p in folder.iterdir() if p.is_file() and b"A-21" in p.read_bytes()]
-    permissions = Snapshot(folder / "state.json", FORMAT).load()["permissions"]
-    assert {"ana": {"bo": []}} == permissions["shared"]
+    state = Snapshot(folder / "state.json", FORMAT).load()
+    assert ({"ana": {"bo": []}}, {}) == (state["permissions"]["shared"], state["noted"])
 
 
 @pytest.mark.parametrize("killed", range(8))
@@ -379,6 +383,26 @@ def test_what_was_noted_of_a_forgotten_message_stands_in_no_file(
     assert len(there[:1]) == erased.beside["workspace"]
     files = [p.read_bytes() for p in folder.rglob("*") if p.is_file()]
     assert not any(word in data for data in files for word in (b"spicy", b"A-21", b'"ana3"'))
+
+
+@pytest.mark.parametrize("killed", [1, 2, 4, 6])
+def test_a_persons_own_line_outlasts_a_note_of_the_same_words(
+    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch, killed: int
+) -> None:
+    """On another page, wherever the process ended that was to forget the note."""
+    memory = open_it(workspace=True)
+    assert memory.workspace is not None
+    memory.workspace.of("ana").write("MEMORY.md", "To do:\n")
+    memory.observe(message(3))
+    memory.note("ana", "To do:\n- spicy food")
+    memory.end_turn()
+    with dying(memory, monkeypatch, killed):
+        memory.forget("ana", ["ana3"])
+
+    open_it().close()
+
+    pages = {p.name: p.read_text() for p in folder.rglob("*.md")}
+    assert pages == {"MEMORY.md": "To do:\n", "2026-01-05.md": "# 2026-01-05\n"}
 
 
 @pytest.mark.parametrize("named", ["message", "key"])
@@ -719,6 +743,30 @@ def test_access_control_that_is_turned_on_takes_nothing_from_who_took_part(
 
     for who, seen in (("bo", {"ana1"}), ("cy", {"cy3"}), ("dora", set())):
         assert seen == {f.entry.key for f in again.search("order number", principal=who, k=1)}
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+def test_what_an_older_version_opened_to_others_is_closed(open_it: Open, readonly: bool) -> None:
+    """Facts and episodes are not shown from when it is opened on, unless they are granted."""
+    memory = open_it()
+    talk(memory, 1)
+    memory.observe(message(9, "Elsewhere.", session="s2"))
+    memory.observe(message(1, "Hello.", principal="bo"))
+    memory.end_turn()
+    memory.remember("ana", "tea", "Green.")
+    every = [e for e in memory.entries(None) if e.owner == "ana" and e.session != "s2"]
+    memory.vault.put([e.shared_with("bo") for e in every])
+    memory.close()
+
+    again = open_it(readonly=readonly)
+
+    def shown() -> set[tuple[str, str]]:
+        return {(e.layer, e.category) for e in again.entries("bo") if e.owner == "ana"}
+
+    said, stored = ("episodic", "conversation"), ("long_term", "core")
+    assert {said, stored} == shown()
+    again.permissions.grant(Grant(owner="ana", reader="bo"))
+    assert {said, stored, ("semantic", "conversation"), ("episodic", "daily")} == shown()
 
 
 @pytest.mark.parametrize("readonly", [False, True])

@@ -28,7 +28,7 @@ from memsim.memory.compaction import (
 )
 from memsim.memory.compaction.outcome import Outcome
 from memsim.memory.compaction.sizes import Size
-from memsim.memory.derived import each
+from memsim.memory.derived import Descent, each
 from memsim.memory.entry import Entry
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.state import JSON
@@ -225,7 +225,7 @@ def _lazy(put: Bend) -> None:
 
 def _shallow(put: Bend) -> None:
     real = hygiene._Pass._erase
-    put(hygiene._Pass, "_erase", lambda self, due, _descent: real(self, due, None))
+    put(hygiene._Pass, "_erase", lambda self, due, _: real(self, due, Descent(self._store, ())))
 
 
 def _in_place(put: Bend) -> None:

@@ -133,6 +133,12 @@ class Semantic:
         for about in sorted({(e.owner, e.subject) for e in entries if e.subject}):
             self._relink(about)
 
+    def free(self, owner: str, sources: Iterable[str]) -> None:
+        """Note that messages are gone, and others may have their ids, whatever they stated."""
+        for source in sources:
+            self._live.pop((owner, source), None)
+            self._ended.pop((owner, source), None)
+
     def _entry(self, owner: str, session: str, fact: Stated) -> Entry:
         subject = fact.subject or subject_of(fact.text)
         return Entry(

@@ -17,10 +17,18 @@ from memsim.memory.echo import names_any
 from memsim.memory.entry import Entry, entry_id
 from memsim.memory.layers.noted import Noted, digest
 from memsim.memory.state import JSON, reading
-from memsim.memory.workspace import STANDING, Page, Stamp, Workspace, WorkspaceFull, day_ends
+from memsim.memory.workspace import (
+    STANDING,
+    Page,
+    Stamp,
+    Workspace,
+    WorkspaceFull,
+    day_ends,
+    place_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -123,13 +131,14 @@ class WorkspaceLayer:
         """
         files = self._files(principal)
         name = files.holding(text, now)
-        new = self.noted.add(principal, text, sources)
+        place = now.date().isoformat()
+        new = self.noted.add(principal, text, sources, place)
         if sources:
             known()
         try:
             name = name or files.note(text, now)
         except WorkspaceFull:  # of other errors, nobody knows whether it stands there
-            self.noted.drop(principal, new)
+            self.noted.drop(principal, new, {place})
             raise
         self.index(principal, now, written={name})
         return name
@@ -177,15 +186,25 @@ class WorkspaceLayer:
         return sum(len(known.keys) for known in after.values())
 
     def erase(
-        self, principal: str, sources: Collection[str], telling: Collection[str], now: datetime
+        self,
+        principal: str,
+        sources: Collection[str],
+        telling: Collection[str],
+        now: datetime,
+        settle: Callable[[], object] = lambda: None,
     ) -> int:
         """Take out the lines that were noted of messages, or name what they said; how many.
+
+        What was noted goes where it was noted. Where it stands there no more, somebody moved it,
+        and it goes if it stands in one place only: of several, one may be somebody's own.
 
         Args:
             principal: whose files.
             sources: ids of the messages. A line that is of others as well goes, too.
             telling: names and exact values, case-folded, as `telling_words` gives them.
             now: the present.
+            settle: makes last which lines stay, before the first goes, so that none of them is
+                taken for one that was moved when this is done again.
 
         Raises:
             StoreError: a file cannot be read or written, or the store failed; doing it again
@@ -195,6 +214,7 @@ class WorkspaceLayer:
         of_them = self.noted.lines_of(principal, sources)
         if not of_them and not telling:
             return 0
+        taken = self._taken(principal, of_them, settle) if of_them else frozenset()
         workspace = self._unlimited(principal)
         gone: dict[str, int] = {}
         for name in workspace.names():
@@ -202,13 +222,14 @@ class WorkspaceLayer:
             kept = [
                 line
                 for line in lines
-                if digest(principal, line) not in of_them and not names_any(line, telling)
+                if (name, digest(principal, line)) not in taken and not names_any(line, telling)
             ]
             if len(kept) < len(lines):
                 workspace.write(name, "".join(kept))
                 gone[name] = len(lines) - len(kept)
         self.index(principal, now, written=gone)
-        self.noted.drop(principal, of_them)
+        for line, places in of_them.items():
+            self.noted.drop(principal, [line], places)
         return sum(gone.values())
 
     def save(self) -> JSON:
@@ -233,6 +254,34 @@ class WorkspaceLayer:
         self._owners.update(owner for owner, _, _ in pages)
         for owner, name, text in pages:
             self._unlimited(owner).write(name, text)
+
+    def _taken(
+        self,
+        principal: str,
+        noted: Mapping[str, frozenset[str]],
+        settle: Callable[[], object],
+    ) -> frozenset[tuple[str, str]]:
+        """Files with the digests of the lines that are to go from them."""
+        files = self._files(principal)
+        stands: dict[str, list[str]] = {line: [] for line in noted}
+        for name in files.names():
+            for line in (files.read(name) or "").splitlines():
+                stands.get(digest(principal, line), []).append(name)
+        taken: set[tuple[str, str]] = set()
+        spared = False
+        for line, names in stands.items():
+            there = {name for name in names if place_of(name) in noted[line]}
+            known = self.noted.places(principal, line)
+            moved = [name for name in names if place_of(name) not in known]
+            if there and moved:
+                self.noted.spare(principal, line, map(place_of, moved))
+                spared = True
+            elif len(moved) == 1:
+                taken.add((moved[0], line))
+            taken.update((name, line) for name in there)
+        if spared:
+            settle()
+        return frozenset(taken)
 
     def _files(self, principal: str) -> Workspace:
         return Workspace(self._folder / digest_of(principal), readonly=self._vault.readonly)

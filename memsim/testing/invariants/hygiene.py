@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -93,6 +94,13 @@ def _held(entry: Entry) -> bool:
     return entry.pinned or "core" in {entry.layer, entry.category}
 
 
+def _is_as_it_was(there: Entry | None, entry: Entry) -> bool:
+    """Whether an entry stayed, of messages that it was of: those that are gone it does not name."""
+    if there is None or not {*there.sources} <= {*entry.sources}:
+        return False
+    return replace(there, sources=entry.sources) == entry
+
+
 @holds(39, "hygiene", on="shelf", formal="for all held e, clocks t: e in clean(M, t)")
 def held_stays(case: ShelfCase) -> int:
     """Nothing that is core or pinned is put away or erased, at any clock.
@@ -107,7 +115,7 @@ def held_stays(case: ShelfCase) -> int:
             for id_, entry in entries.items():
                 if _held(entry):
                     seen += 1
-                    if there.get(id_) != entry:
+                    if not _is_as_it_was(there.get(id_), entry):
                         raise Violation(f"{entry.key} is core or pinned, and was touched")
     return seen
 
@@ -241,6 +249,10 @@ def purge_is_complete(case: ShelfCase) -> int:
                 seen += 1
                 if entry.id in there:
                     raise Violation(f"{entry.key} was made from what was erased, and is there")
+        free = gone - {original_of(e) for e in there.values() if e.owner == "ana"}
+        for entry in there.values():
+            if entry.owner == "ana" and free.intersection(entry.sources):
+                raise Violation(f"{entry.key} names what was erased, whose id is another's next")
         for erased in done.erased.entries:
             seen += 1
             found = {hit.id for hit in store.lexical(erased.text, _ALL, 50)}

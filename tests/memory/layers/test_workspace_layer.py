@@ -234,7 +234,7 @@ def test_lines_that_name_what_is_forgotten_go(tmp_path: Path) -> None:
 
 
 def test_lines_go_with_any_message_that_they_were_noted_of(tmp_path: Path) -> None:
-    """In whatever words, wherever they were moved to; people's own lines and others' notes stay."""
+    """In whatever words; people's own lines and others' notes stay, the same ones among them."""
     ours = memory(tmp_path)
     for who in ("ana", "ben"):
         chilli = "I could eat chilli all day."
@@ -250,21 +250,47 @@ def test_lines_go_with_any_message_that_they_were_noted_of(tmp_path: Path) -> No
     assert "# 2026-01-05\n# Food\n\nlikes it spicy\n- - -\n- - -\nbuy milk\nof no message\n" == (
         pages.read(name)
     )
-    pages.write("MEMORY.md", "\ufeff  likes it spicy \r\nmine\r\n")
+    pages.write("MEMORY.md", "\ufeff  likes it spicy \r\n# Food\r\n")
     again = memory(tmp_path / "again")
     again.load(json.loads(json.dumps(ours.save())))
 
     for one in (ours, again):
         assert one.workspace is not None
         pages = one.workspace.of("ana")
-        assert {"workspace": 3} == {
+        assert {"workspace": 2} == {
             k: v for k, v in one.forget("ana", ["m1"]).beside.items() if k == "workspace"
         }
         assert "# 2026-01-05\n\n- - -\n- - -\nbuy milk\nof no message\n" == pages.read(name)
-        assert "mine\r\n" == pages.read("MEMORY.md")
+        assert "\ufeff  likes it spicy \r\n# Food\r\n" == pages.read("MEMORY.md")
         assert "likes it spicy" in (one.workspace.of("ben").read(name) or "")
-        assert [] == one.search("spicy food", principal="ana")
+        assert ["  likes it spicy"] == [f.entry.text for f in one.search("spicy", principal="ana")]
         assert ["ben"] == [f.entry.owner for f in one.search("spicy", principal="ben")]
+
+
+def test_a_line_that_was_moved_goes_where_it_is_the_only_one(tmp_path: Path) -> None:
+    """Of several elsewhere, and of one that was noted elsewhere, nobody knows which it is."""
+    ours = memory(tmp_path)
+    assert ours.workspace is not None
+    pages = ours.workspace.of("ana")
+    ours.observe(said("user", "Hello.", id="m1", principal="ana"))
+    name = ours.note("ana", "moved\ncopied\nlater")
+    ours.end_turn()
+    ours.observe(said("user", "Again.", id="m2", principal="ana"))
+    tomorrow = EPOCH + timedelta(days=1)
+    other = ours.workspace.note("ana", "later", tomorrow, ours.present("ana"))
+    ours.end_turn()
+    pages.write("MEMORY.md", "moved\ncopied\n")
+    pages.write("USER.md", "copied\n")
+    pages.write(name, "mine\n")
+
+    ours.forget("ana", ["m1"])
+
+    assert ["mine\n", "copied\n", "copied\n", "# 2026-01-06\nlater\n"] == [
+        pages.read(page) for page in (name, "MEMORY.md", "USER.md", other)
+    ]
+    ours.forget("ana", ["m2"])
+    assert "# 2026-01-06\n" == pages.read(other)
+    assert {} == ours.save()["noted"]
 
 
 def test_a_note_that_stands_there_is_not_written_again(tmp_path: Path) -> None:
@@ -286,7 +312,7 @@ def test_a_note_that_stands_there_is_not_written_again(tmp_path: Path) -> None:
     ours.forget("ana", ["m0", "m4"])
 
     assert "# 2026-01-05\nLikes tea\ntea\n" == page.read(name)
-    assert "# 2026-01-06\n" == page.read("memory/2026-01-06.md")
+    assert "# 2026-01-06\nlikes tea\n" == page.read("memory/2026-01-06.md")
 
 
 def test_nothing_is_kept_of_lines_that_are_gone(tmp_path: Path) -> None:
@@ -315,7 +341,7 @@ def test_nothing_is_kept_of_lines_that_are_gone(tmp_path: Path) -> None:
 
 
 def test_notes_outlast_the_messages_that_they_are_of(tmp_path: Path) -> None:
-    """Until these are forgotten: a page is for whoever keeps it, and does not grow old."""
+    """A page is for whoever keeps it, and does not grow old; another message may have the id."""
     ours = memory(tmp_path)
     assert ours.workspace is not None
     ours.observe(said("user", "I could eat chilli all day.", id="m1", principal="ana"))
@@ -326,9 +352,31 @@ def test_notes_outlast_the_messages_that_they_are_of(tmp_path: Path) -> None:
     ours.elapse(EPOCH + timedelta(days=400))
 
     assert [] == [e for e in ours.entries(None) if e.layer == "episodic" and e.key == "m1"]
-    assert "spicy" in (ours.workspace.of("ana").read(name) or "")
+    again = memory(tmp_path / "again")
+    again.load(json.loads(json.dumps(ours.save())))
+    for one in (ours, again):
+        one.observe(said("user", "It is late.", id="m1", principal="ana"))
+        assert one.forget("ana", ["m1"]).by_tier["workspace"] == 0
+        assert one.workspace is not None
+        assert "spicy" in (one.workspace.of("ana").read(name) or "")
+
+
+def test_a_state_of_before_does_not_tell_where_its_lines_were_noted(tmp_path: Path) -> None:
+    """Each goes where it is the only one."""
+    ours = memory(tmp_path)
+    ours.observe(said("user", "Hello.", id="m1", principal="ana"))
+    name = ours.note("ana", "one\ntwo")
+    ours.end_turn()
+    assert ours.workspace is not None
+    ours.workspace.of("ana").write("MEMORY.md", "two\n")
+    state = json.loads(json.dumps(ours.save()))
+    of = {line: next(iter(places.values())) for line, places in state["noted"]["ana"].items()}
+    ours.load({**state, "noted": {"ana": of}})
+
     ours.forget("ana", ["m1"])
-    assert "spicy" not in (ours.workspace.of("ana").read(name) or "")
+
+    assert "# 2026-01-05\ntwo\n" == ours.workspace.of("ana").read(name)
+    assert "two\n" == ours.workspace.of("ana").read("MEMORY.md")
 
 
 def test_a_state_of_before_knows_nothing_of_notes(tmp_path: Path) -> None:
@@ -338,7 +386,8 @@ def test_a_state_of_before_knows_nothing_of_notes(tmp_path: Path) -> None:
     again.observe(said("user", "Hello.", id="m1", principal="ana"))
     again.note("ana", "likes it spicy")
     state = ours.save()
-    for damaged in (None, 3, {"ana": 3}, {"ana": {"x": 3}}, {"ana": {"x": [3]}}, {"ana": {"x": 3}}):
+    known = (3, [3], {"x": 3}, {"x": [3]})
+    for damaged in (None, 3, {"ana": 3}, *({"ana": {"x": of}} for of in known)):
         with pytest.raises(StateError):
             again.load({**state, "noted": damaged})
     assert again.save()["noted"] != {}
