@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from memsim.errors import SchemaError, StoreError
-from memsim.memory.stores import Embedded, database, rows
+from memsim.memory.acl import Where
+from memsim.memory.stores import Embedded, database, rows, tail
 from memsim.memory.stores.batch import Item
 from memsim.memory.stores.memory import InMemory
 from memsim.memory.stores.sqlite import SQLite
-from tests.memory.stores.made import ALL, array, entry, unit
+from tests.memory.stores.made import ALL, array, entry, seen_by, unit
 
 VECTOR = array([unit(1, 2, 0, 0)])[0]
 
@@ -187,6 +188,40 @@ def test_a_migration_goes_on_counting(path: Path) -> None:
     assert before.changes < after.changes
 
 
+def test_a_shelf_is_what_its_record_says_now(path: Path) -> None:
+    """Two shelves change places: nobody sees what they did not see before."""
+    store = SQLite(path)
+    store.write([entry("his", "heron", "bob")])
+    bob = seen_by("bob")
+    known = store.find(bob)
+    for statement in (
+        "UPDATE shelves SET number = 3 - number + 10, version = 99",
+        "UPDATE shelves SET number = number - 10",
+        "UPDATE entries SET shelf = 3 - shelf",
+        "UPDATE state SET changes = 99",
+    ):
+        change(path, statement)
+    make_check_sums_right(path)
+
+    assert known == store.find(bob)
+    store.close()
+
+
+def make_check_sums_right(path: Path) -> None:
+    """Those of entries."""
+    with sqlite3.connect(path) as connection:
+        connection.executemany(
+            "UPDATE entries SET check_sum = ? WHERE number = ?",
+            [
+                (rows.check_sum(record, source, shelf, created, length), number)
+                for number, shelf, source, created, length, _, record in connection.execute(
+                    rows.ENTRY
+                ).fetchall()
+            ],
+        )
+    connection.close()
+
+
 def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
     """A record that cannot be read stops it."""
     change(path, "PRAGMA user_version = 0", "UPDATE entries SET record = '{' WHERE number = 40")
@@ -258,7 +293,8 @@ def test_words_are_found_before_and_after_they_are_indexed(
         writer = chance.choice(two)
         keys = [f"k{chance.randrange(30)}" for _ in range(chance.choice((1, 1, 1, 2, 9)))]
         if step % 6 == 5:
-            ids = [entry(key).id for key in keys]
+            everything = [f"k{n}" for n in range(30)]  # numbers begin anew
+            ids = [entry(key).id for key in (everything if step == 77 else keys)]
             assert plain.erase(ids) == writer.erase(ids)
         else:
             texts = [" ".join(chance.choices(words, k=9)) for _ in keys]
@@ -285,6 +321,7 @@ def _indexed(path: Path) -> bool:
     held = {number for (number,) in connection.execute("SELECT doc FROM postings")}
     connection.close()
     assert held == {number for number in there if number <= up_to}
+    assert max(there, default=0) < up_to + tail.TOGETHER
     return held == there
 
 
@@ -299,6 +336,48 @@ def test_a_wrong_count_of_what_is_indexed_is_damage(path: Path, wrong: str) -> N
     with pytest.raises(StoreError, match=r"memory\.db is damaged"):
         store.lexical("falcon", ALL, 5)
 
+    store.close()
+
+
+def test_the_latest_entries_of_others_are_not_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ann writes in another process costs bob's search nothing, and hers one entry."""
+    ann, bob, writer, reader = seen_by("ann"), seen_by("bob"), SQLite(path), SQLite(path)
+    writer.write([entry("his", "falcon heron", "bob")])
+    read: list[int] = []
+    at = rows.at
+
+    def noted(connection: sqlite3.Connection, number: int) -> rows.Row:
+        read.append(number)
+        return at(connection, number)
+
+    def reads(where: Where, text: str) -> int:
+        read.clear()
+        assert reader.lexical(text, where, 5)
+        return len(read)
+
+    monkeypatch.setattr(rows, "at", noted)
+    first = [reads(bob, "falcon"), reads(ann, "falcon")]
+    writer.write([entry("new", "falcon heron", "ann")])
+    second = [reads(bob, "heron"), reads(ann, "heron")]
+    writer.close()
+    reader.close()
+
+    assert [1, 20] == first
+    assert [0, 1] == second
+
+
+def test_a_damaged_entry_is_an_error_for_whoever_may_see_it_alone(path: Path) -> None:
+    """Others search, and write on until words are indexed, as though nothing were."""
+    change(path, "UPDATE entries SET record = replace(record, 'falcon', 'f') WHERE number = 80")
+    store, bob = SQLite(path), seen_by("bob")
+    for n in range(150):
+        store.write([entry(f"his{n}", "falcon", "bob")])
+
+    assert 150 == len(store.lexical("falcon", bob, 500))
+    with pytest.raises(StoreError, match="entry 80 is damaged"):
+        store.lexical("falcon", seen_by("ann"), 5)
     store.close()
 
 
