@@ -1,7 +1,7 @@
 """The latest entries of a SQLite store, whose words go into its index together.
 
 An index that takes in one entry at a time writes several pages for it, and merges them later. So
-an entry's words are first only in its own row, and `state.indexed` tells which rows those are: all
+an entry's words are first only in its own row, and `status.indexed` tells which rows those are: all
 with a greater number. Whoever looks for a term looks through them as well, and reads only those
 on the shelves that it may see: what others wrote last takes none of its time.
 """
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 TOGETHER: Final = 64
 """Numbers from which on the words of the latest entries are indexed."""
+
+
+class Misindexed(Exception):  # noqa: N818 - as Damaged
+    """The index of words holds what is not in it yet; it can be made anew."""
 
 
 class Tail:
@@ -61,11 +65,12 @@ class Tail:
         """Where a term stands on a shelf, in the index and after it.
 
         Raises:
-            Damaged: an entry on the shelf is, or the index holds what is not in it yet.
+            Damaged: an entry on the shelf is.
+            Misindexed: the index holds what is not in it yet.
         """
         numbers, times = rows.places(connection, shelf, term)
         if len(numbers) and numbers[-1] > self.indexed:
-            raise Damaged("the index of words names entries that are not indexed")
+            raise Misindexed("the index of words names entries that are not indexed")
         late = [row for row in self._on(connection, shelf) if term in row.counts]
         if not late:
             return Columns(numbers, times)
