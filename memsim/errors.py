@@ -192,19 +192,27 @@ class SchemaError(StoreError):
         store: what was opened.
         found: the version that it has.
         known: the newest version that can be read.
+        advice: what to do.
     """
 
-    def __init__(self, store: str, found: object, known: int) -> None:
+    def __init__(
+        self,
+        store: str,
+        found: object,
+        known: int,
+        advice: str = "upgrade memsim, or use another store",
+    ) -> None:
         self.store = store
         self.found = found
         self.known = known
-        super().__init__(store, found, known)
+        self.advice = advice
+        super().__init__(store, found, known, advice)
 
     def __str__(self) -> str:
         found = str(self.found)[:40]  # whatever stood in a file, which may be anything
         return (
             f"{self.store} has schema version {found if found.isprintable() else ascii(found)},"
-            f" and this memsim knows up to {self.known}: upgrade memsim, or use another store"
+            f" and this memsim knows up to {self.known}: {self.advice}"
         )
 
 

@@ -288,7 +288,7 @@ class Home:
         path = self.folder / ENTRIES
         if not new and not path.exists():
             raise StoreError(f"{path}: is missing, and {STATE} is there: restore it")
-        store = SQLite(path)
+        store = SQLite(path, readonly=self.readonly)
         self._held.callback(store.close)
         return store
 

@@ -68,5 +68,7 @@ class UnchangingWorking(WorkingMemory):
         of: Conversation,
         change: Callable[[Mapping[str, JSON]], Mapping[str, JSON]],
         now: datetime,
+        *,
+        used: bool = True,
     ) -> int:
         raise StoreError(REFUSED)

@@ -17,7 +17,7 @@ from typing import Any, get_args
 
 import pytest
 
-from memsim.errors import ModelError, RefError, StateError, StoreError
+from memsim.errors import ModelError, RefError, SchemaError, StateError, StoreError
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.acl import Grant
 from memsim.memory.conversation import Conversation
@@ -627,6 +627,22 @@ def test_looking_into_nothing_makes_nothing(open_it: Open, folder: Path) -> None
         open_it(readonly=True)
 
     assert not folder.exists()
+
+
+def test_looking_into_an_older_one_says_to_open_it(open_it: Open, folder: Path) -> None:
+    """A look does not bring its entries up to date: another memsim may have them open."""
+    open_it().close()
+    with sqlite3.connect(folder / "memory.sqlite3") as connection:
+        connection.execute("PRAGMA user_version = 1")
+        connection.execute("ALTER TABLE status DROP COLUMN indexed")
+        connection.execute("ALTER TABLE status RENAME TO state")
+    connection.close()
+
+    with pytest.raises(SchemaError, match="open it once to bring it up to date"):
+        open_it(readonly=True)
+
+    open_it().close()
+    open_it(readonly=True)
 
 
 def test_a_second_process_is_refused_in_one_line(open_it: Open, folder: Path) -> None:

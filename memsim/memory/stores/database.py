@@ -12,6 +12,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -30,11 +31,15 @@ APPLICATION: Final = 0x6D656D73
 LAYOUT: Final = 2
 """The version of the tables; a newer one is refused, an older one is migrated.
 
-2: the words of the latest entries are not in the index yet.
+2: the words of the latest entries are not in the index yet. `status` was called `state`: a memsim
+that has a file open while it is migrated, and knows only layout 1, reads and writes no more.
 """
 
 BUSY: Final = 30.0
 """Seconds for which another writer is waited for."""
+
+_PAUSE: Final = 0.01
+"""Seconds after which the log is tried again."""
 
 _LOG: Final = 4000
 """Pages of log after which it is written back: 16 MB."""
@@ -42,7 +47,7 @@ _LOG: Final = 4000
 _CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 TABLES: Final = """
-CREATE TABLE state (
+CREATE TABLE status (
     changes INTEGER NOT NULL, -- counts what was written, so that other processes notice
     epoch INTEGER NOT NULL,   -- counts when shelves were taken down
     embedder TEXT,
@@ -78,22 +83,29 @@ CREATE VIRTUAL TABLE postings USING fts5vocab (words, instance);
 """
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     """Open the database at a path, which is created where there is none.
+
+    Args:
+        path: the file.
+        readonly: whether nothing may be written, and nothing created.
 
     Raises:
         SchemaError: a newer memsim wrote it.
         StoreError: it is damaged, belongs to something else, or cannot be opened.
     """
     with reading(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            _create(path)
+        if not readonly:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                _create(path)
         if not path.stat().st_size:
             raise StoreError(f"{path} is damaged: it is empty")
         connection = _open(path)
         try:
             _check(connection, path)
+            if readonly:
+                connection.execute("PRAGMA query_only = ON")
         except BaseException:
             connection.close()
             raise
@@ -157,6 +169,42 @@ def quarantine(path: Path) -> Path | None:
     return None
 
 
+def scrub(connection: sqlite3.Connection, patience: float) -> bool:
+    """Leave no byte of what was erased in the file or its log.
+
+    Args:
+        connection: to the database, outside a transaction.
+        patience: seconds for which other processes are waited for.
+
+    Returns:
+        Whether it is done; where it is not, `status.erasing` still says that it is to be done.
+    """
+    connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
+    try:
+        return _scrub(connection, time.monotonic() + patience)
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {round(BUSY * 1000)}")
+
+
+def _scrub(connection: sqlite3.Connection, until: float) -> bool:
+    epoch, erasing = connection.execute("SELECT epoch, erasing FROM status").fetchone()
+    if not erasing:  # another process has done it for both
+        return True
+    connection.execute("VACUUM")
+    while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        # SQLite waits for readers, but never for another process that writes the log back.
+        if time.monotonic() > until:
+            return False
+        time.sleep(_PAUSE)
+    # What another process has erased since is not gone yet.
+    connection.execute("UPDATE status SET erasing = 0 WHERE epoch = ?", (epoch,))
+    return True
+
+
 def analysis() -> str:
     """A digest of how texts become terms: an index made otherwise is made anew."""
     sample = "The quick-brown foxes' MOVED A-17 to Zürich, 東京 & node_3.14: user@host #9 running"
@@ -185,7 +233,7 @@ def lay_out(connection: sqlite3.Connection) -> None:
     """Make the tables of an empty database, within a transaction."""
     for statement in TABLES.split(";\n"):
         connection.execute(statement)
-    connection.execute("INSERT INTO state VALUES (0, 0, NULL, NULL, ?, 0, 0)", (analysis(),))
+    connection.execute("INSERT INTO status VALUES (0, 0, NULL, NULL, ?, 0, 0)", (analysis(),))
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {LAYOUT}")
 

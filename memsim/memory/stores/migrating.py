@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 
 def migrate(connection: sqlite3.Connection) -> bool:
-    """Bring a store up to date, wholly or not at all; false when it was."""
-    if _current(connection):
+    """Bring a store up to date, wholly or not at all; false when it was.
+
+    Pages of the older layout hold what was erased, and words of what was not: it is to be scrubbed.
+    """
+    if current(connection):
         return False
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if not _current(connection):  # another process may have been quicker
+        if not current(connection):  # another process may have been quicker
             _lay_out_anew(connection)
         connection.execute("COMMIT")
     except BaseException:
@@ -34,26 +37,29 @@ def migrate(connection: sqlite3.Connection) -> bool:
     return True
 
 
-def _current(connection: sqlite3.Connection) -> bool:
+def current(connection: sqlite3.Connection) -> bool:
+    """Whether a store is laid out, and its words are indexed, as they are here."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version != database.LAYOUT:
         return False
-    (analysis,) = connection.execute("SELECT analysis FROM state").fetchone()
+    (analysis,) = connection.execute("SELECT analysis FROM status").fetchone()
     return bool(analysis == database.analysis())
 
 
 def _lay_out_anew(connection: sqlite3.Connection) -> None:
-    changes, name, size = _made_with(connection)
+    changes, epoch, name, size = _made_with(connection)
     dimension = size or 0
     connection.execute("ALTER TABLE entries RENAME TO older")
     for kind, older in connection.execute(
         "SELECT type, name FROM sqlite_schema WHERE name IN"
-        " ('postings', 'words', 'state', 'shelves', 'in_order') ORDER BY name"
+        " ('postings', 'words', 'state', 'status', 'shelves', 'in_order') ORDER BY name"
     ).fetchall():
         connection.execute(f"DROP {kind} {older}")
     database.lay_out(connection)
+    # Shelves are numbered anew: whoever has it open has to notice, or would mistake them.
     connection.execute(
-        "UPDATE state SET embedder = ?, dimension = ?, changes = ?", (name, size, changes + 1)
+        "UPDATE status SET embedder = ?, dimension = ?, changes = ?, epoch = ?, erasing = 1",
+        (name, size, changes + 1, epoch + 1),
     )
     numbers: dict[Shelf, int] = {}
     for record, vector in connection.execute("SELECT record, vector FROM older"):
@@ -68,17 +74,19 @@ def _lay_out_anew(connection: sqlite3.Connection) -> None:
             " WHERE number = ?",
             (row.length, changes + 1, row.shelf),
         )
-    connection.execute("UPDATE state SET indexed = ?", (rows.last(connection),))
+    connection.execute("UPDATE status SET indexed = ?", (rows.last(connection),))
     connection.execute("DROP TABLE older")
 
 
-def _made_with(connection: sqlite3.Connection) -> tuple[int, str | None, int | None]:
-    """How often it was changed, and what its vectors were made with."""
-    there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'state'").fetchone()
-    if not there:
-        return 0, None, None
-    changes, name, dimension = connection.execute(
-        "SELECT changes, embedder, dimension FROM state"
+def _made_with(connection: sqlite3.Connection) -> tuple[int, int, str | None, int | None]:
+    """How often it and its shelves were changed, and what its vectors were made with."""
+    there = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE name IN ('state', 'status')"
     ).fetchone()
-    rows.check_counts(changes)
-    return changes, name, dimension
+    if not there:
+        return 0, 0, None, None
+    changes, epoch, name, dimension = connection.execute(
+        f"SELECT changes, epoch, embedder, dimension FROM {there[0]}"  # noqa: S608 - one of two
+    ).fetchone()
+    rows.check_counts(changes, epoch)
+    return changes, epoch, name, dimension

@@ -46,10 +46,11 @@ _STRUCTURE: Final = "SELECT length(block) FROM words_data WHERE id = 10"
 
 
 class Row(NamedTuple):
-    """An entry as it stands in the database."""
+    """An entry as it stands in the database, without its texts."""
 
     number: int
     shelf: int
+    check_sum: int
     length: int
     counts: Counter[str]
 
@@ -67,6 +68,7 @@ def add(connection: sqlite3.Connection, item: Item, shelf: int) -> Row:
     terms = stem(entry.words)
     counts = Counter(terms)
     record, created = encode(entry), instant(entry.created)
+    told = check_sum(record, source, shelf, created, len(terms))
     number = connection.execute(
         "INSERT INTO entries (id, shelf, created, length, check_sum, record, vector)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -75,13 +77,13 @@ def add(connection: sqlite3.Connection, item: Item, shelf: int) -> Row:
             shelf,
             created,
             len(terms),
-            check_sum(record, source, shelf, created, len(terms)),
+            told,
             record,
             None if vector is None else pack(vector),
         ),
     ).lastrowid
     assert number is not None  # noqa: S101 - an INSERT gives one
-    return Row(number, shelf, len(terms), counts)
+    return Row(number, shelf, told, len(terms), counts)
 
 
 def index(connection: sqlite3.Connection, written: Iterable[Row]) -> None:
@@ -127,16 +129,24 @@ def remove(connection: sqlite3.Connection, source: str, indexed: int) -> Row | N
     return row
 
 
-def after(connection: sqlite3.Connection, number: int) -> list[Row]:
-    """The entries with greater numbers, by number.
+def after(connection: sqlite3.Connection, number: int) -> dict[int, tuple[int, int]]:
+    """Shelf and check sum of the entries with greater numbers, by number."""
+    return {
+        later: (shelf, told)
+        for later, shelf, told in connection.execute(
+            "SELECT number, shelf, check_sum FROM entries WHERE number > ? ORDER BY number",
+            (number,),
+        )
+    }
+
+
+def at(connection: sqlite3.Connection, number: int) -> Row:
+    """The entry with a number, which is there.
 
     Raises:
-        Damaged: one of them is.
+        Damaged: it is.
     """
-    return [
-        _row(found)
-        for found in connection.execute(f"{ENTRY} WHERE number > ? ORDER BY number", (number,))
-    ]
+    return _row(connection.execute(f"{ENTRY} WHERE number = ?", (number,)).fetchone())
 
 
 def last(connection: sqlite3.Connection) -> int:
@@ -160,8 +170,16 @@ def merge(connection: sqlite3.Connection, indexed: int) -> None:
     """
     connection.execute("INSERT INTO words (words) VALUES ('optimize')")
     (size,) = connection.execute(_STRUCTURE).fetchone()
-    if size <= LEVELS:
-        return
+    if size > LEVELS:
+        index_anew(connection, indexed)
+
+
+def index_anew(connection: sqlite3.Connection, indexed: int) -> None:
+    """Make the index of words anew, of the entries up to a number; within a transaction.
+
+    Raises:
+        Damaged: an entry is.
+    """
     connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
     held = connection.execute(f"{ENTRY} WHERE number <= ? ORDER BY number", (indexed,))
     index(connection, map(_row, held.fetchall()))
@@ -181,8 +199,8 @@ def read(row: tuple[int, int, str, str, int, int, str]) -> Entry:
 
 def _row(found: tuple[int, int, str, str, int, int, str]) -> Row:
     terms = stem(read(found).words)
-    number, shelf, *_ = found
-    return Row(number, shelf, len(terms), Counter(terms))
+    number, shelf, _, _, _, told, _ = found
+    return Row(number, shelf, told, len(terms), Counter(terms))
 
 
 def pack(vector: Vectors) -> bytes:

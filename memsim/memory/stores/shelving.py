@@ -137,6 +137,7 @@ class Shelving:
 
     def forget(self) -> None:
         """Read everything again when it is next asked for."""
+        self.tail.forget()
         self._changes = -1
         self._epoch = -1
         self._held: dict[int, HeldShelf] = {}
@@ -158,7 +159,7 @@ class Shelving:
             self._epoch = epoch
         if changes == self._changes:
             return
-        self.tail.forget()
+        self.tail.doubt()
         found = connection.execute(
             "SELECT number, record, check_sum, entries, terms FROM shelves WHERE version > ?",
             (self._changes,),
@@ -167,9 +168,14 @@ class Shelving:
             if rows.check_sum(str(record)) != told:
                 raise Damaged(f"shelf {number} is damaged: its check sum is wrong")
             rows.check_counts(entries, terms)
-            held = self._held.get(number)
+            held, shelf = self._held.get(number), decode_shelf(record, f"shelf {number}")
             if held is None:
-                held = self._take(number, decode_shelf(record, f"shelf {number}"))
+                held = self._take(number, shelf)
+            elif held.shelf != shelf:
+                # By what a shelf was, its entries would be shown to whoever could see others.
+                self.forget()
+                self.refresh(connection, changes, epoch)
+                return
             held.forget()
             held.entries, held.terms = entries, terms
             self._forget_postings(number)

@@ -11,14 +11,15 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final
 
-from memsim.errors import StoreError
+from memsim.errors import SchemaError, StoreError
 from memsim.memory.retrieval import Hit
 from memsim.memory.retrieval.maxscore import Tally
 from memsim.memory.stores import PAGE, Embedded, batch, database, ranking, rows, standing
 from memsim.memory.stores.codec import instant
-from memsim.memory.stores.migrating import migrate
+from memsim.memory.stores.migrating import current, migrate
 from memsim.memory.stores.shelving import Shelving
 from memsim.memory.stores.standing import Standing
+from memsim.memory.stores.tail import Misindexed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _ASKED_AT_ONCE: Final = 500
 
+_OPENING: Final = 1.0
+"""Seconds for which opening waits for others, to finish an erasure that was cut short."""
+
+_AGAIN: Final = "another memsim has laid it out anew: open it again"
+
 
 class SQLite:
     """Entries in a SQLite database; see `Store` for what every method promises.
@@ -41,30 +47,35 @@ class SQLite:
     A write is in the log when it returns, and survives the process; the last ones before a power
     failure may be lost, whole, without damage.
 
+    A process that has it open while a memsim with another layout, or with other terms, lays it out
+    anew is refused from then on, by a SchemaError, until it opens it again.
+
     Args:
         path: the file; made where there is none.
+        readonly: whether it is only looked into: then it is not made, nor brought up to date, nor
+            is an erasure finished that was cut short, and what would change it is refused.
 
     Raises:
-        SchemaError: a newer memsim wrote it.
+        SchemaError: a newer memsim wrote it, or it is to be read only and an older one did.
         StoreError: it is damaged, or cannot be opened.
     """
 
     name = "sqlite"
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, readonly: bool = False) -> None:
         self._path = Path(path)
+        self._readonly = readonly
         self._lock = RLock()
-        self._connection: sqlite3.Connection | None = database.connect(self._path)
+        self._analysis = database.analysis()
+        connection = database.connect(self._path, readonly=readonly)
+        self._connection: sqlite3.Connection | None = connection
         self._shelving = Shelving()
         self._tally = Tally()
         self._embedded: Embedded | None = None
         self._synced: Standing | None = None
         try:
             with database.reading(self._path):
-                migrate(self._connection)
-                (erasing,) = self._connection.execute("SELECT erasing FROM state").fetchone()
-            if erasing:
-                self._scrub()
+                self._bring_up_to_date(connection)
         except BaseException:
             self.close()
             raise
@@ -110,7 +121,7 @@ class SQLite:
             self._note(made)
             connection.execute("UPDATE entries SET vector = NULL WHERE vector IS NOT NULL")
             connection.execute("UPDATE shelves SET version = ?", (changes,))
-            connection.execute("UPDATE state SET changes = ?", (changes,))
+            connection.execute("UPDATE status SET changes = ?", (changes,))
 
     def erase(self, ids: Collection[str]) -> int:
         """Take entries out for good; see `Store`.
@@ -132,9 +143,9 @@ class SQLite:
                 if gone:
                     self._count(changes, gone, [])
                     connection.execute("DELETE FROM shelves WHERE entries = 0")
-                    connection.execute("UPDATE state SET epoch = epoch + 1, erasing = 1")
+                    connection.execute("UPDATE status SET epoch = epoch + 1, erasing = 1")
                     rows.merge(connection, self._shelving.tail.indexed)
-                (erasing,) = connection.execute("SELECT erasing FROM state").fetchone()
+                (erasing,) = connection.execute("SELECT erasing FROM status").fetchone()
             if gone:
                 self._shelving.erased(changes, gone)
             if erasing:
@@ -177,6 +188,16 @@ class SQLite:
 
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best by words; see `Store`."""
+        with self._lock:
+            try:
+                return self._by_words(text, where, k)
+            except Misindexed as error:
+                if self._readonly:
+                    raise database.damaged(self._path, str(error)) from error
+                self._index_anew()
+                return self._by_words(text, where, k)
+
+    def _by_words(self, text: str, where: Where, k: int) -> list[Hit]:
         with self._reading() as connection:
             self._shelving.read_by(connection)
             last = rows.last(connection)
@@ -198,7 +219,7 @@ class SQLite:
     def standing(self) -> Standing:
         """Which memory's it is, and how far it has come, on disk even when the power goes."""
         with self._reading() as connection:
-            (changes,) = connection.execute("SELECT changes FROM state").fetchone()
+            (changes,) = connection.execute("SELECT changes FROM status").fetchone()
             # A name is for good.
             name = self._synced.memory if self._synced else ""
             now = Standing(memory=name or standing.named(connection), changes=changes)
@@ -213,7 +234,7 @@ class SQLite:
         with self._writing() as (connection, changes):
             if not standing.named(connection):
                 standing.name(connection)
-                connection.execute("UPDATE state SET changes = ?", (changes,))
+                connection.execute("UPDATE status SET changes = ?", (changes,))
 
     def close(self) -> None:
         """Release the file; see `Store`."""
@@ -256,12 +277,24 @@ class SQLite:
             raise StoreError(f"{self._path}: the store is closed")
         return self._connection
 
+    def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
+        if not self._readonly:
+            migrate(connection)
+            database.scrub(connection, _OPENING)
+        elif not current(connection):
+            raise self._laid_out_otherwise("open it once to bring it up to date")
+
     def _refresh(self) -> int:
         with database.reading(self._path):
-            state = self._open.execute(
-                "SELECT changes, epoch, indexed, embedder, dimension FROM state"
+            (layout,) = self._open.execute("PRAGMA user_version").fetchone()
+            if layout != database.LAYOUT:
+                raise self._laid_out_otherwise(_AGAIN)
+            status = self._open.execute(
+                "SELECT changes, epoch, indexed, embedder, dimension, analysis FROM status"
             )
-            changes, epoch, indexed, embedder, dimension = state.fetchone()
+            changes, epoch, indexed, embedder, dimension, analysis = status.fetchone()
+            if analysis != self._analysis:
+                raise self._laid_out_otherwise(_AGAIN)
             rows.check_counts(changes, epoch, indexed)
             self._shelving.refresh(self._open, changes, epoch)
             self._shelving.tail.indexed = indexed
@@ -270,9 +303,13 @@ class SQLite:
             self._embedded = None if embedder is None else Embedded(embedder, dimension)
         return int(changes)
 
+    def _laid_out_otherwise(self, advice: str) -> SchemaError:
+        (found,) = self._open.execute("PRAGMA user_version").fetchone()
+        return SchemaError(str(self._path), found, database.LAYOUT, advice)
+
     def _note(self, made: Embedded | None) -> None:
         self._open.execute(
-            "UPDATE state SET embedder = ?, dimension = ?",
+            "UPDATE status SET embedder = ?, dimension = ?",
             (None, None) if made is None else (made.name, made.dimension),
         )
 
@@ -295,7 +332,7 @@ class SQLite:
             [(*by, changes, number) for number, by in sums.items()],
         )
         self._open.execute(
-            "UPDATE state SET changes = ?, indexed = ?", (changes, self._shelving.tail.indexed)
+            "UPDATE status SET changes = ?, indexed = ?", (changes, self._shelving.tail.indexed)
         )
 
     def _hits(self, found: Found, k: int) -> list[Hit]:
@@ -305,18 +342,22 @@ class SQLite:
         ranked = sorted((-score, *place[number]) for number, score in scored)[: max(k, 0)]
         return [Hit(source, -score) for score, _, source in ranked]
 
+    def _index_anew(self) -> None:
+        """Make the index of words anew of the entries, which no other process writes meanwhile."""
+        with self._writing() as (connection, changes):
+            last = rows.last(connection)
+            rows.index_anew(connection, last)
+            connection.execute("UPDATE shelves SET version = ?", (changes,))
+            connection.execute("UPDATE status SET changes = ?, indexed = ?", (changes, last))
+        self._shelving.forget()
+
     def _scrub(self) -> None:
-        """Leave no byte of what was erased in the file or its log."""
         with self._lock, database.failing(self._path):
-            connection = self._open
-            connection.execute("VACUUM")
-            (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if busy:
+            if not database.scrub(self._open, database.BUSY):
                 raise StoreError(
                     f"{self._path}: what was erased may still stand in the log, which another"
                     " process is reading; it goes when the store is next opened"
                 )
-            connection.execute("UPDATE state SET erasing = 0")
 
 
 def _possible(ids: Collection[str]) -> list[str]:

@@ -5,19 +5,28 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
 from memsim.errors import SchemaError, StoreError
+from memsim.memory.acl import Where
 from memsim.memory.entry import FOUND_BY_KEY
-from memsim.memory.stores import Embedded, database, rows
+from memsim.memory.stores import Embedded, database, rows, tail
 from memsim.memory.stores.batch import Item
 from memsim.memory.stores.memory import InMemory
 from memsim.memory.stores.sqlite import SQLite
-from tests.memory.stores.made import ALL, array, entry, unit
+from tests.memory.stores.made import ALL, array, entry, seen_by, unit
 
 VECTOR = array([unit(1, 2, 0, 0)])[0]
+
+LAYOUT_1 = (
+    "PRAGMA user_version = 1",
+    "ALTER TABLE status DROP COLUMN indexed",
+    "ALTER TABLE status RENAME TO state",
+)
 
 
 @pytest.fixture
@@ -106,7 +115,7 @@ def test_a_flipped_bit_never_changes_what_is_remembered(path: Path) -> None:
         ("entries SET vector = 7", lambda s: s.nearest(VECTOR, ALL, 5)),
         ("entries SET length = 'x'", lambda s: s.lexical("falcon", ALL, 5)),
         ("shelves SET terms = 'x'", lambda s: s.write([entry("1", "falcon")])),
-        ("state SET changes = x'ff'", lambda s: s.erase([entry("1").id])),
+        ("status SET changes = x'ff'", lambda s: s.erase([entry("1").id])),
     ],
 )
 def test_a_value_of_another_kind_is_damage(
@@ -147,10 +156,10 @@ def test_another_programs_database_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "aged",
     [
-        ("PRAGMA user_version = 0", "DROP TABLE postings", "DROP TABLE words", "DROP TABLE state"),
+        ("PRAGMA user_version = 0", "DROP TABLE postings", "DROP TABLE words", "DROP TABLE status"),
         ("PRAGMA user_version = 0", "DROP TABLE shelves", "DROP INDEX in_order"),
-        ("PRAGMA user_version = 1", "ALTER TABLE state DROP COLUMN indexed"),
-        ("UPDATE state SET analysis = 'otherwise'", "DROP TABLE words"),
+        LAYOUT_1,
+        ("UPDATE status SET analysis = 'otherwise'", "DROP TABLE words"),
     ],
     ids=["records alone", "without shelves", "every word indexed", "other terms"],
 )
@@ -165,19 +174,21 @@ def test_an_older_layout_is_migrated(path: Path, aged: tuple[str, ...]) -> None:
     for _ in range(2):
         store = SQLite(path)
         assert known == (store.find(ALL), store.lexical("falcon 7", ALL, 9))
-        assert store.nearest(VECTOR, ALL, 9) == ([] if "DROP TABLE state" in aged else near)
+        assert store.nearest(VECTOR, ALL, 9) == ([] if "DROP TABLE status" in aged else near)
         store.write([entry("new", "falcon")])
         store.erase([entry("new").id])
         store.close()
 
 
 def test_a_migration_goes_on_counting(path: Path) -> None:
-    """A store never looks older than it was, and keeps its name."""
+    """A store never looks older than it was, and keeps its name; its shelves are others."""
     store = SQLite(path)
     store.name_memory()
+    store.erase([entry("1").id])
     before = store.standing()
     store.close()
-    change(path, "UPDATE state SET analysis = 'otherwise'")
+    epoch = value(path, "epoch")
+    change(path, "UPDATE status SET analysis = 'otherwise'")
 
     store = SQLite(path)
     after = store.standing()
@@ -186,6 +197,116 @@ def test_a_migration_goes_on_counting(path: Path) -> None:
     assert before.memory
     assert before.memory == after.memory
     assert before.changes < after.changes
+    assert epoch < value(path, "epoch")
+
+
+def test_who_has_it_open_while_it_is_laid_out_anew_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shelves get other numbers; by the old ones anybody might be shown what is not theirs."""
+    store = SQLite(path)
+    monkeypatch.setattr(database, "analysis", lambda: "otherwise")
+    SQLite(path).close()
+    uses: list[Callable[[], object]] = [
+        lambda: store.find(ALL),
+        lambda: store.lexical("falcon", ALL, 5),
+        lambda: store.write([entry("new", "falcon")]),
+        lambda: store.erase([entry("1").id]),
+    ]
+
+    for use in uses:
+        with pytest.raises(SchemaError, match="open it again"):
+            use()
+    store.close()
+    change(path, "PRAGMA user_version = 1")
+    with pytest.raises(SchemaError, match="schema version 1"):
+        SQLite(path, readonly=True)
+
+
+def test_a_shelf_is_what_its_record_says_now(path: Path) -> None:
+    """Two shelves change places: nobody sees what they did not see before."""
+    store = SQLite(path)
+    store.write([entry("his", "heron", "bob")])
+    bob = seen_by("bob")
+    known = store.find(bob)
+    for statement in (
+        "UPDATE shelves SET number = 3 - number + 10, version = 99",
+        "UPDATE shelves SET number = number - 10",
+        "UPDATE entries SET shelf = 3 - shelf",
+        "UPDATE status SET changes = 99",
+    ):
+        change(path, statement)
+    make_check_sums_right(path)
+
+    assert known == store.find(bob)
+    store.close()
+
+
+def make_check_sums_right(path: Path) -> None:
+    """Those of entries."""
+    with sqlite3.connect(path) as connection:
+        connection.executemany(
+            "UPDATE entries SET check_sum = ? WHERE number = ?",
+            [
+                (rows.check_sum(record, source, shelf, created, length), number)
+                for number, shelf, source, created, length, _, record in connection.execute(
+                    rows.ENTRY
+                ).fetchall()
+            ],
+        )
+    connection.close()
+
+
+def test_a_memsim_that_knows_layout_1_alone_reads_and_writes_no_more(path: Path) -> None:
+    """It has the file open while it is migrated; each of its transactions begins like this."""
+    change(path, *LAYOUT_1)
+    older = sqlite3.connect(path)
+    begin = "SELECT changes, epoch, embedder, dimension FROM state"
+    older.execute(begin).fetchone()
+
+    SQLite(path).close()
+
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        older.execute(begin)
+    older.close()
+
+
+def test_what_is_read_only_is_not_brought_up_to_date(path: Path) -> None:
+    """A look changes no byte, and says what to do."""
+    change(path, "UPDATE status SET erasing = 1")
+    store = SQLite(path, readonly=True)
+    assert 90 == store.count(ALL)
+    with pytest.raises(StoreError, match="readonly"):
+        store.write([entry("new", "falcon")])
+    store.close()
+    assert 1 == value(path, "erasing")
+    change(path, *LAYOUT_1)
+    before = path.read_bytes()
+
+    with pytest.raises(SchemaError, match="open it once"):
+        SQLite(path, readonly=True)
+    with pytest.raises(StoreError, match="No such file"):
+        SQLite(path.with_name("none.db"), readonly=True)
+
+    assert before == path.read_bytes()
+    assert ["memory.db"] == [p.name for p in path.parent.iterdir()]
+
+
+def test_a_migration_leaves_nothing_of_what_was_erased(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it was erased with, and though the process is killed before all is done."""
+    change(path, "PRAGMA secure_delete = OFF", "DELETE FROM entries WHERE number > 60", *LAYOUT_1)
+    assert b"falcon 77" in path.read_bytes()
+    with monkeypatch.context() as killed:
+        killed.setattr(database, "scrub", lambda *_: True)
+        SQLite(path).close()
+
+    store = SQLite(path)
+    files = b"".join(p.read_bytes() for p in path.parent.iterdir())
+    store.close()
+
+    assert b"falcon 77" not in files
 
 
 def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
@@ -259,7 +380,8 @@ def test_words_are_found_before_and_after_they_are_indexed(
         writer = chance.choice(two)
         keys = [f"k{chance.randrange(30)}" for _ in range(chance.choice((1, 1, 1, 2, 9)))]
         if step % 6 == 5:
-            ids = [entry(key).id for key in keys]
+            everything = [f"k{n}" for n in range(30)]  # numbers begin anew
+            ids = [entry(key).id for key in (everything if step == 77 else keys)]
             assert plain.erase(ids) == writer.erase(ids)
         else:
             texts = [" ".join(chance.choices(words, k=9)) for _ in keys]
@@ -285,26 +407,146 @@ def test_words_are_found_before_and_after_they_are_indexed(
 def _indexed(path: Path) -> bool:
     """Whether all are; the index holds no others than it is told to."""
     connection = sqlite3.connect(path)
-    ((up_to,),) = connection.execute("SELECT indexed FROM state")
+    ((up_to,),) = connection.execute("SELECT indexed FROM status")
     there = {number for (number,) in connection.execute("SELECT number FROM entries")}
     held = {number for (number,) in connection.execute("SELECT doc FROM postings")}
     connection.close()
     assert held == {number for number in there if number <= up_to}
+    assert max(there, default=0) < up_to + tail.TOGETHER
     return held == there
 
 
-@pytest.mark.parametrize(
-    "wrong", ["UPDATE state SET indexed = 3", "UPDATE state SET indexed = 1 << 40"]
-)
-def test_a_wrong_count_of_what_is_indexed_is_damage(path: Path, wrong: str) -> None:
-    """With too few words would count twice, and with too many they would not be found."""
-    change(path, wrong)
+def test_more_indexed_than_there_is_is_damage(path: Path) -> None:
+    """What is told to be indexed would not be found."""
+    change(path, "UPDATE status SET indexed = 1 << 40")
     store = SQLite(path)
 
     with pytest.raises(StoreError, match=r"memory\.db is damaged"):
         store.lexical("falcon", ALL, 5)
 
     store.close()
+
+
+def test_an_index_that_holds_more_than_is_told_is_made_anew(path: Path) -> None:
+    """Its words would count twice; whoever only looks cannot make it anew."""
+    store = SQLite(path)
+    known = store.lexical("falcon", ALL, 99)
+    store.close()
+    change(path, "UPDATE status SET indexed = 3")
+    look = SQLite(path, readonly=True)
+    with pytest.raises(StoreError, match=r"memory\.db is damaged"):
+        look.lexical("falcon", ALL, 99)
+    store = SQLite(path)
+
+    for one in (store, look):
+        assert known == one.lexical("falcon", ALL, 99)
+        one.close()
+
+    assert _indexed(path)
+
+
+def test_the_latest_entries_of_others_are_not_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ann writes in another process costs bob's search nothing, and hers one entry."""
+    ann, bob, writer, reader = seen_by("ann"), seen_by("bob"), SQLite(path), SQLite(path)
+    writer.write([entry("his", "falcon heron", "bob")])
+    read: list[int] = []
+    at = rows.at
+
+    def noted(connection: sqlite3.Connection, number: int) -> rows.Row:
+        read.append(number)
+        return at(connection, number)
+
+    def reads(where: Where, text: str) -> int:
+        read.clear()
+        assert reader.lexical(text, where, 5)
+        return len(read)
+
+    monkeypatch.setattr(rows, "at", noted)
+    first = [reads(bob, "falcon"), reads(ann, "falcon")]
+    writer.write([entry("new", "falcon heron", "ann")])
+    second = [reads(bob, "heron"), reads(ann, "heron")]
+    writer.close()
+    reader.close()
+
+    assert [1, 20] == first
+    assert [0, 1] == second
+
+
+def test_a_damaged_entry_is_an_error_for_whoever_may_see_it_alone(path: Path) -> None:
+    """Others search, and write on until words are indexed, as though nothing were."""
+    change(path, "UPDATE entries SET record = replace(record, 'falcon', 'f') WHERE number = 80")
+    store, bob = SQLite(path), seen_by("bob")
+    for n in range(150):
+        store.write([entry(f"his{n}", "falcon", "bob")])
+
+    assert 150 == len(store.lexical("falcon", bob, 500))
+    with pytest.raises(StoreError, match="entry 80 is damaged"):
+        store.lexical("falcon", seen_by("ann"), 5)
+    store.close()
+
+
+class Beside(sqlite3.Connection):
+    """A connection beside which others do something whenever it writes the log back."""
+
+    others: ClassVar[list[Callable[[], object]]] = []
+
+    def execute(self, sql: str, *rest: Any) -> sqlite3.Cursor:  # noqa: ANN401 - as its own
+        """Busy, where what others do makes it so."""
+        if "wal_checkpoint" in sql and self.others and self.others.pop(0)():
+            return super().execute("SELECT 1, 0, 0")
+        return super().execute(sql, *rest)
+
+
+def erased_beside(path: Path, *others: Callable[[], object]) -> int:
+    """Whether something is still to be scrubbed once one entry was erased."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Beside))
+        store = SQLite(path)
+    Beside.others[:] = others
+    assert 1 == store.erase([entry("1").id])
+    store.close()
+    return value(path, "erasing")
+
+
+def test_an_erasure_waits_for_others_that_write_the_log_back(path: Path) -> None:
+    """SQLite itself says at once that it is busy."""
+    assert 0 == erased_beside(path, lambda: True, lambda: True)
+
+
+def test_what_another_process_erases_meanwhile_is_still_to_be_scrubbed(path: Path) -> None:
+    """It may be killed before it does so itself."""
+    other = "UPDATE status SET epoch = epoch + 1, erasing = 1"
+
+    assert 1 == erased_beside(path, lambda: change(path, other))
+
+
+def test_a_store_opens_while_another_process_reads_what_was_erased(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left is done when it is opened next."""
+    monkeypatch.setattr("memsim.memory.stores.sqlite._OPENING", 0.05)
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM entries").fetchone()
+    change(path, "UPDATE status SET erasing = 1")
+
+    SQLite(path).close()
+    left = value(path, "erasing")
+    reader.close()
+    SQLite(path).close()
+
+    assert [1, 0] == [left, value(path, "erasing")]
+
+
+def value(path: Path, column: str) -> int:
+    """What stands in a column of the store's status."""
+    connection = sqlite3.connect(path)
+    connection.row_factory = sqlite3.Row
+    found = connection.execute("SELECT * FROM status").fetchone()[column]
+    connection.close()
+    return int(found)
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
