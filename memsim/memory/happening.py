@@ -11,8 +11,8 @@ class Happening:
     """Something that a memory did.
 
     Attributes:
-        kind: compaction, compaction-refused, stored, superseded, offloaded, archived, purged,
-            denied.
+        kind: compaction, compaction-refused, stored, superseded, offloaded, shortened,
+            deduplicated, archived, purged, denied.
         sources: ids of the messages it happened to.
         before, after: tokens before and after, where that makes sense.
         detail: one phrase; never what was said.

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 
     Whole = tuple[str, str]
 
+_THINNED = {
+    "offload": "offloaded",
+    "shorten results": "shortened",
+    "deduplicate": "deduplicated",
+}
+"""What is told of steps that take nothing out of reach, and so are no compactions of a history."""
+
 OFFLOADED = 256
 """Messages of a conversation that stay offloaded; older ones are on record alone."""
 
@@ -330,7 +337,7 @@ def _told(done: Outcome) -> Happening:
     """What happened, as it is told: a summary that is refused changes nothing."""
     kind = "compaction" if done.kind == "compaction" else "compaction-refused"
     return Happening(
-        kind="offloaded" if done.step == "offload" else kind,
+        kind=_THINNED.get(done.step, kind),
         sources=done.sources,
         before=done.before,
         after=done.after,

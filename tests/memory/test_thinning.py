@@ -99,7 +99,7 @@ def test_results_of_tools_are_shown_by_beginning_and_end_once_they_were_answered
         ours.add(said("user" if n % 2 else "assistant", text, id=f"a{n}", principal="ana"), NOW)
     (happened,) = ours.compact(MODEL, NOW)
 
-    assert ("compaction", ("result-c1",)) == (happened.kind, happened.sources)
+    assert ("shortened", ("result-c1",)) == (happened.kind, happened.sources)
     _, result, *others = ours.window
     assert ("c1",) == result.results
     assert result.text.startswith("It begins.")
