@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 import shutil
 from contextlib import ExitStack
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 ENTRIES, STATE, AUDIT, WORKSPACE = "memory.sqlite3", "state.json", "audit.jsonl", "workspace"
 BLOBS = "offloaded"
+_BLOBS_OF = re.compile(r"[0-9a-f]{64}")
+"""The name of a conversation's folder in it."""
 ORDER, HEAD = "order.txt", "audit.head"
 
 COPIES = "damaged copies"
@@ -184,6 +187,8 @@ class Home:
     def tidy(self, sessions: Collection[str]) -> None:
         """Remove what was offloaded from other conversations than these, and what was half written.
 
+        What else somebody keeps there is none of a memory's.
+
         Raises:
             StoreError: it cannot be removed.
         """
@@ -192,7 +197,7 @@ class Home:
             for folder in sorted((self.folder / BLOBS).glob("*")):
                 if folder in known:
                     known[folder].sweep()
-                else:
+                elif _BLOBS_OF.fullmatch(folder.name) and folder.is_dir():
                     shutil.rmtree(folder)
         except OSError as error:
             raise unwritable(self.folder / BLOBS, error) from error

@@ -371,11 +371,12 @@ def test_what_a_killed_process_had_offloaded_is_found_or_removed(tmp_path: Path)
             blobs.put(SECRET.encode())
         (blobs.folder / "x.tmp").write_bytes(b"x")
     assert ["offloaded", "offloaded"] == on_disk(folder, SECRET)
+    (folder / "offloaded" / ".DS_Store").write_bytes(b"what a file manager leaves")
 
     opened(folder).close()
 
     assert [] == on_disk(folder, SECRET)
-    assert [] == [p for p in (folder / "offloaded").rglob("*") if p.is_file()]
+    assert [".DS_Store"] == [p.name for p in (folder / "offloaded").rglob("*") if p.is_file()]
 
 
 @pytest.mark.parametrize("pinned", ["", "Always answer in verse. " * 8])
