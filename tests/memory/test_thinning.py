@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memsim.errors import StateError, StoreError
-from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
+from memsim.files import TEMPORARY
+from memsim.memory.compaction.blobs import NOTHING_OFFLOADED, MemoryBlobs, stored
 from memsim.memory.options import MemoryOptions
 from memsim.memory.saved import SavedMemory, open_memory
 from memsim.memory.session import OFFLOADED, Session
@@ -33,14 +35,6 @@ def session(*, keep: int | None = None, messages: int = 4, deduplicate: bool = F
     """A conversation that begins."""
     thinning = Thinning(counter=COUNTER, room=600, deduplicate=deduplicate)
     return Session(COUNTER, messages=messages, keep=keep, limit=60, thinning=thinning)
-
-
-def told(ours: Session, *texts: str, now: datetime = NOW, of: str = "m") -> None:
-    """Say texts in turn, a question and its answer."""
-    for text in texts:
-        number = len(ours.save()["whole"]) + len(ours.window)  # type: ignore[index, arg-type, call-overload]
-        role = "user" if number % 2 == 0 else "assistant"
-        ours.add(said(role, text, id=f"{of}{number}", principal="ana"), now)  # type: ignore[arg-type]
 
 
 def shown(ours: Session, budget: int = 4000, now: datetime = NOW) -> str:
@@ -369,7 +363,7 @@ def test_what_a_killed_process_had_offloaded_is_found_or_removed(tmp_path: Path)
         for name in ("s1", "begun"):
             blobs = memory._home.blobs(name)
             blobs.put(SECRET.encode())
-        (blobs.folder / "x.tmp").write_bytes(b"x")
+            (blobs.folder / f"x{TEMPORARY}").write_bytes(b"x")
     assert ["offloaded", "offloaded"] == on_disk(folder, SECRET)
     (folder / "offloaded" / ".DS_Store").write_bytes(b"what a file manager leaves")
 
@@ -395,3 +389,56 @@ def test_what_is_not_summarised_yet_is_shown(pinned: str) -> None:
     layers = {s.layer: s.tokens for s in it.asked("Well?").sections}
     assert layers["window"] <= 150
     assert 75 < layers["summary"] <= 100
+
+
+def test_what_would_take_more_than_half_of_a_window_is_offloaded_too() -> None:
+    """Though it has fewer than 5 KB: it would be shown nowhere otherwise."""
+    ours = session()
+    for name, role in (("m1", "user"), ("m2", "assistant")):
+        ours.add(said(role, "It began. " * 300, id=name, principal="ana"), NOW)  # type: ignore[arg-type]
+    ours.compact(MODEL, NOW)
+
+    assert ["m1"] == [m.id for m in ours.offloaded()]
+
+
+def test_what_a_failed_offloading_left_goes_with_its_message() -> None:
+    """It is of a message that still stands in the window as it was said."""
+    blobs = MemoryBlobs()
+    ours = Session(COUNTER, messages=4, keep=None, limit=60, blobs=blobs)
+    ours.add(message := said("user", SECRET, id="m1", principal="ana"), NOW)
+    blobs.put(stored((message,)))
+
+    ours.remove(["m1"], "ana")
+
+    assert () == blobs.digests()
+
+
+def test_what_was_sent_keeps_the_latest_messages_and_time_drops_them() -> None:
+    """A day counts from when a context with them was delivered; then nothing of them is kept."""
+    it = Remembering(options=MemoryOptions(vectors=False, recall=False))
+    it.say("My dog is called Rex.")
+    it.clock.advance(timedelta(hours=23))
+    it.memory.delivered(it.asked("Well?"), principal="ana")
+    it.clock.advance(timedelta(hours=23))
+    assert "Rex" in it.asked("Well?").text()
+
+    it.clock.advance(timedelta(hours=1))
+    assert "Rex" not in it.asked("Well?").text()
+    it.memory.elapse(it.clock.now())
+    assert "Rex" not in json.dumps(it.memory.save()["conversations"])
+
+
+def test_one_character_may_be_longer_than_what_is_reloaded_at_once() -> None:
+    """An agent that reads on comes to the end of it."""
+    it = whole()
+    huge = "e" + "\u0301" * 20_000 + " the end"
+    for name, role, text in (("m1", "user", huge), ("m2", "assistant", "I see.")):
+        it.memory.observe(it.message(text, role=role, id=name))  # type: ignore[arg-type]
+    it.memory.end_turn()
+    (message,) = [m for _, s in it.memory.conversations for m in s.offloaded()]
+    reference_to = f"sha256:{hashlib.sha256(stored((message,))).hexdigest()}"
+
+    first = it.call("memory_reload", reference=reference_to)
+
+    assert first.endswith("start = 8000]")
+    assert it.call("memory_reload", reference=reference_to, start=16_000).endswith("the end")
