@@ -354,6 +354,21 @@ def test_a_folder_keeps_what_was_offloaded_and_forgets_it(tmp_path: Path) -> Non
     assert [] == on_disk(tmp_path / "it", SECRET)
 
 
+def test_what_was_put_aside_as_damaged_goes_with_its_message(tmp_path: Path) -> None:
+    """A copy of it may hold most of what was said."""
+    folder = tmp_path / "it"
+    with opened(folder) as memory:
+        say(memory, LONG, "And now?")
+        (blob,) = (p for p in (folder / "offloaded").rglob("*") if p.is_file())
+        blob.write_bytes(blob.read_bytes() + b" ")
+        with pytest.raises(StateError, match="damaged"):
+            memory.reload(blob.name, principal="ana", session="s1")
+        assert "offloaded" in on_disk(folder, SECRET)
+
+        memory.forget("ana", ["m0"])
+    assert [] == on_disk(folder, SECRET)
+
+
 def test_what_a_killed_process_had_offloaded_is_found_or_removed(tmp_path: Path) -> None:
     """Nothing stays on a disk that no conversation knows of, so that none outlives forgetting."""
     folder = tmp_path / "it"

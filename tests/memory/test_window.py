@@ -158,6 +158,21 @@ def test_older_groups_are_the_ones_beyond_a_number_of_tokens() -> None:
     assert ["c", "r"] == [m.id for m in window]
 
 
+def test_the_oldest_are_taken_by_whole_groups() -> None:
+    """A group that only begins among them is none of them."""
+    talk = [
+        said("user", "Hi.", id="a"),
+        call("b", "c1"),
+        result("c", "c1"),
+        said("user", "x", id="d"),
+    ]
+    window, _ = filled(talk, messages=10)
+
+    found = [[m.id for m in window.oldest(count)] for count in range(5)]
+
+    assert [[], ["a"], ["a"], ["a", "b", "c"], ["a", "b", "c", "d"]] == found
+
+
 def test_composed_messages_carry_no_date() -> None:
     """As in any section, only what was really said opens a day."""
     talk = [composed("system", "a summary", id="s"), said("user", "hello", id="u")]
