@@ -34,10 +34,10 @@ from typing import Any
 
 from memsim.discovery import find_project
 from memsim.errors import MemsimError, Unmeasurable
-from memsim.gate.comparing import Rules, compare
-from memsim.gate.sheet import sheet_of_run
-from memsim.report.gather import summarise
-from memsim.report.html.packing import unpacked
+from memsim.gate.metric_comparison import ComparisonRules, compare
+from memsim.gate.score_sheet import sheet_of_run
+from memsim.report.html.markup import unpacked
+from memsim.report.summarise import summarise
 from memsim.runs import Run, load_run
 from memsim.suite import find_scenarios
 from memsim.suite.single import run as replayed
@@ -190,8 +190,9 @@ def write(folder: Path, runs: Path) -> None:
 
 
 def _story(published: Run, repaired: Run, drawn: Sequence[Any]) -> Iterator[str]:
-    from memsim.report.comparison import comparison_markdown
-    from memsim.report.markdown import escape, markdown
+    from memsim.report.comparison_text import comparison_markdown
+    from memsim.report.layout import markdown_escape
+    from memsim.report.run_markdown import markdown
 
     yield from (
         "# Every built-in strategy on every built-in scenario",
@@ -200,12 +201,12 @@ def _story(published: Run, repaired: Run, drawn: Sequence[Any]) -> Iterator[str]
         "",
     )
     for picture in drawn:
-        yield from (f"![{escape(picture.title)}]({picture.name}.svg)", "")
-        yield from (f"*{escape(picture.caption)}*", "")
+        yield from (f"![{markdown_escape(picture.title)}]({picture.name}.svg)", "")
+        yield from (f"*{markdown_escape(picture.caption)}*", "")
     yield from markdown(summarise(published)).splitlines()[2:]
     yield from ("", "# The five systems, repaired", "")
     yield from markdown(summarise(repaired)).splitlines()[2:]
-    found = compare(sheet_of_run(systems(published)), sheet_of_run(repaired), Rules())
+    found = compare(sheet_of_run(systems(published)), sheet_of_run(repaired), ComparisonRules())
     yield from comparison_markdown(found)
 
 

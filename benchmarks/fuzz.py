@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from memsim.errors import MemsimError
-from memsim.gate.baseline import encode, read_baseline
-from memsim.gate.sheet import Sheet
+from memsim.gate.baseline_file import encode, read_baseline
+from memsim.gate.score_sheet import ScoreSheet
 from memsim.memory.snapshot import Format, Snapshot
-from memsim.runs.reading import open_folder
+from memsim.runs.run_reader import open_folder
 from memsim.scenario import load_scenario
 from memsim.scenario.datasets import load_dataset
 from memsim.testing.faults.mutating import mutated_bytes, mutated_value
@@ -54,7 +54,9 @@ def scenarios(folder: Path, _closing: ExitStack) -> Target:
 
 def baselines(folder: Path, _closing: ExitStack) -> Target:
     """Baselines."""
-    sheet = Sheet(name="run", place="", instruments={}, scenarios={}, strategies={}, columns={})
+    sheet = ScoreSheet(
+        name="run", place="", instruments={}, scenarios={}, strategies={}, columns={}
+    )
     return _bytes(folder / "main.json", [encode(sheet, "main").encode()], read_baseline)
 
 

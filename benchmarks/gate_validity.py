@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memsim.gate.comparing import word_of
+from memsim.gate.metric_comparison import word_of
 from memsim.stats import CONFIDENCE, DRAWS, holm
-from memsim.stats.paired import Changes, paired_changes
+from memsim.stats.paired_test import PairedChanges, paired_changes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,7 +100,7 @@ def differences(
     return found.astype(float) - lost
 
 
-def words(found: Changes) -> list[str]:
+def words(found: PairedChanges) -> list[str]:
     """The gate's word for each pair, compared alone."""
     return [
         word_of(float(m), (float(low), float(high)), float(p), margin=MARGIN, confidence=CONFIDENCE)
@@ -137,7 +137,7 @@ def measure(
     )
 
 
-def _judged(samples: Floats, sizes: Sequence[int], draws: int) -> Changes:
+def _judged(samples: Floats, sizes: Sequence[int], draws: int) -> PairedChanges:
     # In portions, as the resampled means of all pairs at once would take a gigabyte.
     step = max(1, (1 << 22) // draws)
     parts = [
@@ -148,7 +148,7 @@ def _judged(samples: Floats, sizes: Sequence[int], draws: int) -> Changes:
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("mean", "low", "high", "p", "error")
     }
-    return Changes(**joined)
+    return PairedChanges(**joined)
 
 
 def table(*, pairs: int, draws: int) -> Iterator[Measured]:

@@ -18,9 +18,9 @@ from memsim.config import Settings
 from memsim.discovery import StrategyRef
 from memsim.errors import ExitCode, RunFolderError
 from memsim.executors import InProcess, Outcomes, PlayCase
-from memsim.runs import RunWriter, list_runs, load_run, log, open_run, perform
-from memsim.runs.folder import Lock, runs_folder
-from memsim.runs.log import RECORDS
+from memsim.runs import RunWriter, case_log, list_runs, load_run, open_run, perform
+from memsim.runs.case_log import RECORDS
+from memsim.runs.run_folder import RunLock, runs_folder
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
 from memsim.suite.expect import ExpectFailure
 from memsim.suite.planning import Plan
@@ -374,7 +374,7 @@ def test_stopping_early_finishes_with_what_there_is(reports: Path) -> None:
 def test_a_lock_goes_with_its_process(tmp_path: Path) -> None:
     """However the process ended, the folder is free again."""
     script = (
-        "import sys; from pathlib import Path; from memsim.runs.folder import Lock;"
+        "import sys; from pathlib import Path; from memsim.runs.run_folder import Lock;"
         "assert Lock.take(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
@@ -383,10 +383,10 @@ def test_a_lock_goes_with_its_process(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        assert Lock.take(tmp_path) is None
+        assert RunLock.take(tmp_path) is None
         process.kill()
         process.wait()
-    lock = Lock.take(tmp_path)
+    lock = RunLock.take(tmp_path)
     assert lock is not None
     lock.release()
 
@@ -421,7 +421,7 @@ def test_another_version_of_a_result_is_not_misread(
     reports: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line with a field that this version does not know is refused."""
-    monkeypatch.setattr(log, "result_record", lambda result: {"states": result.state})
+    monkeypatch.setattr(case_log, "result_record", lambda result: {"states": result.state})
     record(plan(), reports)
 
     with pytest.raises(RunFolderError, match=r"cases\.jsonl:1: is damaged, or of another memsim"):

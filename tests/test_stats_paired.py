@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.stats import Change, paired_change, sign_p, t_quantile, visible_drop
-from memsim.stats.paired import _arranged
+from memsim.stats import PairedChange, paired_change, sign_p, t_quantile, visible_drop
+from memsim.stats.paired_test import _arranged
 
 DIFFERENCES = st.lists(st.sampled_from([-1.0, -1 / 3, 0.0, 1 / 3, 1.0]), min_size=2, max_size=40)
 
@@ -126,7 +126,7 @@ def test_blocks_give_what_one_piece_gives(monkeypatch: pytest.MonkeyPatch) -> No
     values = [(-1.0, 0.0, 0.0, 1 / 3)[n % 4] for n in range(80)]
     strata = [n % 5 for n in range(80)]
     whole = paired_change(values, strata=strata)
-    monkeypatch.setattr("memsim.stats.paired._KEPT", 8000)
+    monkeypatch.setattr("memsim.stats.paired_test._KEPT", 8000)
 
     parts = paired_change(values, strata=strata)
 
@@ -158,8 +158,8 @@ def test_a_tiny_suite_sees_no_drop() -> None:
 def test_more_noise_hides_more() -> None:
     """The drop grows with the spread of the differences."""
     strata = ["a"] * 40
-    quiet = Change(mean=0, low=0, high=0, p=1, n=40, error=0.02)
-    loud = Change(mean=0, low=0, high=0, p=1, n=40, error=0.08)
+    quiet = PairedChange(mean=0, low=0, high=0, p=1, n=40, error=0.02)
+    loud = PairedChange(mean=0, low=0, high=0, p=1, n=40, error=0.08)
 
     small = visible_drop(quiet, strata=strata, margin=0.02)
     large = visible_drop(loud, strata=strata, margin=0.02)

@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memsim.cli.guard import complain
-from memsim.cli.memory import Verbs
-from memsim.cli.saved import settings_of
-from memsim.cli.terminal import Terminal
+from memsim.cli.program import VerbGroup
+from memsim.cli.saved_runs import settings_of
+from memsim.cli.terminal import Terminal, complain
 from memsim.discovery import find_project
 from memsim.errors import BaselineError, MemsimError
 
 if TYPE_CHECKING:
     from memsim.discovery import Project
-    from memsim.gate.sheet import Sheet
+    from memsim.gate.score_sheet import ScoreSheet
     from memsim.report.layout import TextLine
     from memsim.runs import Run
 
 
 @click.group(
     "baseline",
-    cls=Verbs,
+    cls=VerbGroup,
     epilog="""\b
 Examples:
   memsim baseline save
@@ -60,9 +59,8 @@ def save(run: str, name: str, again: int) -> None:
     tree with uncommitted changes, failed and unmeasurable ones, and fewer than three repeats of a
     model that answers by chance.
     """
-    from memsim.gate.baseline import baseline_path, is_path, write_baseline
-    from memsim.gate.saving import refuse_unfit
-    from memsim.gate.sheet import sheet_of_run
+    from memsim.gate.baseline_file import baseline_path, is_path, refuse_unfit, write_baseline
+    from memsim.gate.score_sheet import sheet_of_run
     from memsim.runs import load_run
 
     project = find_project()
@@ -83,9 +81,11 @@ def save(run: str, name: str, again: int) -> None:
     terminal.say(f"{said} {project.show(path)}: {probes:,} probes of run {saved.id}; commit it")
 
 
-def _noise(saved: Run, sheet: Sheet, project: Project, again: int) -> dict[str, dict[str, float]]:
-    from memsim.gate.comparing import noise_between
-    from memsim.gate.sheet import sheet_of_run
+def _noise(
+    saved: Run, sheet: ScoreSheet, project: Project, again: int
+) -> dict[str, dict[str, float]]:
+    from memsim.gate.metric_comparison import noise_between
+    from memsim.gate.score_sheet import sheet_of_run
 
     sheets = [sheet]
     with tempfile.TemporaryDirectory(prefix="memsim-aa-") as folder:
@@ -98,7 +98,7 @@ def _noise(saved: Run, sheet: Sheet, project: Project, again: int) -> dict[str, 
     return noise_between(sheets)
 
 
-def _check_alike(sheets: list[Sheet]) -> None:
+def _check_alike(sheets: list[ScoreSheet]) -> None:
     for sheet in sheets[1:]:
         for part in ("instruments", "scenarios", "strategies"):
             if getattr(sheet, part) != getattr(sheets[0], part):
@@ -107,7 +107,7 @@ def _check_alike(sheets: list[Sheet]) -> None:
 
 
 def _replayed(saved: Run, project: Project, *, seed: int, folder: Path) -> Run:
-    from memsim.cli.intent import Intent, outlook
+    from memsim.cli.run_plan import RunRequest, plan_run
     from memsim.executors import choose_executor
     from memsim.gate import judge
     from memsim.runs import load_run, open_run, perform
@@ -117,7 +117,7 @@ def _replayed(saved: Run, project: Project, *, seed: int, folder: Path) -> Run:
     settings = {key: said[key] for key in kept} | {"seed": seed}
     cases = dict.fromkeys(case.id for case in saved.cases if not case.control)
     try:
-        plan = outlook(Intent(selectors=tuple(cases), settings=settings), project).plan
+        plan = plan_run(RunRequest(selectors=tuple(cases), settings=settings), project).plan
     except MemsimError as error:
         raise BaselineError(f"--aa: run {saved.id} cannot be played again: {error}") from error
     turns = sum(spec.scenario.load().turns for spec in plan.cases)
@@ -137,7 +137,7 @@ Example:
 )
 def list_() -> None:
     """List the baselines, with what they were made from."""
-    from memsim.gate.baseline import list_baselines, read_baseline
+    from memsim.gate.baseline_file import list_baselines, read_baseline
     from memsim.report.layout import Column, TextLine, lay_out
 
     project = find_project()
@@ -156,7 +156,7 @@ def list_() -> None:
     terminal.say_lines([*laid] if rows else nothing)
 
 
-def _row(sheet: Sheet) -> tuple[str, ...]:
+def _row(sheet: ScoreSheet) -> tuple[str, ...]:
     made = " ".join(part for part in (sheet.created[:10], sheet.commit[:7]) if part)
     probes = sum(len(column.probes) for column in sheet.columns.values())
     noise = "with noise floor" if sheet.noise else ""
@@ -179,7 +179,7 @@ Examples:
 )
 def show(name: str, form: str) -> None:
     """Show what a baseline holds: means by strategy, and what they were measured with."""
-    from memsim.gate.baseline import find_baseline, read_baseline
+    from memsim.gate.baseline_file import find_baseline, read_baseline
 
     project = find_project()
     reports = project.base / settings_of(project).reports
@@ -192,8 +192,8 @@ def show(name: str, form: str) -> None:
     terminal.say_lines(list(_shown(sheet, terminal)))
 
 
-def _shown(sheet: Sheet, terminal: Terminal) -> Iterator[TextLine]:
-    from memsim.gate.comparing import variant
+def _shown(sheet: ScoreSheet, terminal: Terminal) -> Iterator[TextLine]:
+    from memsim.gate.metric_comparison import variant
     from memsim.report.layout import Column, TextLine, lay_out
 
     measured = ", ".join(f"{kind} {name}" for kind, name in sorted(sheet.instruments.items()))

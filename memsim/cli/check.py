@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from memsim.cli.guard import complain
-from memsim.cli.saved import settings_of
-from memsim.cli.terminal import ColorChoice, Terminal
+from memsim.cli.saved_runs import settings_of
+from memsim.cli.terminal import ColorChoice, Terminal, complain
 from memsim.discovery import find_project, find_strategies, resolve, try_parameters
 from memsim.errors import ExitCode, MemsimError, Unmeasurable, UsageError
 

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from memsim.cli.options import Configured
-from memsim.cli.saved import settings_of
+from memsim.cli.run_options import ConfigCommand
+from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import ColorChoice, Terminal
 from memsim.discovery import find_project
 from memsim.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from memsim.cli.against import Side
+    from memsim.cli.saved_runs import ComparisonSide
     from memsim.config import Settings
     from memsim.gate import Verdict
-    from memsim.gate.comparing import Rules
-    from memsim.gate.findings import Comparison
+    from memsim.gate.comparison import Comparison
+    from memsim.gate.metric_comparison import ComparisonRules
 
 Form = Literal["table", "md", "json"]
 
 
 @click.command(
     "compare",
-    cls=Configured,
+    cls=ConfigCommand,
     epilog="""\b
 Examples:
   memsim compare main latest
@@ -82,10 +82,10 @@ def command(
     is latest (the default), the beginning of a run's id, a run's folder, or a baseline. No model is
     called, no scenario is read; the exit code is that of the gate.
     """
-    from memsim.cli.against import read_side
+    from memsim.cli.saved_runs import read_side
     from memsim.gate import rule
-    from memsim.gate.baseline import DEFAULT
-    from memsim.gate.comparing import compare
+    from memsim.gate.baseline_file import DEFAULT
+    from memsim.gate.metric_comparison import compare
 
     project = find_project()
     settings = settings_of(project)
@@ -100,12 +100,16 @@ def command(
 
 
 def _rules(
-    settings: Settings, sides: tuple[Side, Side], *, generalise: bool, same_machine: bool
-) -> Rules:
+    settings: Settings,
+    sides: tuple[ComparisonSide, ComparisonSide],
+    *,
+    generalise: bool,
+    same_machine: bool,
+) -> ComparisonRules:
     from dataclasses import replace
 
-    from memsim.gate.comparing import Rules
-    from memsim.gate.sheet import SECONDS
+    from memsim.gate.metric_comparison import ComparisonRules
+    from memsim.gate.score_sheet import SECONDS
 
     gate = settings.gate
     if same_machine:
@@ -114,10 +118,10 @@ def _rules(
             message = f"--same-machine compares two runs, and {files[0]} is a baseline file"
             raise UsageError(message)
         gate = replace(gate, metrics=tuple(dict.fromkeys((*gate.metrics, SECONDS, "cost"))))
-    return Rules(gate=gate, generalise=generalise, same_machine=same_machine)
+    return ComparisonRules(gate=gate, generalise=generalise, same_machine=same_machine)
 
 
-def _alone(side: Side, settings: Settings) -> Verdict:
+def _alone(side: ComparisonSide, settings: Settings) -> Verdict:
     from memsim.gate import Verdict, judge
 
     if side.run is None:
@@ -130,7 +134,7 @@ def _alone(side: Side, settings: Settings) -> Verdict:
 def _show(
     found: Comparison, verdict: Verdict, form: Form, terminal: Terminal, *, quiet: bool, run: str
 ) -> None:
-    from memsim.report.comparison import comparison_lines, comparison_markdown
+    from memsim.report.comparison_text import comparison_lines, comparison_markdown
     from memsim.report.layout import TextLine
 
     if form == "json":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memsim.cli.saved import saved_run
+from memsim.cli.saved_runs import saved_run
 from memsim.cli.terminal import Terminal
 from memsim.discovery import find_project
 from memsim.errors import RefError, nearest
@@ -57,7 +57,7 @@ def command(ctx: click.Context, names: tuple[str, ...], form: str) -> None:
 
 
 def _tell(run: Run, case: CaseResult, name: str, form: str, terminal: Terminal) -> None:
-    from memsim.report.explain import story_lines
+    from memsim.report.explanation import story_lines
     from memsim.report.story import story_of
 
     record = next(p for p in run.probes(case.key) if p["probe"] == name)
@@ -77,7 +77,7 @@ def _tell(run: Run, case: CaseResult, name: str, form: str, terminal: Terminal) 
 def _tell_attempt(
     case: CaseResult, record: Mapping[str, object], form: str, terminal: Terminal
 ) -> None:
-    from memsim.report.leak_story import leak_probe_lines
+    from memsim.report.explanation import leak_probe_lines
 
     if form == "json":
         import json
@@ -145,9 +145,9 @@ def _ambiguous(part: str, ids: Sequence[str]) -> str:
 
 def _case_lines(run: Run, case: CaseResult, width: int) -> list[TextLine]:
     if case.dataset == "leakage":
-        from memsim.report.leak_story import leak_case_lines
+        from memsim.report.explanation import leak_case_lines
 
         return leak_case_lines(case.key, list(run.probes(case.key)))
-    from memsim.report.caselist import case_lines
+    from memsim.report.explanation import case_lines
 
     return case_lines(case, list(run.probes(case.key)), width)

@@ -2,24 +2,97 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from memsim.cli.entries import Form, record_of, show_entries
-from memsim.cli.printable import printable, safe_json
-from memsim.cli.terminal import Terminal
-from memsim.errors import StoreError, UsageError, nearest
+from memsim.cli.program import VerbGroup
+from memsim.cli.terminal import Terminal, printable, safe_json
+from memsim.errors import StoreError, UsageError
+from memsim.report.layout import Column, TextLine, lay_out
 
 if TYPE_CHECKING:
-    from memsim.cli.looking import Looked
+    from memsim.cli.memory_view import MemoryView
     from memsim.memory.audit import Outcome
     from memsim.memory.derived import Erased
+    from memsim.memory.entry import Entry
     from memsim.memory.state import JSON
+
+
+# Entries of a memory on standard output: as a table, or as the records that they are.
+
+
+Form = Literal["table", "json", "jsonl"]
+
+
+def record_of(entry: Entry) -> dict[str, JSON]:
+    """An entry as JSON values, every field of it."""
+    from memsim.memory.stores.codec import encode
+
+    record: dict[str, JSON] = json.loads(encode(entry))
+    return record
+
+
+def show_entries(found: Sequence[tuple[Entry, float | None]], form: Form, *, total: int) -> None:
+    """Print entries, each with its score where it has one.
+
+    Args:
+        found: the entries, in the order in which they are shown.
+        form: how.
+        total: how many there are, those not shown among them.
+    """
+    terminal = Terminal.of_process()
+    if form == "table":
+        terminal.say_lines(list(_entry_table(found, terminal, total)))
+        return
+    records = [
+        record_of(entry) | ({} if score is None else {"score": score}) for entry, score in found
+    ]
+    if form == "json":
+        terminal.say(safe_json({"entries": [*records], "total": total}))
+    else:
+        for record in records:
+            terminal.say(safe_json(record))
+
+
+def _entry_table(
+    found: Sequence[tuple[Entry, float | None]], terminal: Terminal, total: int
+) -> Iterator[TextLine]:
+    if not found:
+        yield TextLine(text="  none", tone="dim")
+        return
+    scored = found[0][1] is not None
+    columns = [
+        *([Column(head="score")] if scored else []),
+        Column(head="key", right=False, clip=True),
+        Column(head="layer", right=False, rank=2),
+        Column(head="category", right=False, rank=1),
+        Column(head="owner", right=False, rank=3),
+        Column(head="since", right=False, rank=4),
+        Column(head="text", right=False, clip=True),
+    ]
+    rows = [((*_entry_cells(entry, score),), "") for entry, score in found]
+    yield from lay_out(columns, rows, terminal.width).lines  # type: ignore[arg-type]
+    if total > len(found):
+        yield TextLine(text=f"  and {total - len(found):,} more: --limit {total}", tone="dim")
+
+
+def _entry_cells(entry: Entry, score: float | None) -> Iterator[str]:
+    if score is not None:
+        yield f"{score:.3f}"
+    yield printable(entry.key)
+    yield entry.layer
+    yield printable(entry.category)
+    yield printable(entry.owner)
+    yield entry.created.date().isoformat()
+    yield printable("".join(islice(entry.text, 200)))
+
 
 COUNTED = 1000
 """Entries that a search counts, however few are asked for."""
@@ -55,28 +128,9 @@ def _format(*forms: str) -> Callable[[_Command], _Command]:
     )
 
 
-class Verbs(click.Group):
-    """The commands of `memsim memory`, with the nearest name for one that is none."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's own."""
-        name = args[0]
-        if name not in self.commands and not name.startswith("-"):
-            near = nearest(name, self.commands)
-            hint = f" (did you mean {near!r}?)" if near else ""
-            raise click.UsageError(f"no command is called {printable(name)!r}{hint}", ctx)
-        return super().resolve_command(ctx, args)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which they are written."""
-        return list(self.commands)
-
-
 @click.group(
     "memory",
-    cls=Verbs,
+    cls=VerbGroup,
     epilog="""\b
 Examples:
   memsim memory stats --memory ana.memory
@@ -190,12 +244,12 @@ def get(key: str, folder: Path, who: str | None, form: Form) -> None:
     PRINCIPAL's own, else one that they may see. KEY may be given as `list` prints it, or be the id
     of a message, which is kept in passages where it is long.
     """
-    from memsim.cli.looking import named
+    from memsim.cli.memory_view import matching_entries
 
     _encodable("KEY", key)
     with _opened(folder) as memory:
         asker = _somebody(memory, who)
-        found = named(memory, asker, key)
+        found = matching_entries(memory, asker, key)
         outcome: Outcome = "allowed" if found else "missing"
         memory.note("memory_get", asker, outcome=outcome, key=key)
     if not found:
@@ -267,9 +321,9 @@ def export(folder: Path, who: str | None, category: str | None, form: Form) -> N
 
 
 @contextmanager
-def _opened(folder: Path, *, readonly: bool = True) -> Iterator[Looked]:
+def _opened(folder: Path, *, readonly: bool = True) -> Iterator[MemoryView]:
     """The memory in a folder; whatever is wrong with it is the caller's to put right."""
-    from memsim.cli.looking import look_into
+    from memsim.cli.memory_view import look_into
 
     def tell(line: str) -> None:
         click.echo(printable(line), err=True)
@@ -286,11 +340,11 @@ def _opened(folder: Path, *, readonly: bool = True) -> Iterator[Looked]:
         raise UsageError(printable(error)) from error
 
 
-def _forgotten(memory: Looked, who: str, word: str) -> Erased | None:
+def _forgotten(memory: MemoryView, who: str, word: str) -> Erased | None:
     """What went of somebody's own that a word names; None where there is no such thing."""
-    from memsim.cli.looking import named
+    from memsim.cli.memory_view import matching_entries
 
-    for key in dict.fromkeys([word, *(entry.key for entry in named(memory, who, word))]):
+    for key in dict.fromkeys([word, *(entry.key for entry in matching_entries(memory, who, word))]):
         erased = memory.forget(who, key)
         if any(erased.by_tier.values()):
             return erased
@@ -310,7 +364,7 @@ def _told(word: str, gone: Erased) -> Iterator[str]:
         yield f"  with it {', '.join(more)}"
 
 
-def _somebody(memory: Looked, who: str | None) -> str | None:
+def _somebody(memory: MemoryView, who: str | None) -> str | None:
     """Who asks; None where nobody has to, since everybody sees everything."""
     if who is None and memory.acl:
         raise UsageError("whose memory? name the principal: --as PRINCIPAL")
@@ -336,7 +390,7 @@ def _missing(*keys: str) -> UsageError:
     return UsageError(f"no entry has the key {', '.join(repr(printable(k)) for k in keys)}")
 
 
-def _statistics(memory: Looked, who: str | None) -> dict[str, JSON]:
+def _statistics(memory: MemoryView, who: str | None) -> dict[str, JSON]:
     entries = [*memory.entries(who)]
     told: dict[str, JSON] = {
         "principal": who,

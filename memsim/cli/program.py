@@ -13,8 +13,28 @@ from typing import Any, NoReturn
 
 import click
 
-from memsim.cli.guard import guarded
+from memsim.cli.terminal import guarded, printable
 from memsim.errors import nearest
+
+
+class VerbGroup(click.Group):
+    """The commands of `memsim memory`, with the nearest name for one that is none."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's own."""
+        name = args[0]
+        if name not in self.commands and not name.startswith("-"):
+            near = nearest(name, self.commands)
+            hint = f" (did you mean {near!r}?)" if near else ""
+            raise click.UsageError(f"no command is called {printable(name)!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which they are written."""
+        return list(self.commands)
+
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "Replay scenarios through strategies, score them, write a run folder."),
@@ -23,7 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("explain", "Follow one probe through a saved run: where its fact went."),
     "check": ("check", "Property-test strategies against the invariants of memory."),
     "report": ("report", "Print a saved run again, and write its report anew."),
-    "list": ("listing", "List scenarios, strategies, metrics, runs or datasets."),
+    "list": ("list_command", "List scenarios, strategies, metrics, runs or datasets."),
     "init": ("init", "Scaffold a project: a scenario, a strategy, a test."),
     "memory": ("memory", "Look into a saved memory: stats, list, search, get, forget, export."),
     "serve": ("serve", "Serve working memory, episodes and ledger over HTTP, as AEGIS does."),
@@ -102,7 +122,7 @@ class Program(click.Group):
 
 def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from memsim.report.version import own_version
+        from memsim.report.run_summary import own_version
 
         click.echo(f"memsim {own_version()}")
         ctx.exit()

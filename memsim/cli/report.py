@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memsim.cli.options import Configured
-from memsim.cli.saved import saved_run, write_page, write_report
-from memsim.cli.showing import Format, opening, show
+from memsim.cli.run_options import ConfigCommand
+from memsim.cli.run_output import Format, header_lines, show_run
+from memsim.cli.saved_runs import saved_run, write_page, write_report
 from memsim.cli.terminal import ColorChoice, Terminal
 from memsim.discovery import find_project
 
 if TYPE_CHECKING:
     from memsim.discovery import Project
-    from memsim.report.rows import Summary
+    from memsim.report.run_summary import RunSummary
     from memsim.runs import Run
 
 PLOTS = "plots"
@@ -24,7 +24,7 @@ PLOTS = "plots"
 
 @click.command(
     "report",
-    cls=Configured,
+    cls=ConfigCommand,
     epilog="""\b
 Examples:
   memsim report 20260923T1042 --format md > comparison.md
@@ -80,7 +80,7 @@ def command(
     RUN is latest (the default), the beginning of a run's id, or a path. No model is called, no
     scenario is read; the exit code is the run's.
     """
-    from memsim.report.gather import summarise
+    from memsim.report.summarise import summarise
 
     terminal = Terminal.of_process(color)
     project = find_project()
@@ -91,15 +91,15 @@ def command(
         path = write_page(saved, summary)
     summary = replace(summary, header=replace(summary.header, place=project.show(path)))
     if form == "table" and not quiet:
-        terminal.say_lines(list(opening(summary.header, terminal, planned=f"run {saved.id}")))
-    show(saved, summary, form, terminal, quiet=quiet)
+        terminal.say_lines(list(header_lines(summary.header, terminal, planned=f"run {saved.id}")))
+    show_run(saved, summary, form, terminal, quiet=quiet)
     if plots or everything:
         draw(saved, summary, project, terminal, quiet=quiet)
     return summary.verdict.exit_code
 
 
 def draw(
-    run: Run, summary: Summary, project: Project, terminal: Terminal, *, quiet: bool = False
+    run: Run, summary: RunSummary, project: Project, terminal: Terminal, *, quiet: bool = False
 ) -> None:
     """Draw a run's plots and say what each lets its reader say.
 

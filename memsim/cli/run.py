@@ -10,27 +10,32 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from memsim.cli.against import Against, read_against
-from memsim.cli.guard import complain
-from memsim.cli.intent import Intent, outlook
-from memsim.cli.options import (
-    Flags,
+from memsim.cli.model_costs import (
+    CostTally,
+    check_live_flags,
+    priced_lines,
+    spent_line,
+    with_provider_access,
+)
+from memsim.cli.run_options import (
     GroupedHelp,
-    given,
+    RunFlags,
+    is_given,
     refuse_contradictions,
     run_options,
     settings_in,
 )
-from memsim.cli.paying import Tallied, asked, check_asking, priced_lines, spent_line
-from memsim.cli.progress import ProgressChoice, Step, Stopwatch, showing
-from memsim.cli.terminal import Terminal
+from memsim.cli.run_output import ProgressChoice, ProgressStep, Stopwatch, show_progress
+from memsim.cli.run_plan import RunRequest, plan_run
+from memsim.cli.saved_runs import RunBaseline, read_baseline_sheet
+from memsim.cli.terminal import Terminal, complain
 from memsim.discovery import find_project
 from memsim.errors import CapReached, ExitCode
 from memsim.models.access import NOTHING, added
 
 if TYPE_CHECKING:
     from memsim.discovery import Project
-    from memsim.report.rows import Summary
+    from memsim.report.run_summary import RunSummary
     from memsim.runs import Run, RunWriter
     from memsim.suite import CaseResult, Plan
 
@@ -46,7 +51,7 @@ Examples:
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...")
 @run_options
 @click.pass_context
-def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[Flags]) -> int:
+def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[RunFlags]) -> int:
     """Replay scenarios through strategies, score them, write a run folder.
 
     SCENARIO is a path, folder, glob, scenario name, dataset name (with --data) or case id such as
@@ -57,30 +62,30 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[F
     refuse_contradictions(ctx)
     terminal = Terminal.of_process(flags["color"])
     project = find_project()
-    planned = outlook(_intent(scenarios, flags), project)
-    check_asking(ctx, planned.plan.settings)
-    if given(ctx, "data"):
+    planned = plan_run(_intent(scenarios, flags), project)
+    check_live_flags(ctx, planned.plan.settings)
+    if is_given(ctx, "data"):
         _need_dataset(planned.plan, "--data")
-    if given(ctx, "mask_bad_gold"):
+    if is_given(ctx, "mask_bad_gold"):
         _need_dataset(planned.plan, "--mask-bad-gold")
-    if given(ctx, "leak_attempts"):
+    if is_given(ctx, "leak_attempts"):
         _need_dataset(planned.plan, "--leak-attempts")
     for remark in planned.remarks:
         complain(remark)
     against = _against(ctx, planned.plan, project, flags)
     if flags["dry_run"]:
         return _dry_run(planned.plan, terminal)
-    with asked(planned.plan) as plan:
+    with with_provider_access(planned.plan) as plan:
         return _Performance(
             plan, project, terminal, flags, typed=ctx.obj.typed, watch=watch, against=against
         ).perform()
 
 
-def _against(ctx: click.Context, plan: Plan, project: Project, flags: Flags) -> Against:
+def _against(ctx: click.Context, plan: Plan, project: Project, flags: RunFlags) -> RunBaseline:
     settings = plan.settings
-    against = Against(
+    against = RunBaseline(
         name=settings.baseline,
-        sheet=read_against(settings, project, typed=given(ctx, "baseline")),
+        sheet=read_baseline_sheet(settings, project, typed=is_given(ctx, "baseline")),
         strict=flags["strict"],
         required=flags["require_baseline"],
         generalise=flags["generalise"],
@@ -92,9 +97,9 @@ def _against(ctx: click.Context, plan: Plan, project: Project, flags: Flags) -> 
     return against
 
 
-def _intent(scenarios: tuple[str, ...], flags: Flags) -> Intent:
+def _intent(scenarios: tuple[str, ...], flags: RunFlags) -> RunRequest:
     settings = settings_in(flags)
-    return Intent(
+    return RunRequest(
         selectors=scenarios,
         strategies=flags["strategies"],
         expression=flags["expression"],
@@ -112,7 +117,7 @@ def _need_dataset(plan: Plan, flag: str) -> None:
 
 
 def _dry_run(plan: Plan, terminal: Terminal) -> int:
-    from memsim.cli.preview import preview_lines
+    from memsim.cli.run_plan import preview_lines
 
     terminal.say_lines([*preview_lines(plan, terminal), *priced_lines(plan)])
     return ExitCode.PASSED
@@ -126,11 +131,11 @@ class _Performance:
         plan: Plan,
         project: Project,
         terminal: Terminal,
-        flags: Flags,
+        flags: RunFlags,
         *,
         typed: tuple[str, ...],
         watch: Stopwatch,
-        against: Against,
+        against: RunBaseline,
     ) -> None:
         self._against = against
         self._plan = plan
@@ -143,7 +148,7 @@ class _Performance:
 
     def perform(self) -> int:
         from memsim.gate import judge
-        from memsim.gate.keeping import keep_comparison
+        from memsim.gate.comparison import write_comparison
         from memsim.runs import load_run, open_run
 
         settings = self._plan.settings
@@ -167,7 +172,7 @@ class _Performance:
             comparison = against.compare(writer.folder, settings)
             alone = judge(results, max_errors=settings.max_errors)
             verdict = against.rule(alone, comparison)
-            keep_comparison(writer.folder, comparison)
+            write_comparison(writer.folder, comparison)
             if not writer.finished:
                 writer.finish(verdict.exit_code, verdict.sentence, against=against.name)
         run = load_run(writer.folder, self._project.base / settings.reports)
@@ -178,9 +183,9 @@ class _Performance:
         return summary.verdict.exit_code
 
     def _announce(self, writer: RunWriter) -> None:
-        from memsim.cli.preview import plan_line
-        from memsim.cli.showing import opening
-        from memsim.report.gather import header_of
+        from memsim.cli.run_output import header_lines
+        from memsim.cli.run_plan import plan_line
+        from memsim.report.summarise import header_of
 
         total, done = len(self._plan.cases), len(writer.resumed)
         if writer.finished:
@@ -190,22 +195,22 @@ class _Performance:
         if self._flags["form"] == "table" and not self._flags["quiet"]:
             header = header_of(self._plan.settings)
             planned = plan_line(self._plan, self._terminal.marks)
-            self._terminal.say_lines(list(opening(header, self._terminal, planned=planned)))
+            self._terminal.say_lines(list(header_lines(header, self._terminal, planned=planned)))
 
     def _play(self, writer: RunWriter) -> tuple[CaseResult, ...]:
         from memsim.executors import choose_executor
         from memsim.gate import fails, lacks
         from memsim.runs import perform
-        from memsim.runs.trying import with_judge_tried
+        from memsim.runs.judge_trial import with_judge_trial
 
         flags = self._flags
-        plan, self._spent = with_judge_tried(self._plan, writer)
+        plan, self._spent = with_judge_trial(self._plan, writer)
         done = len(writer.resumed)
         left = plan.cases[done:]
         turns = sum(spec.scenario.load().turns for spec in left)
-        executor = Tallied(choose_executor(plan.settings.jobs, cases=len(left), turns=turns))
+        executor = CostTally(choose_executor(plan.settings.jobs, cases=len(left), turns=turns))
         choice: ProgressChoice = "none" if writer.finished or flags["quiet"] else flags["progress"]
-        with showing(choice, self._terminal, done=done, total=len(plan.cases)) as progress:
+        with show_progress(choice, self._terminal, done=done, total=len(plan.cases)) as progress:
 
             def watch(result: CaseResult) -> bool:
                 bad = fails(result) or lacks(result)
@@ -224,8 +229,8 @@ class _Performance:
         complain(f"to go on: {shlex.join(self._typed)}")
         return ExitCode.INTERRUPTED
 
-    def _summary(self, run: Run) -> Summary:
-        from memsim.report.gather import EXAMPLES, summarise
+    def _summary(self, run: Run) -> RunSummary:
+        from memsim.report.summarise import EXAMPLES, summarise
 
         shown = None if self._flags["verbose"] else EXAMPLES
         summary = summarise(run, seconds=self._watch.seconds, examples=shown)
@@ -241,10 +246,10 @@ class _Performance:
     def _place(self, path: Path) -> str:
         return self._project.show(path)
 
-    def _keep_report(self, run: Run, summary: Summary) -> None:
-        from memsim.cli.saved import write_page, write_report
-        from memsim.report.job_summary import VARIABLE, add_to_job_summary
-        from memsim.report.markdown import markdown
+    def _keep_report(self, run: Run, summary: RunSummary) -> None:
+        from memsim.cli.saved_runs import write_page, write_report
+        from memsim.report.github import VARIABLE, add_to_job_summary
+        from memsim.report.run_markdown import markdown
 
         if not self._flags["no_report"]:
             write_report(run, summary)
@@ -254,15 +259,15 @@ class _Performance:
         if wrong:
             complain(wrong)
 
-    def _show(self, run: Run, summary: Summary) -> None:
-        from memsim.cli.showing import show
+    def _show(self, run: Run, summary: RunSummary) -> None:
+        from memsim.cli.run_output import show_run
 
         flags = self._flags
-        show(run, summary, flags["form"], self._terminal, quiet=flags["quiet"])
+        show_run(run, summary, flags["form"], self._terminal, quiet=flags["quiet"])
         self._annotate(summary)
 
-    def _annotate(self, summary: Summary) -> None:
-        from memsim.report.annotations import annotation_lines, on_github
+    def _annotate(self, summary: RunSummary) -> None:
+        from memsim.report.github import annotation_lines, on_github
 
         if not on_github(os.environ):
             return
@@ -272,14 +277,14 @@ class _Performance:
             click.echo(line, err=True)
 
 
-def step_of(result: CaseResult, *, failed: bool) -> Step:
+def step_of(result: CaseResult, *, failed: bool) -> ProgressStep:
     """What progress says of a finished case."""
-    from memsim.report import numbers
+    from memsim.report import number_format
 
     told = "plr" if "plr" in result.metrics else "recall"
     value = result.metrics.get(told)
-    text = f"{told} {numbers.share(value)}"
+    text = f"{told} {number_format.share(value)}"
     if result.state != "scored":
         leaked = told == "plr" and value
         text = f"{text}; {result.error}" if leaked else result.error
-    return Step(id=result.key, result=text, seconds=result.seconds, failed=failed)
+    return ProgressStep(id=result.key, result=text, seconds=result.seconds, failed=failed)

@@ -14,9 +14,9 @@ from memsim.errors import ExitCode
 from memsim.suite.cases import CaseResult
 
 if TYPE_CHECKING:
-    from memsim.gate.findings import Comparison, Word
+    from memsim.gate.comparison import ChangeWord, Comparison
 
-STRICT: tuple[Word, ...] = ("unsure", "stale")
+STRICT: tuple[ChangeWord, ...] = ("unsure", "stale")
 """Words that fail where the gate is strict."""
 
 

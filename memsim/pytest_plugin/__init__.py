@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from memsim.pytest_plugin.items import ScenarioFile
-    from memsim.pytest_plugin.session import Session
+    from memsim.pytest_plugin.scenario_session import ScenarioFile, ScenarioSession
     from memsim.scenario.script import Scenario
     from memsim.suite.single import CaseReport
 
 SCENARIOS = "scenarios/**/*.yaml"
-SESSION = pytest.StashKey["Session"]()
+SESSION = pytest.StashKey["ScenarioSession"]()
 """Where what memsim knows of a session is kept; nothing is until a scenario is found."""
 
 _OURS = re.compile(rb"^(\xef\xbb\xbf)?memsim\s*:", re.MULTILINE)
@@ -101,7 +100,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     recording = config.getoption("--memsim-record") in {"new", "rewrite"}
     if recording or any(config.getoption(name) for name in given):
-        from memsim.pytest_plugin.asked import check_options
+        from memsim.pytest_plugin.session_options import check_options
 
         check_options(config)
 
@@ -113,20 +112,20 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
     with file_path.open("rb") as file:
         if not _OURS.search(file.read(_HEAD)):
             return None
-    from memsim.pytest_plugin.items import ScenarioFile
+    from memsim.pytest_plugin.scenario_session import ScenarioFile
 
     session_of(parent.config)
     collected: ScenarioFile = ScenarioFile.from_parent(parent, path=file_path)
     return collected
 
 
-def session_of(config: pytest.Config) -> Session:
+def session_of(config: pytest.Config) -> ScenarioSession:
     """What memsim knows of the session, which begins with the first scenario."""
     if (known := config.stash.get(SESSION, None)) is not None:
         return known
-    from memsim.pytest_plugin.session import Session
+    from memsim.pytest_plugin.scenario_session import ScenarioSession
 
-    found = config.stash[SESSION] = Session(config)
+    found = config.stash[SESSION] = ScenarioSession(config)
     config.pluginmanager.register(found, "memsim-session")
     return found
 
@@ -156,7 +155,7 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     """What stands behind a score that is not as a test says."""
     if "memsim.suite.single" not in sys.modules:
         return None
-    from memsim.pytest_plugin.asserting import comparison_of
+    from memsim.pytest_plugin.session_report import comparison_of
 
     return comparison_of(op, left, right)
 

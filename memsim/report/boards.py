@@ -3,15 +3,90 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from memsim.gate import fails
-from memsim.report.answers import Answer, Unit, scenario_of
-from memsim.report.estimates import Sample, beaten, estimate, mean_of
-from memsim.report.marks import row_letter
-from memsim.report.rows import Board, Estimate, Matrix, Row, Slice
+from memsim.report.layout import row_letter
+from memsim.report.probe_answers import ProbeAnswer, Unit, scenario_of
+from memsim.report.run_summary import Board, BoardRow, Estimate, Matrix, Slice
+from memsim.stats import differences, holm, mean_interval, permutation_p, wilson
 from memsim.suite import CaseResult
+
+# Means with intervals, and who beats whom: the one door from reports to statistics.
+
+
+Sample = dict[Unit, float]
+"""Scores by scenario and probe."""
+
+SIGNIFICANT = 0.05
+
+
+def mean_of(sample: Sample) -> Estimate:
+    """The mean of a sample, without an interval."""
+    if not sample:
+        return Estimate()
+    return Estimate(mean=math.fsum(sample.values()) / len(sample), n=len(sample))
+
+
+def estimate(sample: Sample, *, clustered: bool) -> Estimate:
+    """The mean of a sample with its 95 % interval.
+
+    Args:
+        sample: scores.
+        clustered: whole scenarios are resampled, as for a dataset; otherwise the probes within
+            each scenario, as for a suite that stays as it is. Where all probes went the same way
+            the interval is Wilson's.
+    """
+    mean = mean_of(sample)
+    values = list(sample.values())
+    scenarios = [scenario for scenario, _ in sample]
+    if set(values) in ({0.0}, {1.0}):
+        # A bootstrap of constants would say that there is no doubt.
+        found = wilson(round(sum(values)), len(values))
+    elif clustered:
+        found = mean_interval(values, clusters=scenarios)
+    else:
+        found = mean_interval(values, strata=_strata(scenarios))
+    if found is None:
+        return mean
+    return Estimate(mean=mean.mean, low=found.low, high=found.high, n=mean.n)
+
+
+def _strata(scenarios: Sequence[str]) -> list[str]:
+    # A scenario with one probe has nothing to be drawn from: all such make one stratum.
+    counted = Counter(scenarios)
+    return [name if counted[name] > 1 else "" for name in scenarios]
+
+
+def beaten(samples: Mapping[str, Sample]) -> dict[str, tuple[str, ...]]:
+    """For each row, the letters of those that it beats.
+
+    Paired by probe, a permutation test for each pair of rows, Holm over all of them.
+
+    Args:
+        samples: by the rows' letters.
+    """
+    pairs = list(combinations(samples, 2))
+    tests = [_paired(samples[a], samples[b]) for a, b in pairs]
+    adjusted = holm([p for _, p in tests])
+    wins: dict[str, list[str]] = {letter: [] for letter in samples}
+    for (a, b), (difference, _), p in zip(pairs, tests, adjusted, strict=True):
+        if p <= SIGNIFICANT:
+            winner, loser = (a, b) if difference > 0 else (b, a)
+            wins[winner].append(loser)
+    place = {letter: i for i, letter in enumerate(samples)}
+    return {letter: tuple(sorted(beat, key=place.__getitem__)) for letter, beat in wins.items()}
+
+
+def _paired(one: Sample, other: Sample) -> tuple[float, float]:
+    common = [unit for unit in one if unit in other]
+    found = differences([one[u] for u in common], [other[u] for u in common])
+    p = permutation_p(found)
+    return math.fsum(found), 1.0 if p is None else p
+
 
 CONTROLS = {"ceiling": 0, "evidence": 1, "": 2, "floor": 3}
 """Where rows of each kind stand: ceilings at the top, floors at the bottom."""
@@ -34,7 +109,7 @@ MASKED = {
 """What is shown again without the part that an audit found wrong."""
 
 
-def boards_of(cases: Sequence[CaseResult], answers: Sequence[Answer]) -> tuple[Board, ...]:
+def boards_of(cases: Sequence[CaseResult], answers: Sequence[ProbeAnswer]) -> tuple[Board, ...]:
     """The boards of a run: by dataset, then by budget as planned.
 
     Args:
@@ -52,7 +127,7 @@ def boards_of(cases: Sequence[CaseResult], answers: Sequence[Answer]) -> tuple[B
 
 
 def _board(
-    dataset: str, budget: int, cases: Sequence[CaseResult], answers: Sequence[Answer]
+    dataset: str, budget: int, cases: Sequence[CaseResult], answers: Sequence[ProbeAnswer]
 ) -> Board:
     columns = {
         name: _Column(
@@ -81,12 +156,12 @@ def _board(
     )
 
 
-def _standing(row: Row) -> tuple[int, bool, float, str]:
+def _standing(row: BoardRow) -> tuple[int, bool, float, str]:
     recall = -1.0 if row.recall.mean is None else row.recall.mean
     return CONTROLS.get(row.control, 2), row.partial, -recall, row.strategy
 
 
-def _lettered(rows: Sequence[Row]) -> list[Row]:
+def _lettered(rows: Sequence[BoardRow]) -> list[BoardRow]:
     compared = [r.strategy for r in rows if not r.control]
     letters = {name: row_letter(place) for place, name in enumerate(compared)}
     return [replace(r, letter=letters.get(r.strategy, "")) for r in rows]
@@ -98,12 +173,12 @@ class _Column:
 
     strategy: str
     cases: tuple[CaseResult, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[ProbeAnswer, ...]
     clustered: bool
 
-    def row(self, budget: int) -> Row:
+    def row(self, budget: int) -> BoardRow:
         asked = self.answers
-        return Row(
+        return BoardRow(
             letter="",
             strategy=self.strategy,
             budget=budget,
@@ -180,7 +255,7 @@ def _mean(values: Iterable[float]) -> float | None:
     return math.fsum(known) / len(known) if known else None
 
 
-def _mostly(answers: Iterable[Answer], what: Callable[[Answer], bool]) -> list[Unit]:
+def _mostly(answers: Iterable[ProbeAnswer], what: Callable[[ProbeAnswer], bool]) -> list[Unit]:
     """The probes of which most repeats are so."""
     votes: dict[Unit, list[bool]] = {}
     for answer in answers:
@@ -193,7 +268,7 @@ def _mostly(answers: Iterable[Answer], what: Callable[[Answer], bool]) -> list[U
 
 def _matrices(dataset: str, columns: Sequence[_Column]) -> Iterable[Matrix]:
     by_scenario = "conversation" if dataset else "scenario"
-    kinds: list[tuple[str, Callable[[Answer], str]]] = [(by_scenario, _scenario_name)]
+    kinds: list[tuple[str, Callable[[ProbeAnswer], str]]] = [(by_scenario, _scenario_name)]
     if any(a.category for c in columns for a in c.answers):
         kinds.append(("category", lambda a: a.category))
     else:
@@ -205,7 +280,7 @@ def _matrices(dataset: str, columns: Sequence[_Column]) -> Iterable[Matrix]:
             yield Matrix(by=by, slices=slices)
 
 
-def _scenario_name(answer: Answer) -> str:
+def _scenario_name(answer: ProbeAnswer) -> str:
     return answer.scenario.partition("::")[2]
 
 

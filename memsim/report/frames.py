@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from memsim.context import SECTIONS
-from memsim.report.answers import scenario_of
+from memsim.report.probe_answers import scenario_of
 
 if TYPE_CHECKING:
     from memsim.runs import Run

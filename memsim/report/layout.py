@@ -2,10 +2,123 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+
+def markdown_table(table: Sequence[tuple[Column, Sequence[str]]]) -> Iterator[str]:
+    """A table with its heads."""
+    heads = [column for column, _ in table]
+    yield from _markdown_rows(heads, zip(*(cells for _, cells in table), strict=True))
+
+
+def _markdown_rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield _markdown_row([f"{c.group} {c.head}".strip() for c in columns])
+    yield "|" + "|".join(" ---: " if c.right else " :--- " for c in columns) + "|"
+    yield from map(_markdown_row, rows)
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(markdown_escape(cell.strip()) for cell in cells) + " |"
+
+
+_MARKUP = re.compile(r"[\\|*_`]|<(?=\S)|\](?=[(\[:])")
+_LINE_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+BACKTICKS = re.compile("`+")
+
+
+def markdown_escape(text: str) -> str:
+    """A text in which nothing is markup, on one line: no link, no picture, no HTML."""
+    return _MARKUP.sub(lambda sign: f"\\{sign[0]}", _LINE_BREAKS.sub(" ", text))
+
+
+def markdown_code(text: str) -> str:
+    """A text as code, on one line, between more backticks than it has in a row."""
+    line = _LINE_BREAKS.sub(" ", text)
+    ticks = "`" * (1 + max((len(run) for run in BACKTICKS.findall(line)), default=0))
+    gap = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{gap}{line}{gap}{ticks}"
+
+
+# The signs that tables are made of, with plain ASCII ones for terminals that have no others.
+
+
+LETTERS = "abcdefghijklmnoprstuvwxyz"
+"""Row letters: those that have a superscript, so without q."""
+
+_RAISED = dict(zip(LETTERS, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """One set of signs.
+
+    Attributes:
+        failed: before a row that broke a bound.
+        control: in place of the letter of a row that only marks a floor or a ceiling.
+        dot: between the parts of a line.
+        minus, times, at_least, at_most, dots, dash: as their names say.
+    """
+
+    failed: str
+    control: str
+    dot: str
+    minus: str
+    times: str
+    at_least: str
+    at_most: str
+    dots: str
+    dash: str
+    raised: bool
+
+    def superscript(self, letters: tuple[str, ...]) -> str:
+        """Row letters as they stand behind a number; empty for none."""
+        if not letters:
+            return ""
+        if self.raised and all(len(name) == 1 for name in letters):
+            return "".join(_RAISED[name] for name in letters)
+        joined = "".join(letters) if all(len(n) == 1 for n in letters) else ",".join(letters)
+        return f"^{joined}"
+
+
+UNICODE = Marks(
+    failed="✗",
+    control="·",
+    dot="·",
+    minus="−",  # noqa: RUF001 - the minus sign is what is meant
+    times="×",
+    at_least="≥",
+    at_most="≤",
+    dots="…",
+    dash="–",
+    raised=True,
+)
+ASCII = Marks(
+    failed="x",
+    control=".",
+    dot="-",
+    minus="-",
+    times="x",
+    at_least=">=",
+    at_most="<=",
+    dots="...",
+    dash="-",
+    raised=False,
+)
+
+
+def row_letter(place: int) -> str:
+    """The letter of the row at a place counted from 0: a to z without q, then aa, ab and so on."""
+    letters = ""
+    place += 1
+    while place > 0:
+        place, rest = divmod(place - 1, len(LETTERS))
+        letters = LETTERS[rest] + letters
+    return letters
+
 
 Tone = Literal["", "plain", "dim", "bad", "good", "head"]
 """How a line is meant: dim for controls, bad for what failed."""

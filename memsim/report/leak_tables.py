@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.leakage.scores import COUNTED
-from memsim.report import numbers
+from memsim.report import number_format
 from memsim.report.layout import Column, TextLine, Tone, lay_out
 
 if TYPE_CHECKING:
-    from memsim.report.leakage import LeakBoard, LeakCell, LeakRow
-    from memsim.report.marks import Marks
-    from memsim.report.matrix import Table
-    from memsim.report.rows import Board
+    from memsim.report.board_tables import Table
+    from memsim.report.layout import Marks
+    from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
+    from memsim.report.run_summary import Board
 
 
 def leakage_lines(
@@ -49,9 +49,9 @@ def _block(head: str, texts: Iterable[str]) -> list[TextLine]:
 
 
 def _title(board: LeakBoard, dot: str) -> str:
-    channels = numbers.plural(len(board.rows), "channel")
-    strategies = numbers.plural(len(board.strategies), "strategy", "strategies")
-    budget = numbers.budget(board.budget)
+    channels = number_format.plural(len(board.rows), "channel")
+    strategies = number_format.plural(len(board.strategies), "strategy", "strategies")
+    budget = number_format.budget(board.budget)
     return f"leakage {dot} budget {budget} {dot} {channels} {dot} {strategies}"
 
 
@@ -121,7 +121,7 @@ def _leaks(cell: LeakCell | None, marks: Marks) -> str:
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else numbers.share(value)
+    return "" if value is None else number_format.share(value)
 
 
 def _percent(value: float | None) -> str:
@@ -137,7 +137,7 @@ def _legend(board: LeakBoard) -> Iterator[str]:
 
 
 def _grades(board: LeakBoard) -> Iterator[str]:
-    over = f"over {numbers.plural(len(board.rows), 'channel')}"
+    over = f"over {number_format.plural(len(board.rows), 'channel')}"
     for graded in board.grades:
         said = f"{graded.strategy}: at best {graded.letter} {over}"
         if graded.caps:
@@ -185,12 +185,12 @@ def _beside(board: LeakBoard, others: Sequence[Board]) -> Iterator[str]:
             cells = [(r, c) for r, c in _cells(board) if c.strategy == row.strategy]
             if not cells:
                 continue
-            plr = ", ".join(f"{r.channel} {numbers.share(c.plr)}" for r, c in cells)
+            plr = ", ".join(f"{r.channel} {number_format.share(c.plr)}" for r, c in cells)
             frs = next((c.frs for _, c in cells if c.frs is not None), None)
             yield (
-                f"{row.strategy}: recall {numbers.share(row.recall.mean)} of {over},"
-                f" {numbers.tokens(row.context_mean)} tokens a turn; PLR {plr};"
-                f" FRS {numbers.share(frs)}"
+                f"{row.strategy}: recall {number_format.share(row.recall.mean)} of {over},"
+                f" {number_format.tokens(row.context_mean)} tokens a turn; PLR {plr};"
+                f" FRS {number_format.share(frs)}"
             )
 
 
@@ -209,7 +209,7 @@ def _unmeasured(board: LeakBoard) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class LeakageText:
     """A board of leakage in words.
 
     Attributes:
@@ -225,9 +225,9 @@ class Told:
     blocks: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def told(board: LeakBoard, marks: Marks, *, beside: Sequence[Board] = ()) -> Told:
+def leakage_text(board: LeakBoard, marks: Marks, *, beside: Sequence[Board] = ()) -> LeakageText:
     """A board with everything that is said of it; the arguments are those of `leakage_lines`."""
-    return Told(
+    return LeakageText(
         title=_title(board, marks.dot).capitalize(),
         table=_table(board, range(len(board.strategies)), marks),
         notes=(*_legend(board), *_grades(board)),
@@ -244,14 +244,19 @@ def leakage_markdown(
     boards: Sequence[LeakBoard], marks: Marks, *, beside: Sequence[Board] = ()
 ) -> Iterator[str]:
     """The boards as Markdown; the arguments are those of `leakage_lines`."""
-    from memsim.report.markdown import escape, table_rows
+    from memsim.report.layout import markdown_escape, markdown_table
 
     for board in boards:
-        found = told(board, marks, beside=beside)
-        yield from ("", f"## {escape(found.title)}", "")
-        yield from table_rows(found.table)
+        found = leakage_text(board, marks, beside=beside)
+        yield from ("", f"## {markdown_escape(found.title)}", "")
+        yield from markdown_table(found.table)
         yield ""
-        yield from (f"- {escape(note)}" for note in found.notes)
+        yield from (f"- {markdown_escape(note)}" for note in found.notes)
         for head, texts in found.blocks:
             if texts:
-                yield from ("", f"### {head}", "", *(f"- {escape(text)}" for text in texts))
+                yield from (
+                    "",
+                    f"### {head}",
+                    "",
+                    *(f"- {markdown_escape(text)}" for text in texts),
+                )

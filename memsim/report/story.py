@@ -2,14 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from memsim.report import numbers
-from memsim.report.agent import phrases
-from memsim.report.marks import UNICODE, Marks
+from memsim.report import number_format
+from memsim.report.layout import UNICODE, Marks, TextLine, Tone
+
+# Tells what an agent did with a memory's tools: in lines for a terminal, and in a phrase.
+
+
+AgentRecord = Mapping[str, Any]
+
+OUTCOMES = {
+    "done": "",
+    "refused": "refused",
+    "failed": "failed",
+    "unknown": "not called",
+    "skipped": "not called: one too many",
+}
+"""How each outcome of a call is told; nothing is said of what went well."""
+
+MANY_CALLS = 3
+"""Calls of a turn that are told one by one; the others are counted."""
+
+_NAME = "  agent     "
+_LONG = 240
+_SHORT = 72
+_VALUES = 56
+
+
+def agent_phrases(rounds: Iterable[AgentRecord], marks: Marks) -> list[str]:
+    """What an agent called in a turn, in a phrase for each call.
+
+    Args:
+        rounds: as `memsim.scoring.transcripts` writes them.
+        marks: signs that can be shown.
+    """
+    calls = [call for each in rounds for call in each.get("calls", ())]
+    if not calls:
+        return ["called no tool"]
+    told = [_agent_phrase(call, marks) for call in calls[:MANY_CALLS]]
+    more = len(calls) - MANY_CALLS
+    return [*told, f"and {number_format.plural(more, 'more call')}"] if more > 0 else told
+
+
+def agent_lines(rounds: Sequence[AgentRecord], marks: Marks, width: int) -> Iterator[TextLine]:
+    """What an agent did for a question, round by round, of each text the beginning.
+
+    Args:
+        rounds: as `memsim.scoring.transcripts` writes them.
+        marks: signs that can be shown.
+        width: cells in a line.
+    """
+    head = _NAME
+    for each in rounds:
+        number = f"{each['round'] or marks.dash:>2} "
+        for text, tone in _round_rows(each):
+            told = textwrap.wrap(
+                _short(text, marks, _LONG),
+                max(width, 60),
+                initial_indent=head + number,
+                subsequent_indent=" " * (len(_NAME) + 5),
+            )
+            yield from (TextLine(text=line, tone=tone) for line in told)
+            head, number = " " * len(_NAME), "   "
+
+
+def _round_rows(each: AgentRecord) -> Iterator[tuple[str, Tone]]:
+    if each.get("said"):
+        yield f'said "{_flat(each["said"])}"', ""
+    for call in each.get("calls", ()):
+        yield _called(call), ""
+        tone: Tone = "bad" if OUTCOMES[call["outcome"]] else ""
+        result = f': "{_flat(call["result"])}"' if call.get("result") else ""
+        cut = f", {call['cut']:,} characters had no room" if call.get("cut") else ""
+        yield f"{OUTCOMES[call['outcome']] or 'got'}{cut}{result}", tone
+    if each.get("note"):
+        yield _flat(each["note"]), "bad"
+    if len(each) == 1:
+        yield "said nothing", ""
+
+
+def _called(call: AgentRecord) -> str:
+    return f"{_flat(call['tool'])} {_flat(call['arguments'])}"
+
+
+def _agent_phrase(call: AgentRecord, marks: Marks) -> str:
+    told = OUTCOMES[call["outcome"]]
+    words = _flat(f"{call['tool']} {_given(call['arguments'], marks)}")
+    return _short(words, marks, _SHORT) + (f" ({told})" if told else "")
+
+
+def _given(arguments: str, marks: Marks) -> str:
+    try:
+        given = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    if not isinstance(given, dict):
+        return arguments
+    room = _VALUES // max(1, len(given))
+    return ", ".join(f"{k}={_short(_flat(str(v)), marks, room)}" for k, v in given.items())
+
+
+def _flat(text: str) -> str:
+    # A result may be thousands of lines long, of which the beginning is told.
+    return " ".join(text[:2_000].split())
+
+
+def _short(text: str, marks: Marks, room: int) -> str:
+    return text if len(text) <= room else text[: room - len(marks.dots)] + marks.dots
+
 
 Line = Mapping[str, Any]
 
@@ -18,7 +124,7 @@ MANY_PIECES = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class StoryStep:
     """Something that happened to a piece of evidence.
 
     Attributes:
@@ -35,7 +141,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class EvidencePiece:
     """One piece of evidence.
 
     Attributes:
@@ -46,13 +152,13 @@ class Piece:
     """
 
     name: str
-    steps: tuple[Step, ...]
+    steps: tuple[StoryStep, ...]
     now: str
     found: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class ProbeStory:
     """A probe and the way of all its evidence.
 
     Attributes:
@@ -71,7 +177,7 @@ class Story:
     turn: int
     age: str
     budget: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[EvidencePiece, ...]
     more: int
     context: str
     sent: int | None
@@ -84,7 +190,7 @@ class Story:
     agent: tuple[Line, ...] = ()
 
 
-def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNICODE) -> Story:
+def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNICODE) -> ProbeStory:
     """The story of a probe.
 
     Args:
@@ -95,7 +201,7 @@ def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNI
     """
     evidence = probe["evidence"][:MANY_PIECES]
     happened = _events(evidence, turns, until=probe["turn"])
-    return Story(
+    return ProbeStory(
         probe=probe["probe"],
         ask=probe["ask"],
         ability=probe["ability"],
@@ -126,11 +232,14 @@ def _expected(probe: Line) -> str:
 def _age(age: Line | None) -> str:
     if not age:
         return ""
-    parts = [numbers.plural(age["turns"], "turn"), f"{numbers.tokens(age['tokens'])} tokens"]
+    parts = [
+        number_format.plural(age["turns"], "turn"),
+        f"{number_format.tokens(age['tokens'])} tokens",
+    ]
     if age["sessions"]:
-        parts.append(numbers.plural(age["sessions"], "session"))
+        parts.append(number_format.plural(age["sessions"], "session"))
     if age["days"]:
-        parts.append(numbers.plural(age["days"], "day"))
+        parts.append(number_format.plural(age["days"], "day"))
     return ", ".join(parts) + " later"
 
 
@@ -138,10 +247,10 @@ def _context(probe: Line) -> str:
     context = probe["context"]
     if context is None:
         return "there was no context"
-    held = f"{len(context['verbatim']):,} of {numbers.plural(probe['corpus'], 'message')}"
+    held = f"{len(context['verbatim']):,} of {number_format.plural(probe['corpus'], 'message')}"
     parts = [f"the context holds {held}"]
     if made := len(context["composed"]):
-        parts.append(f"{numbers.plural(made, 'text')} made by the strategy")
+        parts.append(f"{number_format.plural(made, 'text')} made by the strategy")
     if context["overflow"]:
         parts.append(f"{context['overflow']:,} tokens were cut to fit")
     return ", ".join(parts)
@@ -178,18 +287,20 @@ def _events(evidence: Sequence[Line], turns: Iterable[Line], *, until: int) -> _
     return _Happened(tokens, events, agent)
 
 
-def _piece(piece: Line, probe: Line, happened: _Happened, marks: Marks) -> Piece:
+def _piece(piece: Line, probe: Line, happened: _Happened, marks: Marks) -> EvidencePiece:
     events = happened.events[piece["source"]]
     way = _way(piece)
     steps = [_said(piece, way[0] if way else None, happened)]
     turn = piece["turn"]
     if rounds := happened.agent.get(turn):
         # What became of a fact that an agent was told depends on what it made of it.
-        steps += [Step(turn=turn, what="agent", how=how) for how in phrases(rounds, marks)]
+        steps += [
+            StoryStep(turn=turn, what="agent", how=how) for how in agent_phrases(rounds, marks)
+        ]
     steps += [_moved(before, after, events, happened) for before, after in pairwise(way)]
     told = {stop[0] for stop in way[1:]}
     steps += [_event(turn, event, happened) for turn, event in events if turn not in told]
-    return Piece(
+    return EvidencePiece(
         name=piece["fact"] or f"message {piece['source']}",
         steps=tuple(sorted(steps, key=lambda step: step.turn)),
         now=_now(piece, probe),
@@ -206,11 +317,11 @@ def _way(piece: Line) -> list[Sequence[Any]]:
     return since
 
 
-def _said(piece: Line, first: Sequence[Any] | None, happened: _Happened) -> Step:
+def _said(piece: Line, first: Sequence[Any] | None, happened: _Happened) -> StoryStep:
     turn = piece["turn"]
     how = "" if first is None else _place(first[1])
     what = "planted" if piece["fact"] else "said"
-    return Step(turn=turn, what=what, how=how, tokens=happened.tokens.get(turn))
+    return StoryStep(turn=turn, what=what, how=how, tokens=happened.tokens.get(turn))
 
 
 def _place(presence: str) -> str:
@@ -219,7 +330,7 @@ def _place(presence: str) -> str:
 
 def _moved(
     before: Sequence[Any], after: Sequence[Any], events: Sequence[tuple[int, Line]], h: _Happened
-) -> Step:
+) -> StoryStep:
     turn, presence, cause = after
     details = next((_detail(e) for t, e in events if t == turn), "")
     if presence == "absent":
@@ -228,16 +339,18 @@ def _moved(
     else:
         what = cause or "came back" if before[1] == "absent" else cause or "moved"
         how = _place(presence) + (f" ({details})" if details else "")
-    return Step(turn=turn, what=what, how=how, tokens=h.tokens.get(turn))
+    return StoryStep(turn=turn, what=what, how=how, tokens=h.tokens.get(turn))
 
 
-def _event(turn: int, event: Line, happened: _Happened) -> Step:
-    return Step(turn=turn, what=event["kind"], how=_detail(event), tokens=happened.tokens.get(turn))
+def _event(turn: int, event: Line, happened: _Happened) -> StoryStep:
+    return StoryStep(
+        turn=turn, what=event["kind"], how=_detail(event), tokens=happened.tokens.get(turn)
+    )
 
 
 def _detail(event: Line) -> str:
     parts = [event["detail"]] if event.get("detail") else []
-    parts.append(numbers.plural(len(event.get("sources", ())), "message"))
+    parts.append(number_format.plural(len(event.get("sources", ())), "message"))
     if event.get("before") is not None and event.get("after") is not None:
         parts.append(f"{event['before']:,} to {event['after']:,} tokens")
     return ", ".join(parts)

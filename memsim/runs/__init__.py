@@ -21,10 +21,9 @@ the plan's order, however they finished, so the bytes do not depend on the numbe
 
 from __future__ import annotations
 
-from memsim.runs.folder import list_runs
-from memsim.runs.opening import open_run
-from memsim.runs.performing import perform
-from memsim.runs.reading import Run, load_run
-from memsim.runs.writing import RunWriter
+from memsim.runs.execution import perform
+from memsim.runs.run_folder import list_runs
+from memsim.runs.run_reader import Run, load_run
+from memsim.runs.run_writer import RunWriter, open_run
 
 __all__ = ["Run", "RunWriter", "list_runs", "load_run", "open_run", "perform"]

@@ -22,21 +22,21 @@ from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking, TooLa
 from memsim.models import Embedder
 from memsim.service.bodies import (
     NO_NUL,
-    Checked,
-    Deleted,
-    Evicted,
+    CheckReply,
+    DeleteReply,
+    EpisodeMatch,
+    EpisodeRecord,
+    EvictReply,
     FieldNames,
     ItemKey,
-    Mark,
-    Marked,
-    Match,
-    Memory,
+    ItemMark,
+    MarkReply,
     NewEpisode,
     Refusal,
     Search,
-    Stored,
+    StoreReply,
     WorkingData,
-    Written,
+    WriteReply,
 )
 
 Conversation = Annotated[str, Path(min_length=1, max_length=NAME_LENGTH, pattern=NO_NUL)]
@@ -97,18 +97,18 @@ def _working(working: AegisWorking) -> APIRouter:
         return dict(working.get(conversation_id))
 
     @router.put("/{conversation_id}", responses=TOO_LARGE)
-    def put(conversation_id: Conversation, body: WorkingData) -> Written:
+    def put(conversation_id: Conversation, body: WorkingData) -> WriteReply:
         """Write fields beside those that are there; with status 413, they are written as well."""
         working.set(conversation_id, body.data, body.ttl_seconds)
-        return Written(conversation_id=conversation_id, fields=sorted(body.data))
+        return WriteReply(conversation_id=conversation_id, fields=sorted(body.data))
 
     @router.delete("/{conversation_id}")
     def delete(
         conversation_id: Conversation, body: Annotated[FieldNames | None, Body()] = None
-    ) -> Deleted:
+    ) -> DeleteReply:
         """Take fields out, or all of them where none are named."""
         gone = working.delete(conversation_id, None if body is None else body.fields)
-        return Deleted(conversation_id=conversation_id, deleted=gone)
+        return DeleteReply(conversation_id=conversation_id, deleted=gone)
 
     return router
 
@@ -117,16 +117,16 @@ def _episodic(layers: Layers) -> APIRouter:
     router = APIRouter(prefix="/episodic", tags=["episodic memory"])
 
     @router.post("/store")
-    def store(body: NewEpisode) -> Stored:
+    def store(body: NewEpisode) -> StoreReply:
         """Keep what a conversation came to, with its vector."""
         made = uuid.uuid4()
         episode = Episode(id=str(made), created_at=layers.now(), **body.model_dump())
         with layers.turn:
             layers.episodes.store(episode, layers.embedder.embed([body.summary])[0])
-        return Stored(id=made)
+        return StoreReply(id=made)
 
     @router.post("/search")
-    def search(body: Search) -> list[Match]:
+    def search(body: Search) -> list[EpisodeMatch]:
         """An agent's episodes, most alike first; of every user where none is named."""
         with layers.turn:
             query = layers.embedder.embed([body.query])[0]
@@ -136,7 +136,7 @@ def _episodic(layers: Layers) -> APIRouter:
         return [_match(f) for f in found]
 
     @router.get("/{conversation_id}")
-    def of(conversation_id: Conversation) -> list[Memory]:
+    def of(conversation_id: Conversation) -> list[EpisodeRecord]:
         """What a conversation came to, every time that it was stored."""
         with layers.turn:
             return [_memory(e) for e in layers.episodes.of(conversation_id)]
@@ -153,22 +153,22 @@ def _ledger(ledger: AegisLedger) -> APIRouter:
         return ledger.get_all(conversation_id)
 
     @router.post("/{conversation_id}/check")
-    def check(conversation_id: Conversation, body: ItemKey) -> Checked:
+    def check(conversation_id: Conversation, body: ItemKey) -> CheckReply:
         """Whether an item was injected."""
         injected = ledger.has(conversation_id, body.item_key)
-        return Checked(item_key=body.item_key, injected=injected)
+        return CheckReply(item_key=body.item_key, injected=injected)
 
     @router.post("/{conversation_id}/mark")
-    def mark(conversation_id: Conversation, body: Mark) -> Marked:
+    def mark(conversation_id: Conversation, body: ItemMark) -> MarkReply:
         """Mark an item as injected."""
         new = ledger.mark(conversation_id, body.item_key, body.value)
-        return Marked(item_key=body.item_key, value=body.value, new=new)
+        return MarkReply(item_key=body.item_key, value=body.value, new=new)
 
     @router.post("/{conversation_id}/evict")
-    def evict(conversation_id: Conversation, body: ItemKey) -> Evicted:
+    def evict(conversation_id: Conversation, body: ItemKey) -> EvictReply:
         """Let an item be injected again."""
         evicted = ledger.evict(conversation_id, body.item_key)
-        return Evicted(item_key=body.item_key, evicted=evicted)
+        return EvictReply(item_key=body.item_key, evicted=evicted)
 
     return router
 
@@ -193,9 +193,9 @@ def _refusing(status: int) -> Callable[[Request, Exception], JSONResponse]:
     return refuse
 
 
-def _match(found: Found) -> Match:
+def _match(found: Found) -> EpisodeMatch:
     similarity = found.similarity
-    return Match(
+    return EpisodeMatch(
         id=uuid.UUID(found.episode.id),
         summary=found.episode.summary,
         key_decisions=found.episode.key_decisions,
@@ -204,8 +204,8 @@ def _match(found: Found) -> Match:
     )
 
 
-def _memory(episode: Episode) -> Memory:
-    return Memory(
+def _memory(episode: Episode) -> EpisodeRecord:
+    return EpisodeRecord(
         id=uuid.UUID(episode.id),
         agent_id=episode.agent_id,
         user_id=episode.user_id,

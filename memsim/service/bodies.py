@@ -48,14 +48,14 @@ class FieldNames(_Body):
     fields: list[str] | None = None
 
 
-class Written(_Body):
+class WriteReply(_Body):
     """The fields that were written."""
 
     conversation_id: str
     fields: list[str]
 
 
-class Deleted(_Body):
+class DeleteReply(_Body):
     """How many fields were taken out."""
 
     conversation_id: str
@@ -82,7 +82,7 @@ class NewEpisode(_Body):
     tools_called: list[Words] | None = None
 
 
-class Stored(_Body):
+class StoreReply(_Body):
     """The row that was made."""
 
     id: UUID
@@ -97,7 +97,7 @@ class Search(_Body):
     top_k: Count = TOP
 
 
-class Match(_Body):
+class EpisodeMatch(_Body):
     """An episode with its similarity, 1 minus the cosine distance; null where it has none."""
 
     id: UUID
@@ -107,7 +107,7 @@ class Match(_Body):
     similarity: float | None = None
 
 
-class Memory(_Body):
+class EpisodeRecord(_Body):
     """An episode as it was stored."""
 
     id: UUID
@@ -127,20 +127,20 @@ class ItemKey(_Body):
     item_key: Item
 
 
-class Mark(ItemKey):
+class ItemMark(ItemKey):
     """An item of the ledger, and how to mark it."""
 
     value: str = DEFAULT_MARK
 
 
-class Checked(_Body):
+class CheckReply(_Body):
     """Whether an item has been injected."""
 
     item_key: str
     injected: bool
 
 
-class Marked(_Body):
+class MarkReply(_Body):
     """How an item is marked, and whether it was not before."""
 
     item_key: str
@@ -148,7 +148,7 @@ class Marked(_Body):
     new: bool
 
 
-class Evicted(_Body):
+class EvictReply(_Body):
     """Whether an item was marked."""
 
     item_key: str

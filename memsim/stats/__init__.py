@@ -5,18 +5,24 @@ whose stream is fixed for good, so that the same values give the same interval o
 """
 
 from memsim.stats.bootstrap import DRAWS, differences, mean_interval, paired_interval
-from memsim.stats.interval import CONFIDENCE, Interval, normal_quantile
-from memsim.stats.paired import Change, paired_change, visible_drop
+from memsim.stats.interval import (
+    CONFIDENCE,
+    Interval,
+    clopper_pearson,
+    normal_quantile,
+    t_quantile,
+    wilson,
+)
+from memsim.stats.paired_test import PairedChange, paired_change, visible_drop
 from memsim.stats.power import POWER, probes_for_drop, smallest_drop
-from memsim.stats.shares import clopper_pearson, t_quantile, wilson
 from memsim.stats.significance import holm, permutation_p, sign_p
 
 __all__ = [
     "CONFIDENCE",
     "DRAWS",
     "POWER",
-    "Change",
     "Interval",
+    "PairedChange",
     "clopper_pearson",
     "differences",
     "holm",

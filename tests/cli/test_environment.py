@@ -14,8 +14,8 @@ import click
 import pytest
 from click.testing import Result
 
-from memsim.cli.options import GROUPS, run_options
-from memsim.cli.saved import COMMAND_VARIABLES
+from memsim.cli.run_options import GROUPS, run_options
+from memsim.cli.saved_runs import COMMAND_VARIABLES
 
 Call = Callable[..., Result]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from memsim.cli.printable import printable, safe_json
+from memsim.cli.terminal import printable, safe_json
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.acl import Grant
 from memsim.memory.conversation import Conversation
@@ -231,7 +231,7 @@ def test_what_is_at_hand_is_shown_to_whose_it_is(
     """And to the keeper, as long as it lasts; it can be forgotten like the rest."""
     with open_memory(folder, now=lambda: NOW) as memory:
         memory.working.write_scratchpad(Conversation("ana", "talk"), "call Bauer", NOW)
-    monkeypatch.setattr("memsim.cli.looking._now", lambda: NOW)
+    monkeypatch.setattr("memsim.cli.memory_view._now", lambda: NOW)
     shown = [call("memory", *verb).stdout for verb in (["list", *AS], ["export"])]
     hidden = call("memory", "export", "--as", "bo").stdout
     stats = json.loads(call("memory", "stats", *JSON).stdout)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from memsim.cli import guard
+from memsim.cli import terminal
 from memsim.cli.program import COMMANDS
 from memsim.errors import ExitCode, NothingCollected, RefError, ScenarioError, Unmeasurable
 
@@ -101,7 +101,7 @@ def test_errors_are_one_line_with_the_code_of_their_class(
     def failing() -> object:
         raise error
 
-    found = guard.guarded(failing)
+    found = terminal.guarded(failing)
 
     assert (found, capsys.readouterr().err) == (code, line)
 
@@ -114,7 +114,7 @@ def test_a_fault_of_our_own_is_exit_three_with_its_trace(
     def failing() -> object:
         raise ZeroDivisionError
 
-    code = guard.guarded(failing)
+    code = terminal.guarded(failing)
 
     said = capsys.readouterr().err
     assert code == ExitCode.INTERNAL

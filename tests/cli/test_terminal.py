@@ -7,8 +7,7 @@ import io
 import pytest
 
 from memsim.cli.terminal import Terminal, speaks_unicode, wants_color
-from memsim.report.layout import TextLine
-from memsim.report.marks import ASCII
+from memsim.report.layout import ASCII, TextLine
 
 
 class Tty(io.StringIO):

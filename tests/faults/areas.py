@@ -15,8 +15,8 @@ import numpy as np
 from memsim.config import Settings
 from memsim.discovery import StrategyRef
 from memsim.errors import ExitCode
-from memsim.gate.baseline import read_baseline, write_baseline
-from memsim.gate.sheet import Sheet
+from memsim.gate.baseline_file import read_baseline, write_baseline
+from memsim.gate.score_sheet import ScoreSheet
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.acl import Where
 from memsim.memory.compaction.blobs import FolderBlobs
@@ -29,7 +29,7 @@ from memsim.memory.stores.sqlite import SQLite
 from memsim.memory.workspace import Workspace
 from memsim.message import EPOCH, said
 from memsim.runs import list_runs, load_run, open_run
-from memsim.runs.folder import prepare_reports
+from memsim.runs.run_folder import prepare_reports
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
 from memsim.suite.planning import Plan
 from memsim.suite.scenarios import ScenarioRef
@@ -252,7 +252,7 @@ def memories() -> Area[Talk]:
     )
 
 
-EMPTY = Sheet(name="run", place="", instruments={}, scenarios={}, strategies={}, columns={})
+EMPTY = ScoreSheet(name="run", place="", instruments={}, scenarios={}, strategies={}, columns={})
 
 
 def baselines() -> Area[Path]:

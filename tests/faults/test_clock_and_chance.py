@@ -155,8 +155,8 @@ def test_the_newest_run_is_the_last_whatever_the_clock_says(
         def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
             return next(moments)
 
-    monkeypatch.setattr("memsim.runs.folder.datetime", Wrong)
-    monkeypatch.setattr("memsim.runs.opening.provenance", dict)
+    monkeypatch.setattr("memsim.runs.run_folder.datetime", Wrong)
+    monkeypatch.setattr("memsim.runs.run_writer.provenance", dict)
     made = []
     for _ in range(5):
         with open_run(plan(), tmp_path, resume=False) as writer:

@@ -12,15 +12,14 @@ from typing import Final
 import pytest
 
 from memsim.files import GRACE
-from memsim.gate.baseline import write_baseline
-from memsim.gate.findings import Comparison
-from memsim.gate.keeping import COMPARISON, keep_comparison
+from memsim.gate.baseline_file import write_baseline
+from memsim.gate.comparison import COMPARISON, Comparison, write_comparison
 from tests.faults.areas import EMPTY
 
 COMPARED: Final = Comparison(base="a", now="b", made="", confidence=0.95, clustered=False)
 WRITERS: Final[dict[str, Callable[[Path], None]]] = {
     "main.json": lambda folder: write_baseline(folder / "main.json", EMPTY),
-    COMPARISON: lambda folder: keep_comparison(folder, COMPARED),
+    COMPARISON: lambda folder: write_comparison(folder, COMPARED),
 }
 
 

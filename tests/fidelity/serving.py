@@ -9,13 +9,12 @@ from contextlib import contextmanager
 import httpx
 import uvicorn
 
-from memsim.cli.serve import listening
+from memsim.cli.serve import listening, present_time
 from memsim.memory.systems.aegis.episodes import Episodes, InProcessEpisodes
 from memsim.memory.systems.aegis.hashes import Hashes, InProcessHashes
 from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking
 from memsim.models.embedding import HashEmbedder
 from memsim.service.app import Layers, create_app
-from memsim.service.opening import now
 
 DIMENSION = 64
 
@@ -23,13 +22,13 @@ DIMENSION = 64
 @contextmanager
 def serving(hashes: Hashes | None = None, episodes: Episodes | None = None) -> Iterator[str]:
     """The address of the service over these, or over new ones in this process."""
-    kept = InProcessHashes(now) if hashes is None else hashes
+    kept = InProcessHashes(present_time) if hashes is None else hashes
     layers = Layers(
         working=AegisWorking(kept),
         ledger=AegisLedger(kept),
         episodes=InProcessEpisodes() if episodes is None else episodes,
         embedder=HashEmbedder(DIMENSION),
-        now=now,
+        now=present_time,
     )
     bound = listening("127.0.0.1", 0)
     config = uvicorn.Config(create_app(layers), log_level="critical", lifespan="off")

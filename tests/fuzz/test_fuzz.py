@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import fuzz
 from memsim.errors import BaselineError, MemsimError, SchemaError
-from memsim.gate.baseline import encode, read_baseline
+from memsim.gate.baseline_file import encode, read_baseline
 from tests.faults.areas import EMPTY
 
 INPUTS: Final = {"scenario": 400, "snapshot": 120, "run": 120, "baseline": 120, "locomo": 120}

@@ -12,20 +12,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memsim.errors import BaselineError
-from memsim.gate.baseline import encode, read_baseline
-from memsim.gate.comparing import Rules, compare
-from memsim.gate.sheet import Column, Seen, Sheet
+from memsim.gate.baseline_file import encode, read_baseline
+from memsim.gate.metric_comparison import ComparisonRules, compare
+from memsim.gate.score_sheet import ProbeScores, ScoreSheet, SheetColumn
 
 SCENARIO = "a.yaml::a"
-PROBE = Seen(scores={"recall": (1.0, 0.0, 1.0)}, reason="compacted-away", said=1, gone=9)
-SHEET = Sheet(
+PROBE = ProbeScores(scores={"recall": (1.0, 0.0, 1.0)}, reason="compacted-away", said=1, gone=9)
+SHEET = ScoreSheet(
     name="main",
     place="",
     instruments={"model": "offline"},
     scenarios={SCENARIO: "f"},
     strategies={"bm25:k=8": "s"},
     columns={
-        ("bm25:k=8", 4096): Column(
+        ("bm25:k=8", 4096): SheetColumn(
             probes={(SCENARIO, f"p{n}"): PROBE for n in range(12)},
             amounts={SCENARIO: {"context_peak": (300.0, 300.0, 301.0)}},
             asked=12,
@@ -80,7 +80,7 @@ def test_any_damage_is_one_line_or_harmless(
     except BaselineError as error:
         said = str(error)
     else:
-        compare(sheet, SHEET, Rules())
+        compare(sheet, SHEET, ComparisonRules())
         return
     assert said.startswith(f"{path}: ")
     assert "\n" not in said

@@ -10,11 +10,11 @@ import pytest
 from memsim.config import GateSettings
 from memsim.errors import ExitCode
 from memsim.gate import Verdict, rule
-from memsim.gate.comparing import Rules, compare, noise_between
-from memsim.gate.findings import Comparison, Found, Word
-from memsim.gate.sheet import Column, Seen, Sheet, by_chance
+from memsim.gate.comparison import ChangeWord, Comparison, MetricChange
+from memsim.gate.metric_comparison import ComparisonRules, compare, noise_between
+from memsim.gate.score_sheet import ProbeScores, ScoreSheet, SheetColumn, by_chance
 
-RECALL = Rules(gate=GateSettings(metrics=("recall",)))
+RECALL = ComparisonRules(gate=GateSettings(metrics=("recall",)))
 
 
 def column(
@@ -23,12 +23,12 @@ def column(
     metric: str = "recall",
     scenarios: int = 1,
     amounts: Mapping[str, float] | None = None,
-) -> Column:
+) -> SheetColumn:
     """A probe for each list of scores, over so many scenarios, and amounts of every scenario."""
     names = [f"a.yaml::s{n % scenarios}" for n in range(len(scores))]
-    return Column(
+    return SheetColumn(
         probes={
-            (name, f"p{n}"): Seen(scores={metric: tuple(values)})
+            (name, f"p{n}"): ProbeScores(scores={metric: tuple(values)})
             for n, (name, values) in enumerate(zip(names, scores, strict=True))
         },
         amounts={name: {m: (value,) for m, value in (amounts or {}).items()} for name in names},
@@ -36,10 +36,10 @@ def column(
     )
 
 
-def sheet(columns: Mapping[str, Column]) -> Sheet:
+def sheet(columns: Mapping[str, SheetColumn]) -> ScoreSheet:
     """A sheet of strategies at 4k."""
     names = {name for c in columns.values() for name in c.amounts}
-    return Sheet(
+    return ScoreSheet(
         name="main",
         place="",
         instruments={"model": "offline"},
@@ -69,7 +69,7 @@ def test_many_strategies_ask_for_more_evidence() -> None:
 def test_a_drop_within_the_margin_is_no_drop() -> None:
     """However sure it is."""
     before, after = sheet({"s": column(KEPT)}), sheet({"s": column([[0.99]] * 30)})
-    strict = Rules(gate=GateSettings(metrics=("recall",), margin=0.005))
+    strict = ComparisonRules(gate=GateSettings(metrics=("recall",), margin=0.005))
 
     assert {"same": 1} == compare(before, after, RECALL).counts
     assert {"worse": 1} == compare(before, after, strict).counts
@@ -77,7 +77,7 @@ def test_a_drop_within_the_margin_is_no_drop() -> None:
 
 def test_more_of_what_should_be_little_is_worse() -> None:
     """Old values given as current, and answers to what has none."""
-    rules = Rules(gate=GateSettings(metrics=("stale", "false_answers")))
+    rules = ComparisonRules(gate=GateSettings(metrics=("stale", "false_answers")))
     before = sheet({"s": column([[0.0]] * 20, metric="stale")})
     after = sheet({"s": column([[1.0]] * 20, metric="stale")})
 
@@ -106,10 +106,10 @@ def test_more_of_what_should_be_little_is_worse() -> None:
     ],
 )
 def test_exact_metrics_have_a_tolerance_and_no_doubt(
-    metric: str, before: float, after: float, word: Word
+    metric: str, before: float, after: float, word: ChangeWord
 ) -> None:
     """A share of an amount, points of a share; from nothing, anything is too much."""
-    rules = Rules(gate=GateSettings(metrics=(metric,)), same_machine=True)
+    rules = ComparisonRules(gate=GateSettings(metrics=(metric,)), same_machine=True)
     found = compare(
         sheet({"s": column(KEPT, amounts={metric: before})}),
         sheet({"s": column(KEPT, amounts={metric: after})}),
@@ -134,10 +134,10 @@ def test_one_strategy_of_a_name_is_paired_though_its_parameters_changed() -> Non
 
 @pytest.mark.parametrize(("errors", "allowed", "word"), [(1, 0, "unmeasured"), (1, 0.1, "same")])
 def test_errors_beyond_what_is_tolerated_leave_it_unmeasured(
-    errors: int, allowed: float, word: Word
+    errors: int, allowed: float, word: ChangeWord
 ) -> None:
     """What could not be scored may be what was lost."""
-    rules = Rules(gate=GateSettings(metrics=("recall",), max_errors=allowed))
+    rules = ComparisonRules(gate=GateSettings(metrics=("recall",), max_errors=allowed))
     after = sheet({"s": replace(column(KEPT), errors=errors)})
 
     assert [word] == [c.word for c in compare(sheet({"s": column(KEPT)}), after, rules).cells]
@@ -208,10 +208,10 @@ def test_only_the_offline_model_always_answers_the_same(model: str, chance: bool
     ],
 )
 def test_the_verdict_is_the_worst_of_run_and_comparison(
-    alone: ExitCode, words: tuple[Word, ...], strict: bool, code: ExitCode
+    alone: ExitCode, words: tuple[ChangeWord, ...], strict: bool, code: ExitCode
 ) -> None:
     """A failure wins over what could not be measured, and that over a pass; one sentence."""
-    cells = tuple(Found(variant="s@4k", metric="recall", word=word) for word in words)
+    cells = tuple(MetricChange(variant="s@4k", metric="recall", word=word) for word in words)
     verdict = rule(
         Verdict(exit_code=alone, sentence="said"),
         Comparison(base="main", now="run", cells=cells),

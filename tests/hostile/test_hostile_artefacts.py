@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 
 import memsim
 from memsim.errors import MemsimError
-from memsim.report.annotations import annotation_lines
+from memsim.report.github import annotation_lines
 from memsim.report.plots import write_picture
 from memsim.report.plots.style import Picture, styled
-from memsim.report.rows import Unscored
+from memsim.report.run_summary import UnscoredCase
 from memsim.scenario.load import load_scenarios
 from tests.leakage.payload_corpus import ALL, GITHUB, HTML, MATH, PATHS, TERMINAL
 
@@ -27,7 +27,7 @@ COMMAND = re.compile(r"::error (?:[a-z]+=[^,:\r\n]*)(?:,[a-z]+=[^,:\r\n]*)*::[^\
 @pytest.mark.parametrize("payload", ALL)
 def test_no_text_forges_an_annotation(payload: str, tmp_path: Path) -> None:
     """Neither in a case's name nor in what is said of it: one line, one command."""
-    case = Unscored(case=f"a.yaml::{payload}[x@4k]", state="error", error=payload)
+    case = UnscoredCase(case=f"a.yaml::{payload}[x@4k]", state="error", error=payload)
     [line] = annotation_lines([], [case], None, tmp_path, {})
 
     assert COMMAND.fullmatch(line)

@@ -9,11 +9,15 @@ import unicodedata
 import pytest
 from markdown_it import MarkdownIt
 
-from memsim.cli.printable import calm, printable
-from memsim.cli.terminal import Terminal
-from memsim.report.layout import Column, TextLine
-from memsim.report.markdown import code, escape, table_rows
-from memsim.report.marks import UNICODE
+from memsim.cli.terminal import Terminal, calm, printable
+from memsim.report.layout import (
+    UNICODE,
+    Column,
+    TextLine,
+    markdown_code,
+    markdown_escape,
+    markdown_table,
+)
 from tests.leakage.payload_corpus import ALL, TERMINAL
 
 HARMLESS = {"text", "text_special", "softbreak", "code_inline"}
@@ -39,7 +43,7 @@ def test_there_are_enough_payloads() -> None:
 @pytest.mark.parametrize("payload", ALL)
 def test_no_text_of_a_list_is_markup(payload: str) -> None:
     """No link, no picture, no HTML, no emphasis, no block of its own."""
-    source = f"- before {escape(payload)} after"
+    source = f"- before {markdown_escape(payload)} after"
 
     assert kinds(source) <= HARMLESS - {"code_inline"}
     assert blocks("- x") == blocks(source)
@@ -51,7 +55,7 @@ def test_no_text_of_a_table_leaves_its_cell(payload: str) -> None:
     column = Column(head=f"x{payload}", right=False)
     table = [(column, [f"y{payload}", "z"]), (Column(head="b"), ["1", "2"])]
 
-    source = "\n".join(table_rows(table))
+    source = "\n".join(markdown_table(table))
 
     assert kinds(source) <= HARMLESS - {"code_inline"}
     assert 2 * 3 == sum(kind in {"th_open", "td_open"} for kind in blocks(source))
@@ -60,7 +64,7 @@ def test_no_text_of_a_table_leaves_its_cell(payload: str) -> None:
 @pytest.mark.parametrize("payload", ALL)
 def test_no_text_leaves_its_code(payload: str) -> None:
     """However many backticks it has."""
-    source = f"- {code(f'case[{payload}]')}"
+    source = f"- {markdown_code(f'case[{payload}]')}"
 
     assert {"code_inline"} == kinds(source)
 

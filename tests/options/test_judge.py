@@ -12,10 +12,10 @@ from click.testing import Result
 
 from memsim.errors import RunFolderError
 from memsim.models.live.prompts import JUDGE, JUDGE_VERSION
-from memsim.report.gather import summarise
 from memsim.report.html.method import method
-from memsim.report.html.subject import Subject
-from memsim.report.markdown import markdown
+from memsim.report.html.page_content import PageContent
+from memsim.report.run_markdown import markdown
+from memsim.report.summarise import summarise
 from memsim.runs import Run as Saved
 from tests.models.judging import (
     Bench,
@@ -54,7 +54,7 @@ def trial(saved: Saved) -> dict[str, Any]:
 
 def method_of(saved: Saved) -> str:
     """The section of the page that says how it was measured."""
-    return method(Subject(run=saved, summary=summarise(saved)))
+    return method(PageContent(run=saved, summary=summarise(saved)))
 
 
 # -- by rule
@@ -248,7 +248,7 @@ def test_an_interrupted_run_pays_for_no_opinion_twice(
     bench.judging = interrupt
     stopped = run(*flags, "--cassettes", "stormy")
     bench.judging = Bench().judging
-    monkeypatch.setattr("memsim.runs.trying.calibrate", None)
+    monkeypatch.setattr("memsim.runs.judge_trial.calibrate", None)
     continued = run(*flags, "--cassettes", "stormy")
 
     assert (0, 2, 0) == (calm.exit_code, stopped.exit_code, continued.exit_code)

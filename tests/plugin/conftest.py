@@ -32,9 +32,9 @@ for _name in (
 # them: pytest says so when it finds a plugin imported that it wanted to rewrite.
 for _name in (
     "memsim.cli.run",
-    "memsim.cli.saved",
+    "memsim.cli.saved_runs",
     "memsim.cli.terminal",
-    "memsim.gate.keeping",
+    "memsim.gate.comparison",
     "memsim.memory.compaction",
     "memsim.memory.erasure",
     "memsim.memory.retrieval",
@@ -43,8 +43,8 @@ for _name in (
     "memsim.models.loading",
     "memsim.models.offline",
     "memsim.models.opening",
-    "memsim.report.annotations",
-    "memsim.report.markdown",
+    "memsim.report.github",
+    "memsim.report.run_markdown",
     "memsim.scenario.load",
     "memsim.suite.planning",
     "memsim.suite.select",

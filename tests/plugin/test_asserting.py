@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import memsim
-from memsim.pytest_plugin.asserting import comparison_of
+from memsim.pytest_plugin.session_report import comparison_of
 
 Play = Callable[..., pytest.RunResult]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memsim.context import Context, Section, SectionName
 from memsim.message import EPOCH, Message, composed, said
 from memsim.replay.recorder import Recorder
-from memsim.report.viewer.playback import Frame, Playback
+from memsim.report.viewer.playback import Playback, PlaybackFrame
 from memsim.scenario.script import Fact
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ def section(layer: SectionName, *messages: Message) -> Section:
     return Section(layer=layer, messages=messages, tokens=7 * len(messages))
 
 
-def read(lines: Sequence[str]) -> tuple[list[Frame], Playback]:
+def read(lines: Sequence[str]) -> tuple[list[PlaybackFrame], Playback]:
     playback = Playback(json.loads(line) for line in lines)
     return list(playback.frames()), playback
 
 
-def shown(frame: Frame, playback: Playback) -> list[tuple[str, list[tuple[str, str]]]]:
+def shown(frame: PlaybackFrame, playback: Playback) -> list[tuple[str, list[tuple[str, str]]]]:
     """A frame's context as layers with the ids and texts of their messages."""
     return [
         (part.layer, [(playback.messages[n].id, playback.messages[n].text) for n in part.messages])

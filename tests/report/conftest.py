@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memsim.report.rows import Board, Estimate, Matrix, Row, Slice
+from memsim.report.run_summary import Board, BoardRow, Estimate, Matrix, Slice
 
 Make = Callable[..., Any]
 
@@ -28,7 +28,7 @@ def board() -> Board:
         answerable=40,
         repeats=1,
         rows=(
-            Row(
+            BoardRow(
                 letter="",
                 strategy="full_context",
                 budget=4096,
@@ -43,7 +43,7 @@ def board() -> Board:
                 lost=0,
                 compactions=0,
             ),
-            Row(
+            BoardRow(
                 letter="a",
                 strategy="tiered",
                 budget=4096,
@@ -58,7 +58,7 @@ def board() -> Board:
                 lost=4,
                 compactions=9,
             ),
-            Row(
+            BoardRow(
                 letter="b",
                 strategy="sliding_window",
                 budget=4096,
@@ -73,7 +73,7 @@ def board() -> Board:
                 lost=15,
                 compactions=0,
             ),
-            Row(
+            BoardRow(
                 letter="",
                 strategy="no_memory",
                 budget=4096,

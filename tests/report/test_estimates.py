@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memsim.report.estimates import Sample, beaten, estimate, mean_of
-from memsim.report.rows import Estimate
+from memsim.report.boards import Sample, beaten, estimate, mean_of
+from memsim.report.run_summary import Estimate
 
 
 def sample(*values: float, scenario: str = "s") -> Sample:

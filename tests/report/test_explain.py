@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memsim.report.explain import story_lines
-from memsim.report.marks import UNICODE
+from memsim.report.explanation import story_lines
+from memsim.report.layout import UNICODE
 from memsim.report.story import story_of
 
 Line = Mapping[str, Any]

@@ -6,10 +6,15 @@ import shlex
 
 import pytest
 
-from memsim.report import failures
-from memsim.report.layout import TextLine
-from memsim.report.marks import ASCII, UNICODE
-from memsim.report.rows import Broken, Failure, MissedGroup, MissedProbe, Unscored
+from memsim.report import failure_text
+from memsim.report.layout import ASCII, UNICODE, TextLine
+from memsim.report.run_summary import (
+    BrokenBound,
+    CaseFailure,
+    MissedGroup,
+    MissedProbe,
+    UnscoredCase,
+)
 
 CASE = "scenarios/support_agent.yaml::support_agent[sliding_window@4k]"
 
@@ -26,11 +31,13 @@ def shown(lines: list[TextLine]) -> str:
 
 def test_a_block_tells_bounds_places_missed_probes_and_a_command() -> None:
     """Everything that is needed to go on, and nothing else."""
-    failure = Failure(
+    failure = CaseFailure(
         case=CASE,
         broken=(
-            Broken(metric="recall", bound=">= 0.8", value=0.62, place="support_agent.yaml:41"),
-            Broken(metric="context_peak", bound="<= 4096", value=5200.0, place="pyproject.toml:9"),
+            BrokenBound(metric="recall", bound=">= 0.8", value=0.62, place="support_agent.yaml:41"),
+            BrokenBound(
+                metric="context_peak", bound="<= 4096", value=5200.0, place="pyproject.toml:9"
+            ),
         ),
         missed=(
             missed("order_id", said=3, gone=19),
@@ -48,12 +55,12 @@ FAILED scenarios/support_agent.yaml::support_agent[sliding_window@4k]
  context from turn 25), card (turn 1, not-read), +1
   memsim explain 'scenarios/support_agent.yaml::support_agent[sliding_window@4k]::order_id'
 """
-    assert expected == shown(failures.block(failure, UNICODE))
+    assert expected == shown(failure_text.block(failure, UNICODE))
 
 
 def test_the_command_can_be_pasted() -> None:
     """Whatever stands in a name, a shell hands it over as one word."""
-    command = failures.explain_command("scenarios/a b.yaml::it's[bm25:k=8@4k]::x")
+    command = failure_text.explain_command("scenarios/a b.yaml::it's[bm25:k=8@4k]::x")
 
     words = shlex.split(command)
 
@@ -75,14 +82,16 @@ def test_a_broken_bound_is_written_as_it_stands(
     metric: str, bound: str, value: float | None, text: str
 ) -> None:
     """The value, the sign that holds, the bound; what was not measured is n/a."""
-    assert text == failures.broken_text(Broken(metric=metric, bound=bound, value=value), UNICODE)
+    assert text == failure_text.broken_text(
+        BrokenBound(metric=metric, bound=bound, value=value), UNICODE
+    )
 
 
 def test_failures_beyond_many_are_counted() -> None:
     """A thousand blocks would scroll the table off the screen."""
-    cases = tuple(Failure(case=f"c{n}", broken=()) for n in range(23))
+    cases = tuple(CaseFailure(case=f"c{n}", broken=()) for n in range(23))
 
-    text = shown(failures.failure_lines(cases, ASCII))
+    text = shown(failure_text.failure_lines(cases, ASCII))
 
     assert text.count("FAILED") == 20
     assert "... 3 more failed cases in report.md" in text
@@ -90,11 +99,11 @@ def test_failures_beyond_many_are_counted() -> None:
 
 def test_unscored_cases_say_why() -> None:
     """An error is a state of its own, with its own word."""
-    cases = (Unscored(case=CASE, state="error", error="mine.py:12: KeyError: 'x'"),)
+    cases = (UnscoredCase(case=CASE, state="error", error="mine.py:12: KeyError: 'x'"),)
 
-    assert "ERROR scenarios/support" in shown(failures.unscored_lines(cases, ASCII))
-    assert "  mine.py:12: KeyError: 'x'" in shown(failures.unscored_lines(cases, ASCII))
-    assert failures.unscored_lines((), ASCII) == []
+    assert "ERROR scenarios/support" in shown(failure_text.unscored_lines(cases, ASCII))
+    assert "  mine.py:12: KeyError: 'x'" in shown(failure_text.unscored_lines(cases, ASCII))
+    assert failure_text.unscored_lines((), ASCII) == []
 
 
 def group(strategy: str, *probes: MissedProbe) -> MissedGroup:
@@ -125,12 +134,12 @@ missed, and why
     memsim explain '{CASE}::b'
 
 """
-    assert expected == shown(failures.missed_lines(groups, UNICODE, 100))
+    assert expected == shown(failure_text.missed_lines(groups, UNICODE, 100))
 
 
 def test_reasons_are_wrapped_and_commands_are_not() -> None:
     """What is to be pasted stays on one line."""
-    lines = failures.missed_lines((group("tiered", missed("a")),), UNICODE, 50)
+    lines = failure_text.missed_lines((group("tiered", missed("a")),), UNICODE, 50)
 
     assert [line.text for line in lines[1:3]] == [
         "  tiered  15 of 40: 13 compacted-away, 2 not-read;",
@@ -143,11 +152,11 @@ def test_all_missed_probes_are_listed_where_all_are_given() -> None:
     """With -v there is no need to guess the other ids."""
     probes = [missed(f"p{n}", reason="not-read") for n in range(5)]
 
-    text = shown(failures.missed_lines((group("tiered", *probes),), UNICODE, 100))
+    text = shown(failure_text.missed_lines((group("tiered", *probes),), UNICODE, 100))
 
     assert text.count("  MISS not-read  scenarios/") == 5
 
 
 def test_nothing_missed_prints_nothing() -> None:
     """No empty heading."""
-    assert failures.missed_lines((), UNICODE, 100) == []
+    assert failure_text.missed_lines((), UNICODE, 100) == []

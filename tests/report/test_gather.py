@@ -14,11 +14,10 @@ from memsim.discovery import find_project
 from memsim.errors import ExitCode
 from memsim.executors import InProcess
 from memsim.gate import judge
-from memsim.report.answers import answers_of, scenario_of
-from memsim.report.gather import summarise
-from memsim.report.jsonout import case_lines, document
-from memsim.report.markdown import markdown
-from memsim.report.rows import Row, Summary
+from memsim.report.probe_answers import answers_of, scenario_of
+from memsim.report.run_markdown import markdown
+from memsim.report.run_summary import BoardRow, RunSummary, json_case_lines, json_document
+from memsim.report.summarise import summarise
 from memsim.runs import Run, load_run, open_run, perform
 from memsim.scaffold import scaffold
 from memsim.suite import find_scenarios, plan, resolve_strategies
@@ -46,7 +45,7 @@ def make_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeRun:
     return make
 
 
-def row(summary: Summary, strategy: str) -> Row:
+def row(summary: RunSummary, strategy: str) -> BoardRow:
     """The row of a strategy on the first board."""
     (found,) = [r for r in summary.boards[0].rows if r.strategy == strategy]
     return found
@@ -218,8 +217,8 @@ def test_what_was_typed_cannot_break_out_of_its_place(make_run: MakeRun) -> None
 def test_json_is_one_document_and_jsonl_one_line_a_case(make_run: MakeRun) -> None:
     """Both are ASCII, so that every pipe carries them."""
     run = make_run()
-    text = document(summarise(run))
-    lines = list(case_lines(run))
+    text = json_document(summarise(run))
+    lines = list(json_case_lines(run))
 
     parsed = json.loads(text)
     assert parsed["boards"][0]["rows"][2]["recall"]["mean"] == 0.8

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memsim.report.job_summary import MOST, add_to_job_summary, cut
+from memsim.report.github import MOST_BYTES, add_to_job_summary, cut_summary
 
 
 def add(path: Path | str, text: str = "# memsim run\n\nall is well\n") -> str:
@@ -39,7 +39,7 @@ def test_it_is_cut_at_a_line_and_says_so(tmp_path: Path) -> None:
     assert not add(path, "| é | cell |\n" * 200_000)
 
     data = path.read_bytes()
-    assert MOST - 100 < len(data) <= MOST
+    assert MOST_BYTES - 100 < len(data) <= MOST_BYTES
     *lines, last, _ = data.decode("utf-8").split("\n")
     assert last.startswith("*Cut here, as a job's summary holds 1 MiB: report.md")
     assert {"| é | cell |", ""} == set(lines[1:])
@@ -48,21 +48,21 @@ def test_it_is_cut_at_a_line_and_says_so(tmp_path: Path) -> None:
 def test_a_summary_that_is_full_is_said_and_left_alone(tmp_path: Path) -> None:
     """There is no room for a sentence, and none is squeezed in."""
     path = tmp_path / "summary.md"
-    path.write_bytes(b"x" * (MOST - 20))
+    path.write_bytes(b"x" * (MOST_BYTES - 20))
 
     assert add(path) == f"GITHUB_STEP_SUMMARY: {path}: is full, and the report was left out"
-    assert path.stat().st_size == MOST - 20
+    assert path.stat().st_size == MOST_BYTES - 20
 
 
 def test_a_block_of_code_is_closed_where_it_is_cut() -> None:
     """Or the note would be code, and all that follows it."""
     text = "```\n" + "memsim run\n" * 40
 
-    kept = cut(text, 300).decode()
+    kept = cut_summary(text, 300).decode()
 
     assert len(kept) <= 300
     assert kept.count("```") == 2
-    assert cut(text, len(text)) == text.encode()
+    assert cut_summary(text, len(text)) == text.encode()
 
 
 @pytest.mark.parametrize("kind", ["folder", "nowhere", "device", "null byte"])

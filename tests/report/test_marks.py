@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.report.marks import ASCII, LETTERS, UNICODE, row_letter
+from memsim.report.layout import ASCII, LETTERS, UNICODE, row_letter
 
 
 def test_rows_are_lettered_without_q() -> None:

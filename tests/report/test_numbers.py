@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memsim.report import numbers
+from memsim.report import number_format
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_a_share_has_two_digits_and_never_looks_like_all_or_none(
     value: float | None, written: str
 ) -> None:
     """What is not quite 1 is not printed as 1, what is not quite 0 not as 0, nothing as n/a."""
-    assert written == numbers.share(value)
+    assert written == number_format.share(value)
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ def test_a_share_has_two_digits_and_never_looks_like_all_or_none(
 )
 def test_tokens_are_counted_in_the_k_of_budgets(value: float | None, written: str) -> None:
     """A context of 4,096 tokens is what a budget of 4k allows, and looks like it."""
-    assert written == numbers.tokens(value)
+    assert written == number_format.tokens(value)
 
 
 @pytest.mark.parametrize(("value", "written"), [(4096, "4k"), (4000, "4000"), (512, "512")])
 def test_a_budget_is_written_as_in_ids(value: int, written: str) -> None:
     """4k is 4096 and nothing else."""
-    assert written == numbers.budget(value)
+    assert written == number_format.budget(value)
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def test_a_budget_is_written_as_in_ids(value: int, written: str) -> None:
 )
 def test_seconds_are_rounded_as_people_do(value: float, written: str) -> None:
     """Tenths up to ten seconds, minutes from two on."""
-    assert written == numbers.seconds(value)
+    assert written == number_format.seconds(value)
 
 
 def test_an_interval_without_edges_is_empty() -> None:
     """There is no interval of one probe."""
-    assert numbers.interval(None, None) == ""
-    assert numbers.interval(0.874, 1.0) == "[.87 1.00]"
+    assert number_format.interval(None, None) == ""
+    assert number_format.interval(0.874, 1.0) == "[.87 1.00]"
 
 
 def test_nouns_agree_with_their_count() -> None:
     """One probe, two probes."""
-    counts = [numbers.plural(1, "probe"), numbers.plural(1200, "probe")]
+    counts = [number_format.plural(1, "probe"), number_format.plural(1200, "probe")]
 
     assert counts == ["1 probe", "1,200 probes"]

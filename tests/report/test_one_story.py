@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from memsim.cli.program import program
-from memsim.report import numbers
+from memsim.report import number_format
 from memsim.report.frames import TOKENS, Frames
 from memsim.runs import Run, load_run
 from memsim.scaffold import scaffold
@@ -112,10 +112,10 @@ def test_the_numbers_are_those_of_the_records(told: Told) -> None:
     for (strategy, budget), row in rows.items():
         probes, sent = asked.get_group((strategy, budget)), turns.get_group((strategy, budget))
         shown = sent.filter(like=TOKENS).sum(axis=1).groupby(sent["case"]).mean()
-        assert numbers.share(float(probes["recall"].astype(float).mean())) == row[2]
+        assert number_format.share(float(probes["recall"].astype(float).mean())) == row[2]
         # The oracle sends something where it is asked, and in no other turn.
-        assert strategy == "oracle" or numbers.tokens(float(shown.mean())) == row[-6]
-        assert numbers.tokens(float(probes["sent"].mean())) == row[-4]
+        assert strategy == "oracle" or number_format.tokens(float(shown.mean())) == row[-6]
+        assert number_format.tokens(float(probes["sent"].mean())) == row[-4]
     assert 10 == len(rows)
 
 

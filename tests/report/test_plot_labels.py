@@ -7,10 +7,10 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsim.report.plots.labels import Spot, placed
+from memsim.report.plots.tradeoff import LabelPoint, placed
 
 CROWDED = [
-    Spot(name=name, x=x, y=y, low=y - 0.03, high=y + 0.03)
+    LabelPoint(name=name, x=x, y=y, low=y - 0.03, high=y + 0.03)
     for name, x, y in [
         ("bm25", 0.52, 0.82),
         ("hybrid", 0.53, 0.78),
@@ -33,7 +33,7 @@ def test_no_name_lies_upon_a_point_or_another_name() -> None:
 
 
 SPOT = st.builds(
-    lambda name, x, y: Spot(name=name, x=x, y=y, low=y, high=y),
+    lambda name, x, y: LabelPoint(name=name, x=x, y=y, low=y, high=y),
     st.text("ab:=", min_size=1, max_size=30),
     st.floats(0, 1),
     st.floats(0, 1),
@@ -42,7 +42,7 @@ SPOT = st.builds(
 
 @settings(max_examples=8)
 @given(st.lists(SPOT, max_size=8))
-def test_every_point_gets_a_place_and_always_the_same(spots: list[Spot]) -> None:
+def test_every_point_gets_a_place_and_always_the_same(spots: list[LabelPoint]) -> None:
     """Also where there is none to be had."""
     assert placed(spots) == placed(list(spots))
     assert len(spots) == len(placed(spots))

@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from memsim.gate.findings import Comparison, Found, Word
-from memsim.report.marks import UNICODE
-from memsim.report.plots.against import WORDS, forest
+from memsim.gate.comparison import ChangeWord, Comparison, MetricChange
+from memsim.report.layout import UNICODE
+from memsim.report.plots.baseline_change import WORDS, forest
 from memsim.report.plots.breakdown import heat_map
 from memsim.report.plots.style import Picture, colour, lettering, styled
-from memsim.report.rows import Estimate, Matrix, Row, Slice
+from memsim.report.run_summary import BoardRow, Estimate, Matrix, Slice
 
 
-def cell(metric: str, word: Word, change: float, low: float, high: float) -> Found:
+def cell(metric: str, word: ChangeWord, change: float, low: float, high: float) -> MetricChange:
     """A finding about one strategy."""
-    return Found(
+    return MetricChange(
         variant="bm25@4k", metric=metric, word=word, change=change, low=low, high=high, margin=0.02
     )
 
 
-def drawn(*cells: Found) -> Picture:
+def drawn(*cells: MetricChange) -> Picture:
     """The forest of some findings."""
     comparison = Comparison(base="main", now="now", cells=cells, stale=(), moved=())
     material: Any = SimpleNamespace(summary=SimpleNamespace(comparison=comparison))
@@ -67,7 +67,9 @@ def test_what_is_unsure_is_said_below() -> None:
 
 def test_a_slice_that_nobody_was_scored_in_is_drawn_and_no_warning() -> None:
     """It has dashes, and is not what tells strategies apart."""
-    rows = tuple(Row(letter=n, strategy=n, budget=4096, recall=Estimate(mean=0.5)) for n in "ab")
+    rows = tuple(
+        BoardRow(letter=n, strategy=n, budget=4096, recall=Estimate(mean=0.5)) for n in "ab"
+    )
     slices = (
         Slice(name="x::none", n=3, recall=(None, None)),
         Slice(name="x::one", n=3, recall=(0.2, None)),

@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 
 from memsim.cli.program import program
 from memsim.report.frames import Frames
-from memsim.report.gather import summarise
 from memsim.report.plots import PLOTS, pictures, save_pictures
 from memsim.report.plots.style import CONTROL, colour
+from memsim.report.summarise import summarise
 from memsim.runs import Run, load_run
 
 Call = Callable[..., Result]

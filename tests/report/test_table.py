@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from memsim.report import matrix, table
-from memsim.report.layout import TextLine
-from memsim.report.marks import ASCII, UNICODE
-from memsim.report.rows import Board, Estimate, Matrix, Row, Slice
+from memsim.report import board_tables
+from memsim.report.layout import ASCII, UNICODE, TextLine
+from memsim.report.run_summary import Board, BoardRow, Estimate, Matrix, Slice
 
 
 def shown(lines: Sequence[TextLine]) -> str:
@@ -20,19 +19,19 @@ def shown(lines: Sequence[TextLine]) -> str:
 
 def test_a_wide_terminal_shows_every_column(board: Board) -> None:
     """Ceiling, compared rows by recall, floor; then what it all means; then by scenario."""
-    assert shown(table.board_lines(board, UNICODE, 120)) == WIDE
+    assert shown(board_tables.board_lines(board, UNICODE, 120)) == WIDE
 
 
 def test_eighty_columns_keep_what_matters_most(board: Board) -> None:
     """What found no room is named."""
-    assert shown(table.board_lines(board, UNICODE, 80)) == MIDDLE
+    assert shown(board_tables.board_lines(board, UNICODE, 80)) == MIDDLE
 
 
 def test_what_a_question_took_has_a_column_where_it_is_known(board: Board) -> None:
     """The context that it was answered from, and the question itself."""
     rows = tuple(replace(row, question_mean=123.0) for row in board.rows)
 
-    text = shown(table.board_lines(replace(board, rows=rows), UNICODE, 140))
+    text = shown(board_tables.board_lines(replace(board, rows=rows), UNICODE, 140))
 
     assert " mean   peak  asked  lost " in text
     assert 4 == text.count("  123  ")
@@ -41,7 +40,7 @@ def test_what_a_question_took_has_a_column_where_it_is_known(board: Board) -> No
 
 def test_ascii_needs_no_other_sign(board: Board) -> None:
     """Everything but the letters has a plain stand-in."""
-    text = shown(table.board_lines(board, ASCII, 120))
+    text = shown(board_tables.board_lines(board, ASCII, 120))
 
     assert text.isascii()
     assert ".91  [.87 .94]  ^b" in text
@@ -51,7 +50,7 @@ def test_ascii_needs_no_other_sign(board: Board) -> None:
 @pytest.mark.parametrize("width", [1, 2, 20, 40, 79, 81, 1000])
 def test_no_width_loses_the_strategy_or_its_recall(board: Board, width: int) -> None:
     """Columns give way; the two that make it a comparison never do."""
-    text = shown(table.board_lines(board, UNICODE, width))
+    text = shown(board_tables.board_lines(board, UNICODE, width))
 
     assert "tiered" in text
     assert ".91" in text
@@ -59,7 +58,7 @@ def test_no_width_loses_the_strategy_or_its_recall(board: Board, width: int) -> 
 
 def test_controls_are_dim_and_a_broken_bound_is_bad(board: Board) -> None:
     """Tone says what letters cannot: marks of a scale, and what failed."""
-    lines = table.board_lines(board, UNICODE, 120)
+    lines = board_tables.board_lines(board, UNICODE, 120)
 
     tones = {line.text.split()[1]: line.tone for line in lines[4:8]}
 
@@ -76,7 +75,7 @@ def test_n_has_a_column_where_it_differs(board: Board) -> None:
     row = replace(board.rows[2], recall=Estimate(mean=0.6, n=37), unscored=3)
     rows = (*board.rows[:2], row, board.rows[3])
 
-    text = shown(table.board_lines(replace(board, rows=rows), UNICODE, 160))
+    text = shown(board_tables.board_lines(replace(board, rows=rows), UNICODE, 160))
 
     assert "of n answerable probes" in text
     assert "  37  " in text
@@ -87,7 +86,7 @@ def test_a_ceiling_that_was_cut_says_so(board: Board) -> None:
     """Where all that was said does not fit, the most that fits is no ceiling."""
     rows = (replace(board.rows[0], lost=9), *board.rows[1:])
 
-    text = shown(table.board_lines(replace(board, rows=rows), UNICODE, 120))
+    text = shown(board_tables.board_lines(replace(board, rows=rows), UNICODE, 120))
 
     assert "ceiling*" in text
     assert "* all that was said did not fit into the budget" in text
@@ -95,10 +94,10 @@ def test_a_ceiling_that_was_cut_says_so(board: Board) -> None:
 
 def test_leaks_are_shown_where_something_private_was_planted(board: Board) -> None:
     """Nothing planted is no column, and n/a is not zero."""
-    assert "leaks" not in shown(table.board_lines(board, UNICODE, 160))
+    assert "leaks" not in shown(board_tables.board_lines(board, UNICODE, 160))
     rows = (replace(board.rows[0], leaks=3), *board.rows[1:])
 
-    text = shown(table.board_lines(replace(board, rows=rows), UNICODE, 160))
+    text = shown(board_tables.board_lines(replace(board, rows=rows), UNICODE, 160))
 
     assert "leaks" in text
     assert "n/a" in text
@@ -110,7 +109,7 @@ def test_a_dataset_shows_its_ranking_with_n(board: Board) -> None:
     rows = (board.rows[0], replace(board.rows[1], ranking=ranking, ranked=997), *board.rows[2:])
     locomo = replace(board, dataset="locomo", rows=rows, matrices=())
 
-    text = shown(table.board_lines(locomo, UNICODE, 160))
+    text = shown(board_tables.board_lines(locomo, UNICODE, 160))
 
     assert "locomo · budget 4k · 44 probes in 2 conversations" in text
     assert "conversations resampled" in text
@@ -123,13 +122,13 @@ def test_a_budget_sweep_ends_with_recall_by_budget(board: Board) -> None:
         board, budget=1000, rows=tuple(replace(r, recall=Estimate()) for r in board.rows[:2])
     )
 
-    assert shown(matrix.sweep_lines([board, small], 80)) == SWEEP
-    assert matrix.sweep_lines([board], 80) == []
+    assert shown(board_tables.sweep_lines([board, small], 80)) == SWEEP
+    assert board_tables.sweep_lines([board], 80) == []
 
 
 def test_a_matrix_names_its_columns_by_letter_where_names_find_no_room(board: Board) -> None:
     """Never a column less than there are strategies."""
-    text = shown(matrix.matrix_lines(board.matrices[0], board, UNICODE, 60))
+    text = shown(board_tables.matrix_lines(board.matrices[0], board, UNICODE, 60))
 
     assert text == NARROW_MATRIX
 
@@ -139,7 +138,7 @@ def test_of_many_slices_the_telling_ones_are_shown() -> None:
     slices = [Slice(name=f"s{n}", n=1, recall=(1.0, 1.0)) for n in range(30)]
     slices[29] = Slice(name="s29", n=1, recall=(1.0, 0.0))
 
-    kept, left_out = matrix.telling(slices, most=3)
+    kept, left_out = board_tables.shown_slices(slices, most=3)
 
     assert [s.name for s in kept] == ["s0", "s1", "s29"]
     assert left_out == 27
@@ -150,16 +149,16 @@ def test_a_matrix_that_is_cut_says_so(board: Board) -> None:
     slices = tuple(Slice(name=f"s{n}", n=1, recall=(None,) * 4) for n in range(30))
     many = Matrix(by="scenario", slices=slices)
 
-    text = shown(matrix.matrix_lines(many, board, UNICODE, 60))
+    text = shown(board_tables.matrix_lines(many, board, UNICODE, 60))
 
     assert "… 6 more, with less between the strategies, in report.md" in text
 
 
 def test_a_row_without_numbers_shows_na_and_never_zero(board: Board) -> None:
     """A case that could not be scored has no recall."""
-    empty = Row(letter="c", strategy="broken", budget=4096, unscored=40)
+    empty = BoardRow(letter="c", strategy="broken", budget=4096, unscored=40)
 
-    text = shown(table.board_lines(replace(board, rows=(empty,), matrices=()), UNICODE, 160))
+    text = shown(board_tables.board_lines(replace(board, rows=(empty,), matrices=()), UNICODE, 160))
 
     (line,) = [line for line in text.splitlines() if "broken" in line]
     assert line.split()[2] == "n/a"

@@ -10,6 +10,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 
+from memsim.cli.serve import present_time
 from memsim.memory.systems.aegis.episodes import InProcessEpisodes
 from memsim.memory.systems.aegis.hashes import InProcessHashes
 from memsim.memory.systems.aegis.postgres_episodes import PostgresEpisodes
@@ -17,7 +18,6 @@ from memsim.memory.systems.aegis.redis_hashes import RedisHashes
 from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking
 from memsim.models.embedding import HashEmbedder
 from memsim.service.app import Layers, create_app
-from memsim.service.opening import now
 from tests.fidelity.serving import DIMENSION, serving
 from tests.memory.stores import servers
 
@@ -26,13 +26,13 @@ EXAMPLES = 40
 
 def described() -> Layers:
     """Layers from which only the description is taken."""
-    hashes = InProcessHashes(now)
+    hashes = InProcessHashes(present_time)
     return Layers(
         working=AegisWorking(hashes),
         ledger=AegisLedger(hashes),
         episodes=InProcessEpisodes(),
         embedder=HashEmbedder(DIMENSION),
-        now=now,
+        now=present_time,
     )
 
 

@@ -1,7 +1,7 @@
 """The HTML report: one file that opens from disk, says which strategy to choose, and shows why.
 
-What is embedded in the page as a `memsim.report.fragment.Fragment` keeps these rules, and may rely
-on them:
+What is embedded in the page as a `memsim.report.html.page_content.Fragment` keeps these rules, and
+may rely on them:
 
     CSP         default-src 'none'; script and style only by hash; img-src data:; and
                 require-trusted-types-for 'script'. So: no style= attribute, no on*= attribute, no

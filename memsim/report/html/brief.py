@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memsim.report import numbers
+from memsim.report import number_format
+from memsim.report.html.cost_section import money_of
 from memsim.report.html.markup import Markup, Value, breakable, code, element, joined
-from memsim.report.html.spent import money_of
-from memsim.report.html.subject import Subject, address, named
+from memsim.report.html.page_content import PageContent, address, strategy_name
 
 if TYPE_CHECKING:
-    from memsim.report.leakage import LeakBoard, LeakCell, LeakRow
-    from memsim.report.rows import Board, MissedGroup, Row
+    from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
+    from memsim.report.run_summary import Board, BoardRow, MissedGroup
 
 WEAKEST, LADDER = 2, 8
 """Slices that are named of the best strategy, and strategies that are shown beside it."""
 
 
-def answers(subject: Subject) -> Markup:
+def answers(subject: PageContent) -> Markup:
     """The five answers, each below the question that it is for."""
     board, rows = subject.board, subject.compared
     if board is None or not rows:
@@ -46,18 +46,18 @@ def _line(said: str) -> Markup:
     return Markup(said) if whole else element("p", said)
 
 
-def _choice(board: Board, rows: Sequence[Row]) -> Iterator[str]:
+def _choice(board: Board, rows: Sequence[BoardRow]) -> Iterator[str]:
     best = rows[0]
-    yield element("span", named(best.strategy), class_="pick")
+    yield element("span", strategy_name(best.strategy), class_="pick")
     if best.recall.mean is None:
         yield "Its recall could not be scored."
         return
-    interval = numbers.interval(best.recall.low, best.recall.high)
+    interval = number_format.interval(best.recall.low, best.recall.high)
     yield joined(
         [
-            element("strong", f"{numbers.share(best.recall.mean)} recall"),
-            f" {interval} of {numbers.plural(best.recall.n, 'answerable probe')}",
-            f" at a budget of {numbers.budget(board.budget)} tokens.",
+            element("strong", f"{number_format.share(best.recall.mean)} recall"),
+            f" {interval} of {number_format.plural(best.recall.n, 'answerable probe')}",
+            f" at a budget of {number_format.budget(board.budget)} tokens.",
         ]
     )
     if best.incomplete:
@@ -70,7 +70,7 @@ def _choice(board: Board, rows: Sequence[Row]) -> Iterator[str]:
     yield _rivals(best, rows[1:])
 
 
-def _ladder(rows: Sequence[Row]) -> Markup:
+def _ladder(rows: Sequence[BoardRow]) -> Markup:
     """Recall of the best few as bars."""
     from memsim.report.plots.style import colour
 
@@ -82,12 +82,12 @@ def _ladder(rows: Sequence[Row]) -> Markup:
         frame: dict[str, Value] = {"viewBox": "0 0 100 8", "preserveAspectRatio": "none"}
         drawn = element("svg", bar, **frame, aria_hidden="true")
         css = "partial" if row.partial else None
-        said = element("span", numbers.share(row.recall.mean), class_=css)
+        said = element("span", number_format.share(row.recall.mean), class_=css)
         made.append(element("li", element("span", breakable(row.strategy)), drawn, said))
     return element("ol", *made, class_="ladder", aria_label="Recall, best first")
 
 
-def _rivals(best: Row, rows: Sequence[Row]) -> str:
+def _rivals(best: BoardRow, rows: Sequence[BoardRow]) -> str:
     others = [row for row in rows if row.recall.mean is not None]
     text = _told_apart(best, others)
     if partial := [_in_part(row) for row in others if row.partial]:
@@ -97,41 +97,44 @@ def _rivals(best: Row, rows: Sequence[Row]) -> str:
     return text
 
 
-def _in_part(row: Row) -> str:
+def _in_part(row: BoardRow) -> str:
     return f"{row.strategy} ({row.recall.n:,} of {row.answerable:,} probes)"
 
 
-def _told_apart(best: Row, others: Sequence[Row]) -> str:
+def _told_apart(best: BoardRow, others: Sequence[BoardRow]) -> str:
     if not others:
         return "No other strategy was scored: there is nothing to choose between."
     alike = [row for row in others if row.letter not in best.beats]
     if not alike:
         return f"It beats all {len(others)} others (paired by probe, Holm, p ≤ .05)."
-    shown = ", ".join(f"{r.strategy} ({numbers.share(r.recall.mean)})" for r in alike[:3])
+    shown = ", ".join(f"{r.strategy} ({number_format.share(r.recall.mean)})" for r in alike[:3])
     more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
     text = f"Not told apart from {shown}{more} by this many probes."
     cheap = min(alike, key=lambda r: r.context_mean or float("inf"))
     if cheap.context_mean and best.context_mean and cheap.context_mean < 0.95 * best.context_mean:
-        text += f" {cheap.strategy} is cheaper: {numbers.tokens(cheap.context_mean)} tokens a turn."
+        tokens = number_format.tokens(cheap.context_mean)
+        text += f" {cheap.strategy} is cheaper: {tokens} tokens a turn."
     return text
 
 
-def _forgets(board: Board, best: Row) -> Iterator[str]:
+def _forgets(board: Board, best: BoardRow) -> Iterator[str]:
     if best.recall.mean is None:
         yield "Not measured."
         return
-    missed = f"{best.missed:,} of {numbers.plural(best.recall.n, 'answerable probe')}"
+    missed = f"{best.missed:,} of {number_format.plural(best.recall.n, 'answerable probe')}"
     yield element("strong", f"Misses {missed}.") if best.missed else element("strong", "Nothing.")
     for matrix in board.matrices:
         place = board.rows.index(best)
         found = [(s.recall[place], s) for s in matrix.slices]
         known = sorted((v, s.name, s.n) for v, s in found if v is not None and v < 1)
         if known:
-            worst = ", ".join(f"{n} {numbers.share(v)} (of {k})" for v, n, k in known[:WEAKEST])
+            worst = ", ".join(
+                f"{n} {number_format.share(v)} (of {k})" for v, n, k in known[:WEAKEST]
+            )
             yield f"Weakest {matrix.by}: {worst}."
 
 
-def _why(subject: Subject, best: Row) -> Iterator[str]:
+def _why(subject: PageContent, best: BoardRow) -> Iterator[str]:
     group = _group_of(subject, best)
     if group is None:
         yield "Nothing was missed."
@@ -162,19 +165,19 @@ REASONS = {
 """What each reason for a miss means."""
 
 
-def _group_of(subject: Subject, row: Row) -> MissedGroup | None:
+def _group_of(subject: PageContent, row: BoardRow) -> MissedGroup | None:
     return next(
         (g for g in subject.summary.missed if (g.strategy, g.budget) == (row.strategy, row.budget)),
         None,
     )
 
 
-def _costs(subject: Subject, rows: Sequence[Row]) -> Iterator[str]:
+def _costs(subject: PageContent, rows: Sequence[BoardRow]) -> Iterator[str]:
     best = rows[0]
-    mean, peak = numbers.tokens(best.context_mean), numbers.tokens(best.context_peak)
+    mean, peak = number_format.tokens(best.context_mean), number_format.tokens(best.context_peak)
     yield joined([element("strong", f"{mean} tokens a turn"), f", {peak} at most."])
     if best.compactions is not None:
-        yield f"{numbers.plural(best.compactions, 'compaction')} in all scenarios together."
+        yield f"{number_format.plural(best.compactions, 'compaction')} in all scenarios together."
     yield money_of(subject, best)
     dear = max(rows, key=lambda r: r.context_mean or 0)
     if dear is not best and best.context_mean and dear.context_mean:
@@ -183,14 +186,14 @@ def _costs(subject: Subject, rows: Sequence[Row]) -> Iterator[str]:
             yield f"The dearest, {dear.strategy}, sends {times:.1f} times as many."
 
 
-def _leaks(subject: Subject, strategy: str) -> tuple[str, Iterable[str]]:
+def _leaks(subject: PageContent, strategy: str) -> tuple[str, Iterable[str]]:
     return "What does it leak?", _leak_lines(subject, strategy)
 
 
-def _leak_lines(subject: Subject, strategy: str) -> Iterator[str]:
+def _leak_lines(subject: PageContent, strategy: str) -> Iterator[str]:
     row = next((r for r in subject.compared if r.strategy == strategy), None)
     if row is not None and row.leaks is not None:
-        said = f"{numbers.plural(row.leaks, 'probe')} showed the asker what they may not see."
+        said = f"{number_format.plural(row.leaks, 'probe')} showed the asker what they may not see."
         yield element("strong", said, class_="bad" if row.leaks else None)
     boards = subject.summary.leakage
     if not boards:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memsim.report import numbers
-from memsim.report.comparison import sizes
-from memsim.report.html.markup import Markup, code, element, folded, items, joined
-from memsim.report.html.subject import Subject, section
-from memsim.report.html.tables import table
-from memsim.report.judging import judge_sentences
+from memsim.report import number_format
+from memsim.report.board_tables import judge_sentences
+from memsim.report.comparison_text import sizes
+from memsim.report.html.markup import Markup, code, element, folded, items, joined, table
+from memsim.report.html.page_content import PageContent, section
 from memsim.report.layout import Column
 
 if TYPE_CHECKING:
-    from memsim.report.matrix import Table
+    from memsim.report.board_tables import Table
 
 CAVEATS = (
     "A number over few probes says little: read the interval before the mean.",
@@ -24,7 +23,7 @@ CAVEATS = (
 )
 
 
-def method(subject: Subject) -> Markup:
+def method(subject: PageContent) -> Markup:
     """The last section."""
     rows = list(_rows(subject))
     facts = joined(joined([element("dt", key), element("dd", said)]) for key, said in rows)
@@ -38,7 +37,7 @@ def method(subject: Subject) -> Markup:
     return section("method", "Method", question, *inside)
 
 
-def _rows(subject: Subject) -> Iterator[tuple[str, str]]:
+def _rows(subject: PageContent) -> Iterator[tuple[str, str]]:
     header, info = subject.summary.header, subject.run.info
     yield "Run", joined([code(header.run), f", {info.get('created') or 'undated'}"])
     yield "Command", code(header.command) if header.command else "not recorded"
@@ -61,7 +60,7 @@ def _mapping(found: object) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _judge(subject: Subject, judge: object) -> Iterator[tuple[str, str]]:
+def _judge(subject: PageContent, judge: object) -> Iterator[tuple[str, str]]:
     judging = subject.summary.judging
     if judge in {None, "", "rules"}:
         yield "Judge", "rules alone: normalised matching of the expected answer; no model was asked"
@@ -85,34 +84,34 @@ def _repeats(repeat: int) -> str:
     return "each probe asked once" if repeat == 1 else f"each probe asked {repeat} times"
 
 
-def _counts(subject: Subject) -> Iterator[str]:
+def _counts(subject: PageContent) -> Iterator[str]:
     for board in subject.summary.boards:
         yield (
-            f"{board.dataset or 'scenarios'} at {numbers.budget(board.budget)}:"
+            f"{board.dataset or 'scenarios'} at {number_format.budget(board.budget)}:"
             f" {board.probes:,}, {board.answerable:,} answerable,"
             f" in {board.scenarios:,}"
         )
 
 
-def _unscored(subject: Subject) -> str:
+def _unscored(subject: PageContent) -> str:
     errors = sum(c.counts.get("errors", 0) for c in subject.run.cases)
     asked = sum(c.counts.get("probes", 0) for c in subject.run.cases)
     if not asked:
         return "nothing was asked"
-    return f"{errors:,} of {asked:,} probes ({numbers.share(errors / asked)})"
+    return f"{errors:,} of {asked:,} probes ({number_format.share(errors / asked)})"
 
 
-def _test(subject: Subject) -> str:
+def _test(subject: PageContent) -> str:
     gate = _mapping(subject.settings.get("gate"))
     confidence = float(gate.get("confidence", 0.95))
     margin = float(gate.get("margin", 0.02))
     return (
         f"paired by probe; bootstrap within scenarios, {confidence:.0%} intervals; Holm's"
-        f" correction over everything compared; margin {numbers.share(margin)}"
+        f" correction over everything compared; margin {number_format.share(margin)}"
     )
 
 
-def _seen(subject: Subject) -> Iterator[tuple[str, str]]:
+def _seen(subject: PageContent) -> Iterator[tuple[str, str]]:
     found = subject.summary.comparison
     said = [s for s in sizes(found) if "drop" in s] if found else []
     yield "Smallest visible drop", "; ".join(said) or "not known: compared with no baseline"
@@ -131,7 +130,7 @@ def _versions(info: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {version}" for name, version in known.items()) or "not recorded"
 
 
-def _fingerprints(subject: Subject) -> Markup:
+def _fingerprints(subject: PageContent) -> Markup:
     info = subject.run.info
     kinds = (("scenario", "scenarios"), ("strategy", "strategies"))
     found = [(kind, n, s) for kind, key in kinds for n, s in _mapping(info.get(key)).items()]

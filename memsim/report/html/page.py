@@ -9,24 +9,23 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from memsim.errors import RunFolderError
-from memsim.report.html.cases import cases, cases_of
-from memsim.report.html.checked import invariants
-from memsim.report.html.forgotten import forgotten, grid
-from memsim.report.html.leaks import leakage
-from memsim.report.html.markup import Markup, element, joined
+from memsim.report.html.cost_section import spending
+from memsim.report.html.fact_loss import forgotten_facts, grid
+from memsim.report.html.invariant_section import invariants
+from memsim.report.html.leaderboard import baseline, leaderboard, trade_off, verdict
+from memsim.report.html.leakage_section import leakage
+from memsim.report.html.markup import Markup, data_blocks, element, joined
 from memsim.report.html.method import method
-from memsim.report.html.packing import blocks
+from memsim.report.html.missed_probes import cases, cases_of
+from memsim.report.html.page_content import PageContent, section
 from memsim.report.html.pictures import colours, figure
-from memsim.report.html.spent import spending
-from memsim.report.html.standing import baseline, leaderboard, trade_off, verdict
-from memsim.report.html.subject import Subject, section
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memsim.report.fragment import Fragment
     from memsim.report.frames import Frames
-    from memsim.report.rows import Summary
+    from memsim.report.html.page_content import Fragment
+    from memsim.report.run_summary import RunSummary
     from memsim.runs import Run
 
 NAME = "report.html"
@@ -48,7 +47,7 @@ NAMES = {
 """What the page's own list of contents calls each section."""
 
 
-def save_page(run: Run, summary: Summary, viewer: Fragment | None = None) -> Path:
+def save_page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> Path:
     """Write `report.html` into a run's folder.
 
     Args:
@@ -68,7 +67,7 @@ def save_page(run: Run, summary: Summary, viewer: Fragment | None = None) -> Pat
     return path
 
 
-def page(run: Run, summary: Summary, viewer: Fragment | None = None) -> str:
+def page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> str:
     """The whole page, the same for the same run.
 
     Args:
@@ -83,14 +82,14 @@ def page(run: Run, summary: Summary, viewer: Fragment | None = None) -> str:
 
     frames = Frames(run)
     plots = _drawn(run, summary, frames)
-    subject = Subject(run=run, summary=summary, plots=plots, viewer=viewer, frames=frames)
+    subject = PageContent(run=run, summary=summary, plots=plots, viewer=viewer, frames=frames)
     found = cases_of(subject)
     sections = [
         verdict(subject),
         leaderboard(subject),
         trade_off(subject),
         baseline(subject),
-        forgotten(subject),
+        forgotten_facts(subject),
         spending(subject),
         leakage(subject),
         grid(subject),
@@ -100,11 +99,11 @@ def page(run: Run, summary: Summary, viewer: Fragment | None = None) -> str:
         method(subject),
     ]
     body = joined([_top(subject), _contents(viewer), _main(sections), _foot(subject)])
-    data = joined([found.data(), blocks(viewer.data if viewer else {})])
+    data = joined([found.data(), data_blocks(viewer.data if viewer else {})])
     return _document(subject, body, data, viewer)
 
 
-def viewer_page(run: Run, summary: Summary, viewer: Fragment) -> str:
+def viewer_page(run: Run, summary: RunSummary, viewer: Fragment) -> str:
     """A page of the replay viewer alone, for what has no room in the whole one.
 
     Args:
@@ -112,12 +111,12 @@ def viewer_page(run: Run, summary: Summary, viewer: Fragment) -> str:
         summary: its numbers.
         viewer: the replay viewer.
     """
-    subject = Subject(run=run, summary=summary, viewer=viewer)
+    subject = PageContent(run=run, summary=summary, viewer=viewer)
     body = joined([_top(subject), _main(_viewer(viewer)), _foot(subject)])
-    return _document(subject, body, blocks(viewer.data), viewer)
+    return _document(subject, body, data_blocks(viewer.data), viewer)
 
 
-def _drawn(run: Run, summary: Summary, frames: Frames) -> dict[str, Markup]:
+def _drawn(run: Run, summary: RunSummary, frames: Frames) -> dict[str, Markup]:
     from memsim.report.plots import pictures
 
     with warnings.catch_warnings():
@@ -133,7 +132,7 @@ def _viewer(viewer: Fragment | None) -> list[Markup]:
     return [section("viewer", title, question, Markup(viewer.html), css="viewer")]
 
 
-def _top(subject: Subject) -> Markup:
+def _top(subject: PageContent) -> Markup:
     header = subject.summary.header
     button = element(
         "button",
@@ -165,12 +164,12 @@ def _main(sections: list[Markup]) -> Markup:
     return element("main", *sections, id="main", tabindex=-1)
 
 
-def _foot(subject: Subject) -> Markup:
+def _foot(subject: PageContent) -> Markup:
     made = f"Made by memsim {subject.summary.header.version} from the records of this run alone."
     return element("footer", element("p", made))
 
 
-def _document(subject: Subject, body: Markup, data: Markup, viewer: Fragment | None) -> str:
+def _document(subject: PageContent, body: Markup, data: Markup, viewer: Fragment | None) -> str:
     styles = [_asset("page.css"), colours(body), viewer.css if viewer else ""]
     style = "\n".join(part.strip() for part in styles if part.strip()) + "\n"
     scripts = [_asset(name) for name in SCRIPTS]

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from memsim.report.html.markup import Markup, element, legible
-from memsim.report.html.tables import scrolling
+from memsim.report.html.markup import Markup, element, legible, scrolling
 
 if TYPE_CHECKING:
     from memsim.report.plots.style import Picture

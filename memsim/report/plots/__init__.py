@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.report.frames import Frames
-from memsim.report.plots.against import forest
+from memsim.report.plots.baseline_change import forest
 from memsim.report.plots.breakdown import heat_map, leakage_matrix, needle_grid
 from memsim.report.plots.cost import context_over_time, spend
-from memsim.report.plots.forgetting import forgetting_curve, survival, whereabouts
-from memsim.report.plots.material import Material
-from memsim.report.plots.style import Picture, styled
+from memsim.report.plots.fact_loss import forgetting_curve, survival, whereabouts
+from memsim.report.plots.style import Picture, PlotMaterial, styled
 from memsim.report.plots.tradeoff import budget_sweep, trade_off
 
 if TYPE_CHECKING:
-    from memsim.report.rows import Summary
+    from memsim.report.run_summary import RunSummary
     from memsim.runs import Run
 
-Draw = Callable[[Material], Picture | None]
+Draw = Callable[[PlotMaterial], Picture | None]
 
 PLOTS: tuple[Draw, ...] = (
     trade_off,
@@ -42,7 +41,7 @@ FORMATS = ("svg", "png")
 DPI = 150
 
 
-def pictures(run: Run, summary: Summary, frames: Frames | None = None) -> Iterator[Picture]:
+def pictures(run: Run, summary: RunSummary, frames: Frames | None = None) -> Iterator[Picture]:
     """Every plot for which the run has numbers, in order.
 
     Args:
@@ -53,7 +52,7 @@ def pictures(run: Run, summary: Summary, frames: Frames | None = None) -> Iterat
     Raises:
         RunFolderError: its records are damaged.
     """
-    material = Material(summary=summary, frames=frames or Frames(run))
+    material = PlotMaterial(summary=summary, frames=frames or Frames(run))
     with styled():
         for draw in PLOTS:
             picture = draw(material)
@@ -62,7 +61,7 @@ def pictures(run: Run, summary: Summary, frames: Frames | None = None) -> Iterat
 
 
 def save_pictures(
-    run: Run, summary: Summary, folder: Path, *, formats: Sequence[str] = FORMATS
+    run: Run, summary: RunSummary, folder: Path, *, formats: Sequence[str] = FORMATS
 ) -> tuple[tuple[Picture, tuple[Path, ...]], ...]:
     """Draw every plot into a folder, the same bytes for the same run.
 

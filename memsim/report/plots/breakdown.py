@@ -13,8 +13,8 @@ from memsim.report.plots.style import HALF_PAGE, Picture, share
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from memsim.report.plots.material import Material
-    from memsim.report.rows import Matrix
+    from memsim.report.plots.style import PlotMaterial
+    from memsim.report.run_summary import Matrix
 
 LOW_TO_HIGH = LinearSegmentedColormap.from_list("recall", ["#fbf3e4", "#7fb8ad", "#0b5d6b"])
 VERDICTS = {"safe": "#cfe8dd", "leak": "#d55e00", "invalid": "#f6e3b4", "n/a": "#f2f2f2"}
@@ -23,7 +23,7 @@ REPORTED = "#f4b183"
 DEPTHS = 10
 
 
-def heat_map(material: Material) -> Picture | None:
+def heat_map(material: PlotMaterial) -> Picture | None:
     """Recall by scenario, or by what a dataset calls its questions, and strategy."""
     board = material.board
     matrix = _matrix(material)
@@ -43,7 +43,7 @@ def heat_map(material: Material) -> Picture | None:
     return Picture(name="heat-map", title=f"Recall by {matrix.by}", caption=caption, figure=figure)
 
 
-def needle_grid(material: Material) -> Picture | None:
+def needle_grid(material: PlotMaterial) -> Picture | None:
     """Recall by where in the conversation a fact was said, as a share of its length."""
     probes = material.shown(material.frames.probes)
     probes = probes[probes["recall"].notna() & probes["said"].notna() & (probes["control"] == "")]
@@ -77,7 +77,7 @@ def needle_grid(material: Material) -> Picture | None:
     )
 
 
-def leakage_matrix(material: Material) -> Picture | None:
+def leakage_matrix(material: PlotMaterial) -> Picture | None:
     """Leaks out of eligible attempts by channel and strategy."""
     boards = material.summary.leakage
     if not boards:
@@ -129,7 +129,7 @@ def leakage_matrix(material: Material) -> Picture | None:
     return Picture(name="leakage", title="Who sees what", caption=caption, figure=figure)
 
 
-def _matrix(material: Material) -> Matrix | None:
+def _matrix(material: PlotMaterial) -> Matrix | None:
     board = material.board
     found = {m.by: m for m in board.matrices} if board else {}
     return next((found[by] for by in ("scenario", "category", "ability") if by in found), None)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from memsim.report.plots.material import Material
+    from memsim.report.plots.style import PlotMaterial
 
 MOST_PANELS = 8
 COLUMNS = 2
@@ -34,7 +34,7 @@ PHASES = {
 }
 
 
-def context_over_time(material: Material) -> Picture | None:
+def context_over_time(material: PlotMaterial) -> Picture | None:
     """Tokens of what was sent, by section and turn, for the scenario with most compactions."""
     turns = material.shown(material.frames.turns)
     turns = turns[(turns["control"] == "") & (turns["repeat"] == 0)]
@@ -93,7 +93,7 @@ def context_over_time(material: Material) -> Picture | None:
     )
 
 
-def spend(material: Material) -> Picture | None:
+def spend(material: PlotMaterial) -> Picture | None:
     """Tokens per turn by what they were spent on."""
     turns = material.shown(material.frames.turns)
     turns = turns[turns["control"] == ""]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from memsim.config import show_budget
-from memsim.report.plots.labels import Spot, placed
 from memsim.report.plots.style import (
     CONTROL,
     FAINT,
@@ -25,11 +25,128 @@ from memsim.report.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from memsim.report.plots.material import Material
-    from memsim.report.rows import Row
+    from memsim.report.plots.style import PlotMaterial
+    from memsim.report.run_summary import BoardRow
 
 
-def trade_off(material: Material) -> Picture | None:
+# Puts names beside points so that none lies upon a point, a line or another name.
+
+
+LETTER, LINE = 0.0132, 0.046
+"""What a letter and a line of a name take up."""
+AROUND = (0.012, 0.022)
+"""Half the width and half the height of a point's mark."""
+BESIDE = 0.017
+"""From the middle of a point to its name."""
+ROUNDS = 4
+"""How often each name may move once the others stand."""
+
+_UP = (0.0, 0.03, -0.03, 0.05, -0.05, 0.075, -0.075, 0.1, -0.1, 0.14, -0.14)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelBox:
+    """A part of the axes."""
+
+    left: float
+    right: float
+    low: float
+    high: float
+
+    def shared(self, other: LabelBox) -> float:
+        """What both cover."""
+        wide = min(self.right, other.right) - max(self.left, other.left)
+        tall = min(self.high, other.high) - max(self.low, other.low)
+        return max(0.0, wide) * max(0.0, tall)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelPoint:
+    """A point with its name.
+
+    Attributes:
+        x, y: of the point.
+        low, high: ends of its interval; the same as `y` where it has none.
+    """
+
+    name: str
+    x: float
+    y: float
+    low: float
+    high: float
+
+    @property
+    def mark(self) -> LabelBox:
+        """What the point itself covers."""
+        wide, tall = AROUND
+        return LabelBox(
+            left=self.x - wide, right=self.x + wide, low=self.y - tall, high=self.y + tall
+        )
+
+    @property
+    def line(self) -> LabelBox:
+        """What its interval covers."""
+        return LabelBox(left=self.x - 0.003, right=self.x + 0.003, low=self.low, high=self.high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelPlace:
+    """Where a name stands.
+
+    Attributes:
+        box: that it covers.
+        cost: of the place alone: how far it is from where one would look first.
+        far: whether a line has to lead to it.
+    """
+
+    box: LabelBox
+    cost: float
+    far: bool
+
+    @property
+    def middle(self) -> float:
+        """Of its height."""
+        return (self.box.low + self.box.high) / 2
+
+
+def placed(spots: Sequence[LabelPoint]) -> list[LabelPlace]:
+    """A place for the name of each point, in their order."""
+    choices = [list(_choices(spot)) for spot in spots]
+    found = [options[0] for options in choices]
+    done: list[int] = []
+    for turn in range(ROUNDS):
+        for n, options in enumerate(choices):
+            others = [found[k].box for k in (done if turn == 0 else range(len(spots))) if k != n]
+            found[n] = min(options, key=lambda place: _cost(place, spots, others))
+            if turn == 0:
+                done.append(n)
+    return found
+
+
+def _choices(spot: LabelPoint) -> Iterator[LabelPlace]:
+    wide, half = LETTER * len(spot.name), LINE / 2
+    for up in _UP:
+        for side, left in ((0.0, spot.x + BESIDE), (0.4, spot.x - BESIDE - wide)):
+            at = spot.y + up
+            box = LabelBox(left=left, right=left + wide, low=at - half, high=at + half)
+            yield LabelPlace(box=box, cost=side + 12 * abs(up), far=abs(up) > 0.06)
+    for up in (0.052, -0.052):
+        at, left = spot.y + up, spot.x - wide / 2
+        box = LabelBox(left=left, right=left + wide, low=at - half, high=at + half)
+        yield LabelPlace(box=box, cost=0.8, far=False)
+
+
+def _cost(place: LabelPlace, spots: Sequence[LabelPoint], others: Iterable[LabelBox]) -> float:
+    box = place.box
+    size = (box.right - box.left) * (box.high - box.low)
+    upon = sum(bool(box.shared(spot.mark)) for spot in spots)
+    lines = sum(bool(box.shared(spot.line)) for spot in spots)
+    names = sum(box.shared(other) / size for other in others)
+    outside = box.left < 0 or box.right > 1 or box.low < 0 or box.high > 1
+    return place.cost + 6 * upon + 2 * lines + 40 * names + 50 * outside
+
+
+def trade_off(material: PlotMaterial) -> Picture | None:
     """Recall by mean tokens of the context, with the front that nothing else beats."""
     board = material.board
     if board is None:
@@ -75,7 +192,7 @@ def trade_off(material: Material) -> Picture | None:
     return Picture(name="trade-off", title="Recall against context", caption=caption, figure=figure)
 
 
-def budget_sweep(material: Material) -> Picture | None:
+def budget_sweep(material: PlotMaterial) -> Picture | None:
     """Recall by budget, one line a strategy; only where several budgets were played."""
     boards = material.boards
     if len(boards) < 2:
@@ -116,9 +233,9 @@ def budget_sweep(material: Material) -> Picture | None:
     return Picture(name="budget-sweep", title="What budget to buy", caption=caption, figure=figure)
 
 
-def _front(rows: Sequence[Row]) -> list[Row]:
+def _front(rows: Sequence[BoardRow]) -> list[BoardRow]:
     """Those that no other row beats in both, cheapest first."""
-    front: list[Row] = []
+    front: list[BoardRow] = []
     for row in sorted(rows, key=lambda r: (_tokens(r), -_recall(r))):
         if not front or _recall(row) > _recall(front[-1]):
             front.append(row)
@@ -131,7 +248,7 @@ def _knee(points: Iterable[tuple[int, float]]) -> int:
     return next(x for x, y in known if y >= best - 0.02)
 
 
-def _cross(axes: Axes, row: Row) -> None:
+def _cross(axes: Axes, row: BoardRow) -> None:
     ink = CONTROL if row.control else colour(row.strategy)
     x, y = _tokens(row), _recall(row)
     if row.recall.low is not None and row.recall.high is not None:
@@ -141,16 +258,16 @@ def _cross(axes: Axes, row: Row) -> None:
     axes.plot([x], [y], marker=mark, markersize=size, color=ink, markerfacecolor=filling)
 
 
-def _name_points(axes: Axes, rows: Sequence[Row]) -> None:
+def _name_points(axes: Axes, rows: Sequence[BoardRow]) -> None:
     """Names beside the points, where they cover neither each other nor a point."""
     to_share = axes.transData + axes.transAxes.inverted()
 
-    def up(row: Row, value: float) -> float:
+    def up(row: BoardRow, value: float) -> float:
         return float(to_share.transform((_tokens(row), value))[1])
 
     ordered = sorted(rows, key=lambda r: (-_recall(r), r.strategy))
     spots = [
-        Spot(
+        LabelPoint(
             name=row.strategy,
             x=float(to_share.transform((_tokens(row), _recall(row)))[0]),
             y=up(row, _recall(row)),
@@ -191,11 +308,11 @@ def _log_ticks(axes: Axes, values: Sequence[float]) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _tokens(row: Row) -> float:
+def _tokens(row: BoardRow) -> float:
     return row.context_mean or 0.0
 
 
-def _recall(row: Row) -> float:
+def _recall(row: BoardRow) -> float:
     return row.recall.mean or 0.0
 
 

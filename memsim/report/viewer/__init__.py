@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memsim.report.viewer.beside import save_beside
-from memsim.report.viewer.fragment import ROOM, fragment
+from memsim.report.viewer.replay_pages import ROOM, fragment, save_beside
 
 __all__ = ["ROOM", "fragment", "save_beside"]

@@ -10,7 +10,7 @@ Line = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class PlaybackMessage:
     """A message of a case.
 
     Attributes:
@@ -31,7 +31,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ContextSection:
     """A section of a context.
 
     Attributes:
@@ -47,7 +47,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class PlaybackFrame:
     """A turn or a question, and what was sent in it.
 
     Attributes:
@@ -61,7 +61,7 @@ class Frame:
     probe: str = ""
     said: tuple[int, ...] = ()
     facts: tuple[tuple[str, int | str, str], ...] = ()
-    sent: tuple[Part, ...] | None = None
+    sent: tuple[ContextSection, ...] | None = None
 
 
 class Playback:
@@ -76,14 +76,14 @@ class Playback:
     """
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        self.messages: list[Told] = []
+        self.messages: list[PlaybackMessage] = []
         self.full: int | None = None
         self._source = lines
         self._lines: list[str] = []
         self._derived: tuple[int | str, ...] = ()
         self._last: dict[str, tuple[int, ...]] = {}
 
-    def frames(self) -> Iterator[Frame]:
+    def frames(self) -> Iterator[PlaybackFrame]:
         """Every turn and question that was kept, in order."""
         for line in self._source:
             if "full" in line:
@@ -91,12 +91,12 @@ class Playback:
             elif "turn" in line:
                 yield self._frame(line)
 
-    def _frame(self, line: Line) -> Frame:
+    def _frame(self, line: Line) -> PlaybackFrame:
         first = len(self.messages)
         for told in line.get("new", ()):
             self._hear(told)
         sent = line.get("sent")
-        return Frame(
+        return PlaybackFrame(
             turn=line["turn"],
             probe=line.get("probe", ""),
             said=tuple(range(first, first + line.get("said", 0))),
@@ -115,7 +115,7 @@ class Playback:
             quotes, (same, *rest) = made_from
             self._derived = (*self._derived[:same], *rest)
         self.messages.append(
-            Told(
+            PlaybackMessage(
                 number=len(self.messages),
                 id=name,
                 role=role,
@@ -127,9 +127,9 @@ class Playback:
             )
         )
 
-    def _context(self, sent: Sequence[Sequence[Any]]) -> tuple[Part, ...]:
+    def _context(self, sent: Sequence[Sequence[Any]]) -> tuple[ContextSection, ...]:
         parts = tuple(
-            Part(
+            ContextSection(
                 layer=layer,
                 tokens=tokens,
                 messages=tuple(self._numbers(layer, runs)),

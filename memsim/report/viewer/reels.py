@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memsim.context import SECTIONS
-from memsim.report.viewer.playback import Frame, Playback, Told
-from memsim.report.viewer.whereabouts import Sightings, Way, failed, lost_at, ways
+from memsim.report.viewer.fact_location import FactPath, Sightings, fact_paths, failed, lost_at
+from memsim.report.viewer.playback import Playback, PlaybackFrame, PlaybackMessage
 
 Line = Mapping[str, Any]
 Data = dict[str, Any]
@@ -75,7 +75,7 @@ class _Reel:
     known: int = 0
     derived: tuple[int | str, ...] = ()
 
-    def take(self, frame: Frame, playback: Playback, turn: Line | None) -> None:
+    def take(self, frame: PlaybackFrame, playback: Playback, turn: Line | None) -> None:
         start = len(self.script.messages)
         for told in playback.messages[len(self.numbers) :]:
             self.numbers.append(self._number(told, said=told.number in frame.said))
@@ -88,7 +88,7 @@ class _Reel:
             sent = [[layer(p.layer), p.tokens, self._runs(p.runs)] for p in frame.sent]
         self.frames.append([frame.turn, frame.probe, len(self.made), sent])
 
-    def _number(self, told: Told, *, said: bool) -> int:
+    def _number(self, told: PlaybackMessage, *, said: bool) -> int:
         if said and self.first:
             self.script.numbers[told.id] = len(self.script.messages)
             text, left = _cut(told.text)
@@ -100,7 +100,7 @@ class _Reel:
             return self._make(told)
         return known
 
-    def _make(self, told: Told) -> int:
+    def _make(self, told: PlaybackMessage) -> int:
         text, left = _cut(told.text)
         derived = tuple(self._place(x) for x in told.derived)
         same = 0
@@ -165,7 +165,7 @@ def reel_of(
             facts[name] = (told, value)
     if not script.turns:
         script.turns += [_bare(line) for line in turns]
-    found = ways(turns, probes, sightings.ways())
+    found = fact_paths(turns, probes, sightings.ways())
     for way in found:
         way.source, way.value = facts.get(way.name, (way.source, way.value))
     by_name = {way.name: way for way in found}
@@ -248,7 +248,7 @@ def _told(text: str) -> str:
     return f"{kept} [{left:,} more characters]" if left else kept
 
 
-def _probe(probe: Line, by_name: Mapping[str, Way], script: Script) -> Data:
+def _probe(probe: Line, by_name: Mapping[str, FactPath], script: Script) -> Data:
     kept: Data = {name: probe[name] for name in ("probe", "turn", "ask", "principal", "expect")}
     kept |= {name: probe[name] or "" for name in ("answer", "outcome", "reason", "error")}
     kept["unanswerable"] = probe["unanswerable"]
@@ -263,7 +263,7 @@ def _probe(probe: Line, by_name: Mapping[str, Way], script: Script) -> Data:
     return kept
 
 
-def _ways(found: Sequence[Way], probes: Sequence[Line], script: Script) -> list[list[object]]:
+def _ways(found: Sequence[FactPath], probes: Sequence[Line], script: Script) -> list[list[object]]:
     missed: dict[str, int] = {}
     for probe in probes:
         for piece in probe["evidence"] if failed(probe) else ():

@@ -12,11 +12,11 @@ from click.testing import CliRunner
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from memsim.cli.program import program
-from memsim.report.fragment import Fragment
-from memsim.report.gather import summarise
 from memsim.report.html.page import page, save_page
+from memsim.report.html.page_content import Fragment
+from memsim.report.summarise import summarise
 from memsim.runs import Run
-from memsim.runs.reading import open_folder
+from memsim.runs.run_reader import open_folder
 from tests.report.html.made import comparison_of, leak_board, poisoned
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")

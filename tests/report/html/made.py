@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memsim.gate.findings import Comparison, Found, Moved, Stale
-from memsim.report.leakage import LeakBoard, LeakCell, LeakGrade, LeakRow
+from memsim.gate.comparison import Comparison, MetricChange, MovedProbe, StalePart
+from memsim.report.leak_board import LeakBoard, LeakCell, LeakGrade, LeakRow
 from memsim.runs import Run
-from memsim.runs.log import outcome_entry
-from memsim.runs.reading import open_folder
+from memsim.runs.case_log import outcome_entry
+from memsim.runs.run_reader import open_folder
 from memsim.suite.cases import CaseOutcome
 from memsim.trace import json_line
 
@@ -121,7 +121,7 @@ def comparison_of(run: Run) -> Comparison:
     """What a gate might have found: the first case's first missed probe is newly lost."""
     cases = [case for case in run.cases if not case.control]
     lost = [
-        Moved(
+        MovedProbe(
             id=f"{case.key}::{line['probe']}",
             variant=f"{case.strategy}@1k",
             probe=str(line["probe"]),
@@ -137,7 +137,7 @@ def comparison_of(run: Run) -> Comparison:
         if line["outcome"] == "MISS"
     ]
     cells = [
-        Found(
+        MetricChange(
             variant=f"{case.strategy}@1k",
             metric="recall",
             word="worse" if case is cases[0] else "same",
@@ -154,7 +154,7 @@ def comparison_of(run: Run) -> Comparison:
         )
         for case in cases
     ]
-    stale = (Stale(kind="scenario", name=cases[0].scenario),)
+    stale = (StalePart(kind="scenario", name=cases[0].scenario),)
     return Comparison(base="main", now=run.id, cells=tuple(cells), stale=stale, moved=tuple(lost))
 
 

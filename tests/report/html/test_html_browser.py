@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from memsim.report import plots
-from memsim.report.gather import summarise
-from memsim.report.html import worn
+from memsim.report.html import fact_loss
 from memsim.report.html.page import page
+from memsim.report.summarise import summarise
 from memsim.report.viewer import fragment
 from memsim.runs import Run
 from tests.report.html.listening import troubles
@@ -170,8 +170,8 @@ def test_which_facts_a_second_compaction_took_is_told_by_name(
     """With the share that is left, and the way to the turn of that compaction."""
     monkeypatch.setattr(plots, "pictures", lambda *_: [])
     # In this run nothing is lost so early.
-    monkeypatch.setattr(worn, "SECOND", 12)
-    monkeypatch.setattr(worn, "AFTER", (1, 12))
+    monkeypatch.setattr(fact_loss, "SECOND", 12)
+    monkeypatch.setattr(fact_loss, "AFTER", (1, 12))
     path = tmp_path / "report.html"
     path.write_text(page(run, summarise(run), fragment(run)), encoding="utf-8")
     tab = opened(path)

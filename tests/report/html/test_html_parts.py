@@ -15,14 +15,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.errors import RunFolderError
-from memsim.report.gather import summarise
-from memsim.report.html import cases as told
-from memsim.report.html.checked import CHECKS, invariants
-from memsim.report.html.leaks import leakage
-from memsim.report.html.markup import Markup, breakable, element, legible
-from memsim.report.html.packing import PACKED, block, dumped, room_of, unpacked
+from memsim.report.html import missed_probes as told
+from memsim.report.html.invariant_section import CHECKS, invariants
+from memsim.report.html.leakage_section import leakage
+from memsim.report.html.markup import (
+    PACKED,
+    Markup,
+    breakable,
+    compact_json,
+    data_block,
+    element,
+    legible,
+    packed_size,
+    unpacked,
+)
+from memsim.report.html.page_content import PageContent, address
 from memsim.report.html.pictures import brightened, shortened
-from memsim.report.html.subject import Subject, address
+from memsim.report.summarise import summarise
 from memsim.runs import Run
 from tests.report.html.made import ATTACKS, leak_board
 
@@ -84,7 +93,7 @@ def test_attributes_are_named_as_html_names_them() -> None:
 def test_a_block_of_data_comes_back(size: int) -> None:
     """Whatever is in it, no tag stands in the block."""
     value = [*ATTACKS, "x" * size]
-    made = block("cases-0", dumped(value))
+    made = data_block("cases-0", compact_json(value))
     inside = made.partition(">")[2].removesuffix("</script>\n")
 
     assert "<" not in inside
@@ -96,22 +105,22 @@ def test_what_is_in_a_page_does_not_depend_on_how_zlib_packs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another build makes other bytes of the same data, and the same choice of what has room."""
-    text = dumped([*ATTACKS, *map(str, range(PACKED))])
-    made, room = block("cases-0", text), room_of(text)
+    text = compact_json([*ATTACKS, *map(str, range(PACKED))])
+    made, room = data_block("cases-0", text), packed_size(text)
     compress = zlib.compress
     monkeypatch.setattr(zlib, "compress", lambda data, _level: compress(data, 1))
-    other = block("cases-0", text)
+    other = data_block("cases-0", text)
 
     assert made != other
     assert unpacked(f"<p>{made}") == unpacked(f"<p>{other}")
     assert text in unpacked(other)
-    assert room == room_of(text)
+    assert room == packed_size(text)
 
 
 def test_a_block_has_a_plain_name() -> None:
     """Its name stands in an attribute and in the script."""
     with pytest.raises(ValueError, match="a block of data cannot be called"):
-        block('x"><script>', "{}")
+        data_block('x"><script>', "{}")
 
 
 def test_an_address_keeps_its_parts_apart() -> None:
@@ -138,7 +147,7 @@ def test_a_colour_is_bright_enough_for_the_dark(colour: str) -> None:
 def test_stories_take_no_more_room_than_there_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows stay; a story that is left out is counted, and said."""
     monkeypatch.setattr(told, "CHUNK", 5)
-    subject = Subject(run=run, summary=summarise(run))
+    subject = PageContent(run=run, summary=summarise(run))
     everything = told.cases_of(subject)
     found = told.Cases(_room=2000)
     for case in run.cases:
@@ -165,7 +174,7 @@ def test_a_check_that_is_none_is_refused(run: Run, checks: Path, text: str) -> N
     checks.write_text(text, encoding="utf-8")
 
     with pytest.raises(RunFolderError, match="is not what memsim check --format json prints"):
-        invariants(Subject(run=run, summary=summarise(run)))
+        invariants(PageContent(run=run, summary=summarise(run)))
 
 
 def test_only_a_counterexample_is_shown_of_what_a_check_names(
@@ -197,7 +206,7 @@ def test_only_a_counterexample_is_shown_of_what_a_check_names(
     }
     checks.write_text(json.dumps(told), encoding="utf-8")
 
-    shown = invariants(Subject(run=run, summary=summarise(run)))
+    shown = invariants(PageContent(run=run, summary=summarise(run)))
 
     assert "CASE = 1" in shown
     assert "my secret" not in shown
@@ -209,7 +218,7 @@ def test_regions_of_two_budgets_have_names_of_their_own(run: Run) -> None:
     boards = (board, replace(board, budget=4096))
     reader = Reader()
 
-    reader.feed(leakage(Subject(run=run, summary=replace(summarise(run), leakage=boards))))
+    reader.feed(leakage(PageContent(run=run, summary=replace(summarise(run), leakage=boards))))
 
     names = [attributes["aria-label"] for _, attributes in reader.tags if "role" in attributes]
     assert 4 == len(names) == len(set(names))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memsim.report.gather import summarise
-from memsim.report.html.spent import spending
-from memsim.report.html.subject import Subject
+from memsim.report.html.cost_section import spending
+from memsim.report.html.page_content import PageContent
+from memsim.report.summarise import summarise
 from memsim.runs import Run
 
 
@@ -18,7 +18,7 @@ def test_what_was_not_measured_has_no_column_of_zeros(run: Run) -> None:
     )
 
     timed, untimed, dear = (
-        spending(Subject(run=r, summary=summarise(r))) for r in (run, steady, paid)
+        spending(PageContent(run=r, summary=summarise(r))) for r in (run, steady, paid)
     )
 
     assert ">time</th>" in timed

@@ -6,25 +6,25 @@ from dataclasses import replace
 
 import pytest
 
-from memsim.report.answers import Answer, answers_of
+from memsim.report.board_tables import legend, note
 from memsim.report.boards import boards_of
-from memsim.report.gather import summarise
-from memsim.report.html.standing import leaderboard, verdict
-from memsim.report.html.subject import Subject
-from memsim.report.marks import ASCII
-from memsim.report.rows import Summary
-from memsim.report.table import legend, note
+from memsim.report.html.leaderboard import leaderboard, verdict
+from memsim.report.html.page_content import PageContent
+from memsim.report.layout import ASCII
+from memsim.report.probe_answers import ProbeAnswer, answers_of
+from memsim.report.run_summary import RunSummary
+from memsim.report.summarise import summarise
 from memsim.runs import Run
 
 
-def failing(run: Run, share: float) -> Summary:
+def failing(run: Run, share: float) -> RunSummary:
     """The run as if bm25 could not be scored on that share of its probes, those it missed first."""
     answers = list(answers_of(run))
     mine = [a for a in answers if a.strategy == "bm25:k=4" and a.answerable]
     mine.sort(key=lambda a: not a.missed)
     gone = {id(a) for a in mine[: round(share * len(mine))]}
 
-    def unscored(answer: Answer) -> Answer:
+    def unscored(answer: ProbeAnswer) -> ProbeAnswer:
         return replace(answer, outcome="ERROR", scores={}) if id(answer) in gone else answer
 
     boards = boards_of(run.cases, [unscored(a) for a in answers])
@@ -35,7 +35,7 @@ def test_what_was_scored_in_part_is_ranked_below_and_says_so(run: Run) -> None:
     """Though what was scored of it is better than all others."""
     found = failing(run, 0.5)
     (board,) = found.boards
-    subject = Subject(run=run, summary=found)
+    subject = PageContent(run=run, summary=found)
     last = [row for row in board.rows if not row.control][-1]
 
     assert "bm25:k=4" == last.strategy

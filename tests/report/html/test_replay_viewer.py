@@ -14,11 +14,11 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from memsim.report.gather import summarise
 from memsim.report.html.page import viewer_page
+from memsim.report.summarise import summarise
 from memsim.report.viewer import fragment, save_beside
 from memsim.runs import Run
-from memsim.runs.reading import open_folder
+from memsim.runs.run_reader import open_folder
 from tests.report.html.listening import troubles
 from tests.report.html.made import ATTACKS, poisoned
 

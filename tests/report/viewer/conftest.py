@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from memsim.cli.program import program
 from memsim.runs import Run
-from memsim.runs.reading import open_folder
+from memsim.runs.run_reader import open_folder
 
 SCENARIO = """memsim: 1
 name: parcel

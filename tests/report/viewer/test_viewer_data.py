@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from memsim.report.fragment import Fragment
+from memsim.report.html.page_content import Fragment
 from memsim.report.viewer import fragment
 from memsim.report.viewer.playback import Playback
 from memsim.report.viewer.reels import Script, reel_of

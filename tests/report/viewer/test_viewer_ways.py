@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memsim.report.viewer.whereabouts import Way, lost_at, place_of, ways
+from memsim.report.viewer.fact_location import FactPath, fact_paths, lost_at, place_of
 
 Line = dict[str, Any]
 
@@ -37,7 +37,7 @@ def turn(number: int, moved: str = "", event: str = "") -> Line:
 
 
 def told(turns: list[Line], *probes: Line) -> list[tuple[int, str]]:
-    (way,) = ways(turns, list(probes), [])
+    (way,) = fact_paths(turns, list(probes), [])
     return list(way.stops)
 
 
@@ -74,7 +74,7 @@ def test_the_turn_of_the_loss_is_the_last_time_it_left() -> None:
     """A fact that came back is not lost where it first went."""
     turns = [*LEFT, turn(8, "recalled"), turn(9, "absent")]
     asked = probe(20, piece(tier="store"))
-    found = {way.name: way for way in ways(turns, [asked], [])}
+    found = {way.name: way for way in fact_paths(turns, [asked], [])}
 
     assert 9 == lost_at(asked, found)
 
@@ -82,7 +82,7 @@ def test_the_turn_of_the_loss_is_the_last_time_it_left() -> None:
 def test_it_left_when_it_left_and_not_when_a_question_missed_it() -> None:
     """One question found it in the store, and a later one did not."""
     asked = [probe(9, piece("recalled")), probe(20, piece(tier="store"))]
-    found = {way.name: way for way in ways(LEFT, asked, [])}
+    found = {way.name: way for way in fact_paths(LEFT, asked, [])}
 
     assert [(1, "window"), (5, "found"), (10, "missed")] == found["f"].stops
     assert 5 == lost_at(asked[1], found)
@@ -91,7 +91,7 @@ def test_it_left_when_it_left_and_not_when_a_question_missed_it() -> None:
 def test_what_stood_in_the_context_was_not_lost() -> None:
     """The reader missed it."""
     asked = probe(9, piece("window"))
-    found = {way.name: way for way in ways(LEFT[:1], [asked], [])}
+    found = {way.name: way for way in fact_paths(LEFT[:1], [asked], [])}
 
     assert lost_at(asked, found) is None
 
@@ -99,9 +99,9 @@ def test_what_stood_in_the_context_was_not_lost() -> None:
 def test_evidence_that_no_turn_showed_is_told_by_its_questions() -> None:
     """A dataset's turns may send nothing."""
     asked = probe(9, piece(fact=None))
-    (way,) = ways([turn(1)], [asked], [])
+    (way,) = fact_paths([turn(1)], [asked], [])
 
-    assert Way(name="m1", source="m1", stops=[(1, "lost")]) == way
+    assert FactPath(name="m1", source="m1", stops=[(1, "lost")]) == way
     assert 1 == lost_at(asked, {"m1": way})
 
 

@@ -1,0 +1,229 @@
+"""`memsim list`: what there is to run, with what, and what has been run; executes no strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memsim.cli.saved_runs import reports_folder
+from memsim.cli.terminal import Terminal
+from memsim.discovery import Found, Project, builtin_folder, find_project, find_strategies
+from memsim.errors import RunFolderError, ScenarioError
+from memsim.report import number_format
+from memsim.report.layout import Column, TextLine, Tone, lay_out
+from memsim.scenario.files import one_line
+
+if TYPE_CHECKING:
+    from memsim.runs import Run
+    from memsim.scenario.outline import Outline
+
+_USUAL = ("scenarios", "strategies", "datasets")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListView:
+    """What is looked at, and how closely."""
+
+    project: Project
+    terminal: Terminal
+    detailed: bool
+    everything: bool
+
+    def table(self, columns: Sequence[Column], rows: Sequence[_Row]) -> Iterator[TextLine]:
+        """Rows under heads, or the word none."""
+        if rows:
+            yield from lay_out(columns, rows, self.terminal.width).lines
+        else:
+            yield TextLine(text="  none", tone="dim")
+
+
+_Row = tuple[Sequence[str], Tone]
+
+
+@click.command(
+    "list",
+    epilog="""\b
+Examples:
+  memsim list
+  memsim list strategies""",
+)
+@click.argument(
+    "kind",
+    required=False,
+    type=click.Choice(["scenarios", "strategies", "metrics", "runs", "datasets"]),
+)
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Parameters as well, and the tests of reproduced systems."
+)
+def command(kind: str | None, verbose: bool) -> None:
+    """List scenarios, strategies, metrics, runs or datasets.
+
+    Without a word: scenarios, strategies and datasets. No strategy file is executed.
+    """
+    terminal = Terminal.of_process()
+    view = ListView(
+        project=find_project(),
+        terminal=terminal,
+        detailed=verbose or kind is not None,
+        everything=verbose,
+    )
+    for place, name in enumerate([kind] if kind else _USUAL):
+        if place:
+            terminal.say()
+        heading = TextLine(text=name, tone="head")
+        terminal.say_lines([heading, *_SECTIONS[name](view)])
+
+
+def _scenarios(view: ListView) -> Iterator[TextLine]:
+    rows: list[_Row] = []
+    problems: list[str] = []
+    for path, found, origin in _found_scenarios(view.project):
+        shown = view.project.show(path)
+        try:
+            one_line(shown)
+        except ScenarioError as error:
+            problems.append(str(error))
+            continue
+        if isinstance(found, ScenarioError):
+            told = ScenarioError(found.message, path=shown, line=found.line, hint=found.hint)
+            problems.append(str(told))
+        else:
+            rows.append((_scenario_cells(found, shown, origin), ""))
+    columns = [
+        Column(head="scenario", right=False),
+        Column(head="turns"),
+        Column(head="probes"),
+        Column(head="from", right=False, rank=2),
+        Column(head="about", right=False, rank=1, clip=True),
+    ]
+    yield from view.table(columns, rows)
+    yield from _told(problems)
+
+
+def _told(problems: Sequence[str]) -> Iterator[TextLine]:
+    """What is wrong with files that offer nothing, in full."""
+    for problem in problems:
+        yield TextLine(text=f"  {problem}", tone="bad")
+
+
+def _found_scenarios(project: Project) -> Iterator[tuple[Path, Outline | ScenarioError, str]]:
+    from memsim.scenario.outline import outlines
+
+    seen: set[Path] = set()
+    own = [(project.root / "scenarios", "project")] if project.root else []
+    for folder, origin in (*own, (builtin_folder("scenarios"), "built-in")):
+        if folder.resolve() not in seen and folder.is_dir():
+            seen.add(folder.resolve())
+            for path, found in outlines(folder):
+                yield path, found, origin
+
+
+def _scenario_cells(found: Outline, shown: str, origin: str) -> tuple[str, ...]:
+    name = shown if found.name == Path(shown).stem else f"{shown}::{found.name}"
+    return name, number_format.count(found.turns), str(found.probes), origin, found.about
+
+
+def _strategies(view: ListView) -> Iterator[TextLine]:
+    everything = find_strategies(view.project)
+    strategies = [found for found in everything if not found.problem]
+    rows: list[_Row] = [(_strategy_cells(found), "") for found in strategies]
+    columns = [
+        Column(head="strategy", right=False),
+        Column(head="from", right=False, rank=2),
+        Column(head="about", right=False, rank=1, clip=True),
+    ]
+    lines = list(view.table(columns, rows))
+    yield lines[0]
+    for found, line in zip(strategies, lines[1:], strict=bool(strategies)):
+        yield line
+        if view.detailed:
+            yield from _parameters(found)
+        if view.everything:
+            yield from _fidelity(found)
+    yield from _told([found.problem for found in everything if found.problem])
+
+
+def _strategy_cells(found: Found) -> tuple[str, ...]:
+    where = f"{found.origin}, over the {found.shadows} one" if found.shadows else found.origin
+    return found.name, where, found.doc
+
+
+def _parameters(found: Found) -> Iterator[TextLine]:
+    given = [p.name if p.default is None else f"{p.name}={p.default}" for p in found.params]
+    wide = max(map(len, given), default=0)
+    for text, param in zip(given, found.params, strict=True):
+        yield TextLine(text=f"      {text:<{wide}}  {param.doc or param.annotation}", tone="dim")
+
+
+def _fidelity(found: Found) -> Iterator[TextLine]:
+    if not found.fidelity:
+        return
+    tests = f"tests/fidelity/test_{found.name}.py"
+    yield TextLine(text=f"      {len(found.fidelity)} statements, each held by a test of {tests}:")
+    for statement, test in found.fidelity:
+        yield TextLine(text=f"        {statement} -> {test}", tone="dim")
+
+
+def _metrics(view: ListView) -> Iterator[TextLine]:
+    from memsim.leakage.scores import LEAKAGE
+    from memsim.scoring.metrics import JUDGED, METRICS
+
+    known = {**METRICS, **JUDGED, **LEAKAGE}
+    rows: list[_Row] = [((name, m.unit, m.better, m.about), "") for name, m in known.items()]
+    columns = [
+        Column(head="metric", right=False),
+        Column(head="in", right=False, rank=3),
+        Column(head="better", right=False, rank=2),
+        Column(head="what it is", right=False, rank=1, clip=True),
+    ]
+    yield from view.table(columns, rows)
+
+
+def _runs(view: ListView) -> Iterator[TextLine]:
+    from memsim.runs import list_runs, load_run
+
+    reports = reports_folder(view.project)
+    rows: list[_Row] = []
+    for folder in list_runs(reports):
+        try:
+            rows.append((_run_cells(load_run(folder, reports)), ""))
+        except RunFolderError as error:
+            rows.append(((folder.name, "", "", str(error)), "bad"))
+    columns = [
+        Column(head="run", right=False),
+        Column(head="cases"),
+        Column(head="exit"),
+        Column(head="what came of it", right=False, rank=1, clip=True),
+    ]
+    yield from view.table(columns, rows)
+
+
+def _run_cells(run: Run) -> tuple[str, ...]:
+    info: Mapping[str, Any] = run.info
+    planned = len(info.get("cases", ()))
+    cases = f"{len(run.cases):,} of {planned:,}" if len(run.cases) < planned else f"{planned:,}"
+    if not run.finished:
+        return run.id, cases, "", "unfinished: the same command continues it"
+    return run.id, cases, str(info.get("exit", "")), str(info.get("verdict", ""))
+
+
+def _datasets(_view: ListView) -> Iterator[TextLine]:
+    from memsim.leakage.families import CHANNELS
+    from memsim.scenario.datasets import DATASETS
+
+    for name in sorted(DATASETS):
+        yield TextLine(text=f"  {name}   memsim run {name} --data PATH")
+    yield TextLine(text=f"  leakage   memsim run leakage -k L7   ({len(CHANNELS)} channels)")
+
+
+_SECTIONS: Mapping[str, Callable[[ListView], Iterator[TextLine]]] = {
+    "scenarios": _scenarios,
+    "strategies": _strategies,
+    "metrics": _metrics,
+    "runs": _runs,
+    "datasets": _datasets,
+}

@@ -1,0 +1,262 @@
+"""What `memsim memory` looks into: a saved memory, or a workspace of PRX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from memsim.cli.terminal import printable
+from memsim.errors import ModelError, UsageError
+from memsim.memory.assembly import SEARCHED
+from memsim.memory.canonical import canonical
+from memsim.memory.conversation import Conversation
+from memsim.memory.derived import Erased, original_of
+from memsim.memory.entry import LAYERS, Entry
+from memsim.memory.layers.episodic import passage_of
+from memsim.memory.saved import open_memory
+from memsim.memory.systems.prx.workspace import find_workspace
+from memsim.memory.working import TTL
+from memsim.message import EPOCH
+
+if TYPE_CHECKING:
+    from memsim.memory.audit import Outcome
+    from memsim.memory.saved import SavedMemory
+    from memsim.memory.state import JSON
+
+
+# Working memory as entries, so that whoever looks into a memory sees it beside the rest.
+
+
+WORKING = "working"
+"""The layer, and the category that a filter knows it by."""
+
+
+def working_entries(memory: SavedMemory, who: str | None) -> Iterator[Entry]:
+    """What conversations have at hand: an entry for each field, dated when it was last used.
+
+    Args:
+        memory: whose working memory.
+        who: under access control only what is theirs; None for everybody's.
+    """
+    saved: Any = memory.working.save()
+    for principal, session, document in saved:
+        if memory.options.acl and who not in {None, principal}:
+            continue
+        for name in memory.working.peek(Conversation(principal, session), memory.now()):
+            yield _entry(principal, session, name, document)
+
+
+def drop_working_entry(memory: SavedMemory, who: str, key: str) -> Erased:
+    """Remove a principal's own field by a key of `working_entries`; return what there was."""
+    for entry in working_entries(memory, who):
+        if (entry.owner, entry.key) == (who, key):
+            names = {key.partition("\n")[0]}
+            memory.working.remove(Conversation(who, entry.session), names, memory.now())
+            # Of no message: what else is to go with whatever is forgotten, and it is kept.
+            rest = memory.forget(who, ())
+            return Erased(entries=(entry,), beside=rest.beside)
+    return Erased()
+
+
+def _entry(principal: str, session: str, name: str, document: Any) -> Entry:  # noqa: ANN401 - as saved
+    value, until = document["fields"][name], document["until"]
+    used = EPOCH if until is None else datetime.fromisoformat(until) - TTL
+    return Entry(
+        key=f"{name}\n{session}",
+        text=value if isinstance(value, str) else canonical(value),
+        owner=principal,
+        layer="working",
+        category=WORKING,
+        session=session,
+        created=used,
+        updated=used,
+    )
+
+
+KEEPER = "keeper"
+"""Who asks where nobody has to say who they are."""
+
+
+class MemoryView(Protocol):
+    """A memory that is looked into; None as who asks is its keeper, who sees everything."""
+
+    @property
+    def acl(self) -> bool:
+        """Whether everybody is shown only what they may see."""
+        ...
+
+    def entries(self, who: str | None) -> Iterable[Entry]:
+        """Every entry that somebody may see, oldest first."""
+        ...
+
+    def search(
+        self, query: str, who: str | None, category: str | None, limit: int
+    ) -> Sequence[tuple[Entry, float]]:
+        """Entries that speak to a query, best first, each with its score."""
+        ...
+
+    def get(self, who: str | None, key: str) -> Entry | None:
+        """The entry with a key: one's own, else one that one may see."""
+        ...
+
+    def forget(self, who: str, key: str) -> Erased:
+        """Erase somebody's entry with a key; all that went."""
+        ...
+
+    def note(
+        self,
+        tool: str,
+        who: str | None,
+        *,
+        outcome: Outcome = "allowed",
+        key: str = "",
+        category: str = "",
+    ) -> None:
+        """Note who did what."""
+        ...
+
+    def keepers(self) -> dict[str, JSON]:
+        """What is told of the whole to its keeper."""
+        ...
+
+    def close(self) -> None:
+        """Release it."""
+        ...
+
+
+def look_into(
+    path: Path, *, wait: float, readonly: bool, tell: Callable[[str], None]
+) -> MemoryView:
+    """What a path names.
+
+    Args:
+        path: of a memory or a workspace.
+        wait: seconds to wait for another process.
+        readonly: whether it is only looked into.
+        tell: takes what whoever looks has to know besides.
+
+    Raises:
+        StoreError: it cannot be opened.
+        StateError: it is neither, or damaged.
+    """
+    found = find_workspace(path, now=_now, wait=wait)
+    return found or SavedMemoryView(open_memory(path, now=_now, wait=wait, readonly=readonly), tell)
+
+
+def matching_entries(memory: MemoryView, who: str | None, word: str) -> list[Entry]:
+    """The entries that a word on a command line names, of one owner; none where there are none.
+
+    That with this key; else what is printed so; else what is kept of the message of that id, which
+    of a long one is its passages, in their order. One's own come before all that others share.
+    """
+    entry = memory.get(who, word)
+    if entry is not None and who in {None, entry.owner}:
+        return [entry]
+    seen = [*memory.entries(who)]
+    ways = [
+        [e for e in seen if word in {e.key, printable(e.key)}],
+        [e for e in seen if original_of(e) == word],
+    ]
+    own = ([e for e in found if e.owner == who] for found in ways)
+    found = next(filter(None, (*own, [entry] if entry else [], *ways)), [])
+    of_one = (e for e in found if e.owner == found[0].owner)
+    return sorted(of_one, key=lambda e: passage_of(e) or 0)
+
+
+class SavedMemoryView:
+    """A saved memory.
+
+    Args:
+        memory: it; closed with this.
+        tell: takes what whoever looks has to know besides.
+    """
+
+    def __init__(self, memory: SavedMemory, tell: Callable[[str], None]) -> None:
+        self._memory = memory
+        self._tell = tell
+
+    @property
+    def acl(self) -> bool:
+        """As `MemoryView`."""
+        return self._memory.options.acl
+
+    def entries(self, who: str | None) -> Iterator[Entry]:
+        """As `MemoryView`; what conversations have at hand comes last."""
+        yield from self._memory.entries(who)
+        yield from working_entries(self._memory, who)
+
+    def search(
+        self, query: str, who: str | None, category: str | None, limit: int
+    ) -> Sequence[tuple[Entry, float]]:
+        """As `MemoryView`: by words and by meaning; by words where no embedder can be had."""
+        asker = who or KEEPER
+        try:
+            found = self._memory.search(query, principal=asker, category=category, k=limit)
+        except (ModelError, UsageError) as error:
+            self._tell(f"found by words alone: {error}")
+            return self._by_words(query, asker, category, limit)
+        return [(f.entry, f.score) for f in found]
+
+    def _by_words(
+        self, query: str, asker: str, category: str | None, limit: int
+    ) -> list[tuple[Entry, float]]:
+        vault = self._memory.vault
+        categories = () if category is None else (category,)
+        where = vault.where(asker, layers=SEARCHED, categories=categories)
+        scores = {hit.id: hit.score for hit in vault.lexical(query, where, limit)}
+        return [(entry, scores[entry.id]) for entry in vault.fetch([*scores], where)]
+
+    def get(self, who: str | None, key: str) -> Entry | None:
+        """As `MemoryView`; long-term memory comes first."""
+        order = ("long_term", *(layer for layer in LAYERS if layer != "long_term"))
+        vault = self._memory.vault
+        found = (vault.get(who or KEEPER, key, layer=layer) for layer in order)  # type: ignore[arg-type]
+        return next((entry for entry in found if entry is not None), None)
+
+    def forget(self, who: str, key: str) -> Erased:
+        """As `MemoryView`; with an entry of another layer go the messages that it came from."""
+        erased = self._memory.forget_key(who, key)
+        if erased.entries:
+            return erased
+        for layer in LAYERS:
+            entry = self._memory.vault.own(who, layer, key)
+            if entry is not None:
+                erased = self._memory.forget(who, entry.sources)
+                alone = (entry,) if self._memory.vault.erase([entry.id]) else ()
+                return replace(erased, entries=(*erased.entries, *alone))
+        return drop_working_entry(self._memory, who, key)
+
+    def note(
+        self,
+        tool: str,
+        who: str | None,
+        *,
+        outcome: Outcome = "allowed",
+        key: str = "",
+        category: str = "",
+    ) -> None:
+        """As `MemoryView`."""
+        who = who or ""
+        self._memory.audited(tool, principal=who, outcome=outcome, key=key, category=category)
+
+    def keepers(self) -> dict[str, JSON]:
+        """As `MemoryView`."""
+        memory = self._memory
+        embedded = memory.vault.store.embedded
+        return {
+            "conversations": sum(1 for _ in memory.conversations),
+            "audit_records": memory.audit.head().number,
+            "embedder": embedded.name if embedded else None,
+            "bytes": sum(p.stat().st_size for p in memory.folder.rglob("*") if p.is_file()),
+        }
+
+    def close(self) -> None:
+        """As `MemoryView`."""
+        self._memory.close()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

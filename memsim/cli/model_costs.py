@@ -1,0 +1,151 @@
+"""What `memsim run` has to do with money: keys, caps, what calls came to, and what they would."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memsim.cli.run_options import is_given
+from memsim.models.access import NOTHING, Spent, added
+from memsim.models.refs import LiveRef, is_asked, read_embedder, read_judge, read_model
+from memsim.report import number_format
+from memsim.report.layout import TextLine
+
+if TYPE_CHECKING:
+    from memsim.config import Settings
+    from memsim.executors import Executor, Outcomes, PlayCase
+    from memsim.models.live.pricing import Price
+    from memsim.suite import CaseSpec, Plan
+
+_FLAGS = (("record", "--record"), ("live", "--live"), ("max_cost", "--max-cost"))
+
+
+def check_live_flags(ctx: click.Context, settings: Settings) -> None:
+    """Refuse flags of live models where the model is none.
+
+    Raises:
+        click.UsageError: there is such a flag.
+    """
+    if is_asked(settings.model, settings.embedder, settings.judge):
+        return
+    for name, flag in _FLAGS:
+        if is_given(ctx, name) and not (name == "record" and settings.record == "none"):
+            model = settings.model
+            raise click.UsageError(f"{flag} is for live models, and the model is {model}", ctx)
+
+
+@contextmanager
+def with_provider_access(plan: Plan) -> Iterator[Plan]:
+    """The plan with what its cases need to ask a provider, once it is sure that they can.
+
+    Raises:
+        RefError: the provider is unknown, its key is absent, or a cap cannot be kept.
+        CassetteError: recordings cannot be written.
+    """
+    settings, access = plan.settings, plan.cases[0].access
+    parts = (settings.model, settings.embedder, settings.judge)
+    if access.mode == "none" or not is_asked(*parts):
+        yield plan
+        return
+    from memsim.models.opening import check_live
+
+    check_live(settings.model, settings.embedder, access, settings.judge)
+    if access.cap is None:
+        yield plan
+        return
+    with tempfile.TemporaryDirectory(prefix="memsim-") as folder:
+        with_ledger = replace(access, ledger=Path(folder) / "spent")
+        cases = tuple(replace(case, access=with_ledger) for case in plan.cases)
+        yield replace(plan, cases=cases)
+
+
+class CostTally:
+    """An executor that adds up what the calls of its cases came to.
+
+    Args:
+        executor: plays the cases.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self.spent = NOTHING
+
+    def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
+        """Play the cases, as the executor does."""
+        with closing(self._executor.run(specs, play)) as outcomes:
+            for place, outcome in outcomes:
+                self.spent = added(self.spent, outcome.spent)
+                yield place, outcome
+
+
+def spent_line(spent: Spent, settings: Settings) -> str:
+    """What the calls came to, in one line; empty where there was none."""
+    from memsim.models.live.spending import dollars
+
+    parts = []
+    if spent.asked:
+        known = None not in _prices(settings).values()
+        price = f" for {dollars(spent.cost)}" if known else ", at a price that is not known"
+        parts.append(f"{number_format.plural(spent.asked, 'call')} asked{price}")
+    if spent.replayed:
+        parts.append(f"{spent.replayed:,} replayed")
+    if spent.failed:
+        parts.append(f"{len(spent.failed):,} never answered")
+    return f"{' and '.join(_prices(settings))}: {', '.join(parts)}" if parts else ""
+
+
+def _prices(settings: Settings) -> dict[str, Price | None]:
+    """The providers' models of a run, with their prices."""
+    from memsim.models.live.pricing import listed, price_of
+
+    found: dict[str, Price | None] = {}
+    if isinstance(ref := read_model(settings.model), LiveRef):
+        found[ref.model] = price_of(ref)
+    if settings.judge and isinstance(ref := read_judge(settings.judge).model, LiveRef):
+        found[ref.model] = price_of(ref)
+    if (named := read_embedder(settings.embedder)).kind == "litellm":
+        found[named.name] = listed(named.name)
+    return found
+
+
+def priced_lines(plan: Plan) -> list[TextLine]:
+    """What asking would come to: the cases are played with the offline model in its place."""
+    from memsim.executors import choose_executor
+    from memsim.models.live.spending import dollars
+    from memsim.suite import run_case
+    from memsim.suite.judging import believed, calibrate
+    from memsim.tokens import TokenCounter, load_tokenizer
+
+    if not (prices := _prices(plan.settings)):
+        return []
+    dry = [replace(case, access=replace(case.access, dry=True)) for case in plan.cases]
+    counter = TokenCounter(load_tokenizer(plan.settings.tokenizer))
+    trial = calibrate(dry, counter)
+    # Nobody knows yet how the judge will do: it is asked about everything, if it does well.
+    specs = believed(dry, "")
+    turns = sum(spec.turns for spec in specs)
+    tally = CostTally(choose_executor(plan.settings.jobs, cases=len(specs), turns=turns))
+    for _ in tally.run(specs, run_case):
+        pass
+    spent = added(trial.spent if trial else NOTHING, tally.spent)
+    cost = f"at most {dollars(spent.cost)} ({_rates(prices)})"
+    if unknown := [name for name, price in prices.items() if price is None]:
+        cost = f"not known of {unknown[0]}: give it with its name, as in price=0.15/0.60"
+    tokens = f"{spent.input:,} of input ({plan.settings.tokenizer}), at most {spent.output:,} back"
+    said = (
+        ("calls", f"{spent.asked:,} of {' and '.join(prices)}, recorded or not"),
+        ("tokens", tokens),
+        ("price", cost),
+    )
+    return [TextLine(text=f"  {name:<11} {text}") for name, text in said]
+
+
+def _rates(prices: Mapping[str, Price | None]) -> str:
+    rates = (f"${p.input * 1e6:g} and ${p.output * 1e6:g}" for p in prices.values() if p)
+    return "; ".join(rates) + " a million"

@@ -1,0 +1,231 @@
+"""Tells on standard error how far a run has come: one live line, a line per case, or nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import click
+
+from memsim.cli.terminal import Terminal, printable
+from memsim.report import number_format
+from memsim.report.layout import TextLine, cells_wide
+from memsim.report.number_format import plural
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+    from memsim.report.run_summary import RunHeader, RunSummary
+    from memsim.runs import Run
+
+
+# Prints a run: the table and what follows it, or the same as Markdown or JSON.
+
+
+Format = Literal["table", "md", "json", "jsonl"]
+
+
+def show_run(
+    run: Run, summary: RunSummary, form: Format, terminal: Terminal, *, quiet: bool
+) -> None:
+    """Print a run to standard output.
+
+    Args:
+        run: as saved.
+        summary: what it says.
+        form: how.
+        terminal: where to.
+        quiet: only the last line of a table.
+    """
+    from memsim.report.run_markdown import markdown
+    from memsim.report.run_summary import json_case_lines, json_document
+
+    if form == "table":
+        lines = [] if quiet else run_lines(summary, terminal)
+        terminal.say_lines([*lines, verdict_line(summary, terminal)])
+    elif form == "md":
+        terminal.say(markdown(summary).rstrip("\n"))
+    elif form == "json":
+        terminal.say(json_document(summary))
+    else:
+        terminal.say("\n".join(json_case_lines(run)))
+
+
+def run_lines(summary: RunSummary, terminal: Terminal) -> list[TextLine]:
+    """The table, the failures and what was lost, in the order in which they should be read."""
+    from memsim.report import board_tables, failure_text
+    from memsim.report.board_tables import judge_sentences
+    from memsim.report.comparison_text import comparison_lines
+
+    marks, width = terminal.marks, terminal.width
+    lines: list[TextLine] = []
+    for board in summary.boards:
+        lines += [*board_tables.board_lines(board, marks, width), TextLine(text="")]
+    lines += board_tables.sweep_lines(summary.boards, width)
+    if summary.judging is not None:
+        bad = bool(summary.judging.unfit)
+        said = [board_tables.wrapped(text, width) for text in judge_sentences(summary.judging)]
+        lines += [replace(line, tone="bad") if bad else line for part in said for line in part]
+        lines.append(TextLine(text=""))
+    lines += failure_text.missed_lines(summary.missed, marks, width)
+    if summary.leakage:
+        from memsim.report.leak_tables import leakage_lines
+
+        lines += leakage_lines(summary.leakage, marks, width, beside=summary.boards)
+    if summary.comparison is not None:
+        lines += comparison_lines(summary.comparison, marks, width)
+    lines += failure_text.unscored_lines(summary.unscored, marks)
+    lines += failure_text.failure_lines(summary.failures, marks)
+    return lines
+
+
+def verdict_line(summary: RunSummary, terminal: Terminal) -> TextLine:
+    """The last line, which says what the exit code says."""
+    from memsim.report.board_tables import closing_line
+
+    text = closing_line(summary, terminal.marks)
+    return TextLine(text=text, tone="bad" if summary.verdict.exit_code else "good")
+
+
+def header_lines(header: RunHeader, terminal: Terminal, *, planned: str) -> Iterator[TextLine]:
+    """What shapes the numbers, before they come."""
+    parts = [
+        f"memsim {header.version}",
+        f"model {header.model}",
+        f"embedder {header.embedder}",
+        f"tokenizer {header.tokenizer}",
+        f"seed {header.seed}",
+    ]
+    if header.judge:
+        parts.insert(2, f"judge {header.judge}")
+    if header.repeat > 1:
+        parts.append(plural(header.repeat, "repeat"))
+    yield from (TextLine(text=line, tone="dim") for line in _joined(parts, terminal))
+    yield TextLine(text=planned, tone="dim")
+    yield TextLine(text="")
+
+
+def _joined(parts: list[str], terminal: Terminal) -> list[str]:
+    """The parts with dots between them, in as many lines as the terminal needs."""
+    lines = parts[:1]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} {terminal.marks.dot} {part}"
+        lines[-1:] = [longer] if cells_wide(longer) <= terminal.width else [lines[-1], f"  {part}"]
+    return lines
+
+
+ProgressChoice = Literal["auto", "plain", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressStep:
+    """One finished case.
+
+    Attributes:
+        id: the case.
+        result: such as `recall .91`, or why there is none.
+        seconds: how long it took.
+        failed: it broke a bound or could not be scored.
+    """
+
+    id: str
+    result: str
+    seconds: float
+    failed: bool = False
+
+
+class Progress(Protocol):
+    """Takes finished cases."""
+
+    def advance(self, step: ProgressStep) -> None:
+        """A case is finished."""
+
+
+class _Silent:
+    def advance(self, step: ProgressStep) -> None:
+        """Say nothing."""
+
+
+class _Plain:
+    def __init__(self, done: int, total: int, failed_mark: str) -> None:
+        self._done = done
+        self._total = total
+        self._failed = failed_mark
+
+    def advance(self, step: ProgressStep) -> None:
+        self._done += 1
+        mark = self._failed if step.failed else " "
+        place = f"[{self._done:>{len(str(self._total))}}/{self._total}]"
+        took = number_format.seconds(step.seconds)
+        said = f"{place} {mark} {printable(step.id)}  {step.result}  {took}"
+        with suppress(BrokenPipeError):
+            click.echo(said, err=True)
+
+
+class _Live:
+    def __init__(self, bar: RichProgress, task: TaskID) -> None:
+        self._bar = bar
+        self._task = task
+        self._failed = 0
+
+    def advance(self, step: ProgressStep) -> None:
+        self._failed += step.failed
+        failed = f"{self._failed} failed" if self._failed else ""
+        self._bar.update(self._task, advance=1, failed=failed)
+
+
+@contextmanager
+def show_progress(
+    choice: ProgressChoice, terminal: Terminal, *, done: int, total: int
+) -> Iterator[Progress]:
+    """Progress over the cases of a run.
+
+    Args:
+        choice: `auto` is a live line on a terminal and a line per case elsewhere.
+        terminal: where to.
+        done: cases that an earlier try has finished.
+        total: cases of the plan.
+    """
+    if choice == "none":
+        yield _Silent()
+    elif choice == "plain" or not terminal.live:
+        yield _Plain(done, total, terminal.marks.failed)
+    else:
+        with _live(terminal, done=done, total=total) as live:
+            yield live
+
+
+@contextmanager
+def _live(terminal: Terminal, *, done: int, total: int) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True, no_color=not terminal.color, highlight=False)
+    bar = Progress(
+        TextColumn("  "),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("[red]{task.fields[failed]}"),
+        console=console,
+        transient=True,
+        refresh_per_second=8,
+    )
+    with bar:
+        yield _Live(bar, bar.add_task("", total=total, completed=done, failed=""))
+
+
+class Stopwatch:
+    """Seconds since it was made, for people; no result depends on them."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far."""
+        return time.perf_counter() - self._start

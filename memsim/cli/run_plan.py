@@ -1,0 +1,233 @@
+"""From the flags of `memsim run` to the plan that they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memsim.cli.saved_runs import settings_of
+from memsim.cli.terminal import Terminal
+from memsim.config import Settings, parse_budget
+from memsim.discovery import Project, StrategyRef
+from memsim.errors import ConfigError, NothingCollected, RunFolderError
+from memsim.report import number_format
+from memsim.report.layout import Column, Marks, TextLine, Tone, lay_out
+
+if TYPE_CHECKING:
+    from memsim.suite import Plan, Selection
+
+
+# What a plan amounts to, before it is carried out.
+
+
+def plan_line(plan: Plan, marks: Marks) -> str:
+    """Such as `72 cases: 9 scenarios × 8 strategies × 1 budget`."""
+    cases = plan.cases
+    factors = [
+        number_format.plural(len({c.scenario for c in cases}), "scenario"),
+        number_format.plural(len({c.strategy for c in cases}), "strategy", "strategies"),
+        number_format.plural(len({c.budget for c in cases}), "budget"),
+        number_format.plural(len({c.repeat for c in cases}), "repeat"),
+    ]
+    if factors[-1] == "1 repeat":
+        factors.pop()
+    return f"{number_format.plural(len(cases), 'case')}: {f' {marks.times} '.join(factors)}"
+
+
+def preview_lines(plan: Plan, terminal: Terminal) -> list[TextLine]:
+    """The cases of a plan by scenario, with the turns and questions that they come to."""
+    rows: list[tuple[Sequence[str], Tone]] = []
+    turns = probes = 0
+    for ref in dict.fromkeys(c.scenario for c in plan.cases):
+        scenario = ref.load()
+        cases = sum(c.scenario == ref for c in plan.cases)
+        turns += cases * scenario.turns
+        probes += cases * len(scenario.probes)
+        counts = (cases, scenario.turns, len(scenario.probes))
+        rows.append(((str(ref), *map(number_format.count, counts)), ""))
+    columns = [Column(head="scenario", right=False)]
+    columns += [Column(head=head) for head in ("cases", "turns", "probes")]
+    marks = terminal.marks
+    strategies = ", ".join(dict.fromkeys(str(c.strategy) for c in plan.cases))
+    budgets = ", ".join(dict.fromkeys(number_format.budget(c.budget) for c in plan.cases))
+    return [
+        TextLine(text=plan_line(plan, marks), tone="head"),
+        *lay_out(columns, rows, terminal.width).lines,
+        TextLine(text=""),
+        TextLine(text=f"  strategies  {strategies}"),
+        TextLine(text=f"  budgets     {budgets}"),
+        TextLine(text=f"  in all      {turns:,} turns, {probes:,} questions; nothing was run"),
+    ]
+
+
+NOTHING_FAILED = "memsim: nothing failed in the latest run: all cases are run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What `memsim run` was asked to do, before anything is looked up.
+
+    Attributes:
+        selectors: scenarios, as written.
+        strategies: refs, as written; empty leaves them to the project.
+        expression: of `-k`.
+        last_failed: only what failed in the latest run.
+        data: a dataset's file or folder.
+        mask_bad_gold: leave out a dataset's answers that are known to be wrong.
+        leak_attempts: the share of each channel's attempts to make; None for all.
+        settings: flags that are settings, by key; None where not given.
+    """
+
+    selectors: tuple[str, ...] = ()
+    strategies: tuple[str, ...] = ()
+    expression: str | None = None
+    last_failed: bool = False
+    data: str | None = None
+    mask_bad_gold: bool = False
+    leak_attempts: str | None = None
+    settings: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """A plan, and what must be said before it is carried out."""
+
+    plan: Plan
+    remarks: tuple[str, ...] = ()
+
+
+def plan_run(intent: RunRequest, project: Project) -> RunPlan:
+    """The plan that was asked for.
+
+    Raises:
+        UsageError: something in it means nothing; one line says what.
+        NothingCollected: no case is left.
+    """
+    from memsim.suite import plan, resolve_strategies
+    from memsim.suite.asking import access_of
+    from memsim.suite.scenarios import LEAKAGE
+
+    settings = settings_of(project, intent.settings)
+    remarks: list[str] = []
+    if intent.last_failed:
+        intent, said = _last_failed(intent, settings, project)
+        remarks += said
+    selection = _selection(intent, settings, project)
+    refs, settings = _named_cases(selection, intent, settings)
+    # A channel brings its own controls: only what is asked for is attacked.
+    datasets = {ref.dataset for ref in selection.scenarios}
+    strategies = resolve_strategies(refs, project, controls=datasets != {LEAKAGE})
+    attacked = strategies
+    if LEAKAGE in datasets and len(datasets) > 1:
+        attacked = resolve_strategies(refs, project, controls=False)
+    remarks += _shadowing(strategies, project)
+    if LEAKAGE in datasets and (unread := project.unread(f"scenarios/{LEAKAGE}")):
+        remarks.append(unread)
+    _check_names(settings)
+    access = access_of(settings, project)
+    made = plan(settings, selection, strategies, intent.expression, attacked, access)
+    remarks += _probeless(made)
+    return RunPlan(plan=made, remarks=tuple(remarks))
+
+
+def _selection(intent: RunRequest, settings: Settings, project: Project) -> Selection:
+    from memsim.suite import select_scenarios
+
+    selectors = intent.selectors or settings.scenarios
+    options = {"mask_bad_gold": "true"} if intent.mask_bad_gold else {}
+    if intent.leak_attempts is not None:
+        options["attempts"] = intent.leak_attempts
+    return select_scenarios(selectors, project, data=_data(intent.data, selectors), options=options)
+
+
+def _data(given: str | None, selectors: Iterable[str]) -> Path | None:
+    # MEMSIM_DATA may name the folder of all datasets as well as that of one.
+    if given is None:
+        return None
+    path = Path(given)
+    inner = [path / name.partition("::")[0] for name in selectors]
+    return next((p for p in inner if p.is_dir() and p.parent == path), path)
+
+
+def _named_cases(
+    selection: Selection, intent: RunRequest, settings: Settings
+) -> tuple[Sequence[str], Settings]:
+    """The refs and budgets to plan: those of named cases, where nothing but such was named."""
+    narrowed = set(selection.cases) == set(selection.scenarios)
+    if not narrowed or not selection.cases:
+        return intent.strategies or settings.strategies, settings
+    variants = sorted({v for inside in selection.cases.values() for v in inside})
+    refs = list(dict.fromkeys(v.rpartition("@")[0] for v in variants))
+    if not intent.settings.get("budget"):
+        budgets = tuple(dict.fromkeys(_budget(v) for v in variants))
+        settings = replace(settings, budget=budgets, budget_forced=True)
+    return intent.strategies or refs, settings
+
+
+def _budget(variant: str) -> int:
+    try:
+        return parse_budget(variant.rpartition("@")[2])
+    except ValueError as error:
+        raise ConfigError(f"[{variant}]: the budget {error}") from None
+
+
+def _last_failed(
+    intent: RunRequest, settings: Settings, project: Project
+) -> tuple[RunRequest, Sequence[str]]:
+    from memsim.gate import fails, lacks
+    from memsim.runs import load_run
+
+    try:
+        latest = load_run("latest", project.base / settings.reports)
+    except RunFolderError as error:
+        if error.message == "there is no run yet":
+            return intent, [NOTHING_FAILED]
+        raise
+    cases = [case.id for case in latest.cases if fails(case) or lacks(case)]
+    if not cases:
+        return intent, [NOTHING_FAILED]
+    wanted = dict.fromkeys(case for case in cases if _within(case, intent.selectors))
+    if not wanted:
+        raise NothingCollected(f"nothing of {', '.join(intent.selectors)} failed in the latest run")
+    return replace(intent, selectors=tuple(wanted)), ()
+
+
+def _within(case: str, selectors: Sequence[str]) -> bool:
+    source, _, rest = case.partition("::")
+    name = rest.partition("[")[0]
+    inside = {source, name, f"{source}::{name}", case}
+    return not selectors or any(
+        s in inside or source.startswith(s.rstrip("/") + "/") for s in selectors
+    )
+
+
+def _shadowing(strategies: Sequence[StrategyRef], project: Project) -> list[str]:
+    from memsim.discovery import find_strategies
+
+    shadows = {f.name: f for f in find_strategies(project) if f.shadows}
+    names = dict.fromkeys(ref.name for ref in strategies if not ref.path)
+    return [
+        f"{name} is the {shadows[name].origin} one, over the {shadows[name].shadows} one"
+        for name in names
+        if name in shadows
+    ]
+
+
+def _probeless(made: Plan) -> list[str]:
+    without = dict.fromkeys(str(case.scenario) for case in made.cases if not case.probes)
+    return [f"{scenario} asks no probe: nothing of it can be measured" for scenario in without]
+
+
+def _check_names(settings: Settings) -> None:
+    """Refuse unknown names before anything is written, without loading what they name."""
+    from memsim.models.refs import read_embedder, read_judge, read_model
+    from memsim.tokens import ENCODINGS, load_tokenizer
+
+    read_model(settings.model)
+    read_embedder(settings.embedder)
+    if settings.judge:
+        read_judge(settings.judge)
+    if settings.tokenizer not in ENCODINGS:
+        load_tokenizer(settings.tokenizer)

@@ -1,0 +1,360 @@
+"""What is compared of a run: every probe's scores by strategy and budget, and what made them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from memsim.errors import BaselineError
+from memsim.gate.comparison import StalePart
+from memsim.scoring.metrics import ANSWERS, JUDGED, METRICS, Metric
+from memsim.scoring.outcomes import UNMEASURED
+from memsim.suite.scenarios import LEAKAGE
+
+if TYPE_CHECKING:
+    from memsim.runs import Run
+    from memsim.suite.cases import CaseResult
+
+
+Cell = tuple[str, int]
+"""A strategy's ref and a budget."""
+
+Unit = tuple[str, str]
+"""A scenario, as `path::name`, and a probe of it."""
+
+SECONDS = "seconds"
+"""What a case took; no metric of memory, and comparable only on one machine."""
+
+PAIRED = (frozenset(ANSWERS) - {"answer_in_context"}) | {"judged"}
+"""Metrics of what was answered: compared by a test, probe by probe."""
+
+CHANCE_REPEATS = 3
+"""Repeats below which a model that answers by chance says too little to compare with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeScores:
+    """One probe of one strategy, over its repeats.
+
+    Attributes:
+        scores: by metric, one for each repeat in which it was scored.
+        unscored: repeats in which nothing could be scored.
+        reason: why it was missed, in one word; of the first repeat that missed it.
+        said: the turn of its newest evidence.
+        gone: from which turn on the evidence was out of the context.
+    """
+
+    scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    unscored: int = 0
+    reason: str = ""
+    said: int | None = None
+    gone: int | None = None
+
+    def mean(self, metric: str) -> float | None:
+        """Over the repeats; None where it was never scored."""
+        values = self.scores.get(metric)
+        return math.fsum(values) / len(values) if values else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SheetColumn:
+    """One strategy at one budget.
+
+    Attributes:
+        probes: by scenario and probe.
+        amounts: by scenario: metrics of whole cases, one value for each repeat.
+        asked, errors: probes times repeats, and how many of them could not be scored.
+        dataset: the scenarios are conversations of one.
+    """
+
+    probes: Mapping[Unit, ProbeScores] = field(default_factory=dict)
+    amounts: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
+    asked: int = 0
+    errors: int = 0
+    dataset: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSheet:
+    """A run or a baseline, as far as it is compared.
+
+    Attributes:
+        name: the run's id, or the baseline's name.
+        place: where it lies.
+        instruments: what measured: model, embedder, tokenizer, judge, metrics, each as a text.
+        scenarios: fingerprint of each, by `path::name`.
+        strategies: sha256 of each one's source, by ref; its parameters stand in the ref.
+        created, commit: when and from what it was made; for information only.
+        noise: how far runs that differ in nothing but their seed lay apart, by `strategy@budget`
+            and metric.
+    """
+
+    name: str
+    place: str
+    instruments: Mapping[str, str]
+    scenarios: Mapping[str, str]
+    strategies: Mapping[str, str]
+    columns: Mapping[Cell, SheetColumn]
+    seed: int = 0
+    repeat: int = 1
+    created: str = ""
+    commit: str = ""
+    noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether the same run again may answer otherwise."""
+        return by_chance(self.instruments.get("model", ""))
+
+
+def by_chance(model: str) -> bool:
+    """Whether a model answers otherwise from one repeat to the next."""
+    name, _, parameters = model.partition(":")
+    return name != "offline" or parameters.replace(" ", "") not in {"", "miss=0", "miss=0.0"}
+
+
+def sheet_of_run(run: Run) -> ScoreSheet:
+    """The sheet of a saved run.
+
+    Raises:
+        RunFolderError: its records are damaged.
+        BaselineError: it was recorded before fingerprints were.
+    """
+    return sheet_of(run.cases, run.probes(), run.info, name=run.id, place=str(run.folder))
+
+
+def sheet_of(
+    cases: Sequence[CaseResult],
+    lines: Iterable[Mapping[str, Any]],
+    info: Mapping[str, object],
+    *,
+    name: str,
+    place: str = "",
+) -> ScoreSheet:
+    """A sheet of what was just played, or read back.
+
+    Args:
+        cases: results; controls are left out, as they are never judged.
+        lines: their probes, as `probes.jsonl` has them.
+        info: what `run.json` says: `scenarios`, `strategies`, `instruments`, `settings`.
+        name: of the run.
+        place: where it lies.
+
+    Raises:
+        BaselineError: the fingerprints are missing.
+    """
+    parts = {key: info.get(key) for key in ("instruments", "scenarios", "strategies")}
+    if not all(isinstance(part, Mapping) for part in parts.values()):
+        message = f"{name} was recorded without fingerprints: it cannot be compared, run it again"
+        raise BaselineError(message)
+    settings = info.get("settings")
+    known: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
+    tables = {key: dict(part) for key, part in parts.items() if isinstance(part, Mapping)}
+    columns = _columns([c for c in cases if not c.control], lines)
+    compared = {strategy for strategy, _ in columns}
+    return ScoreSheet(
+        name=name,
+        place=place,
+        instruments=tables["instruments"],
+        scenarios=tables["scenarios"],
+        strategies={ref: sha for ref, sha in tables["strategies"].items() if ref in compared},
+        columns=columns,
+        seed=int(known.get("seed", 0)),
+        repeat=int(known.get("repeat", 1)),
+        created=str(info.get("created") or ""),
+        commit=str(info.get("commit") or ""),
+    )
+
+
+def _columns(
+    cases: Sequence[CaseResult], lines: Iterable[Mapping[str, Any]]
+) -> dict[Cell, SheetColumn]:
+    cell_of = {case.id: (case.strategy, case.budget) for case in cases}
+    seen: dict[Cell, dict[Unit, list[Mapping[str, Any]]]] = {}
+    for line in lines:
+        # What an attack tried is no probe: its case's amounts tell what leaked.
+        if "scores" in line and (cell := cell_of.get(line["case"])) is not None:
+            unit = scenario_of(line["case"]), str(line["probe"])
+            seen.setdefault(cell, {}).setdefault(unit, []).append(line)
+    return {
+        cell: _column([c for c in cases if cell_of[c.id] == cell], seen.get(cell, {}))
+        for cell in dict.fromkeys(cell_of.values())
+    }
+
+
+def _column(
+    cases: Sequence[CaseResult], seen: Mapping[Unit, Sequence[Mapping[str, Any]]]
+) -> SheetColumn:
+    amounts: dict[str, dict[str, list[float]]] = {}
+    for case in cases:
+        mine = amounts.setdefault(scenario_of(case.id), {})
+        for metric, value in (*case.metrics.items(), (SECONDS, case.seconds)):
+            if value is not None and case.state == "scored":
+                mine.setdefault(metric, []).append(value)
+    return SheetColumn(
+        probes={unit: _seen(lines) for unit, lines in seen.items()},
+        amounts={
+            scenario: {metric: tuple(values) for metric, values in mine.items()}
+            for scenario, mine in amounts.items()
+        },
+        asked=sum(c.counts.get("probes", 0) for c in cases),
+        errors=sum(max(c.counts.get("errors", 0), int(c.state != "scored")) for c in cases),
+        dataset=_dataset(cases),
+    )
+
+
+def _dataset(cases: Sequence[CaseResult]) -> str:
+    names = {case.dataset for case in cases if case.dataset != LEAKAGE}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _seen(lines: Sequence[Mapping[str, Any]]) -> ProbeScores:
+    scores: dict[str, list[float]] = {}
+    for line in lines:
+        for metric, value in line["scores"].items():
+            if value is not None:
+                scores.setdefault(metric, []).append(value)
+    missed = next((x for x in lines if x["scores"].get("recall") == 0), lines[0])
+    turns = [piece["turn"] for piece in missed["evidence"] if piece["turn"] is not None]
+    return ProbeScores(
+        scores={metric: tuple(values) for metric, values in scores.items()},
+        unscored=sum(line["outcome"] in UNMEASURED for line in lines),
+        reason=missed["reason"] or "",
+        said=max(turns, default=None),
+        gone=_gone(missed["evidence"]),
+    )
+
+
+def _gone(evidence: Sequence[Mapping[str, Any]]) -> int | None:
+    left = [piece["path"][-1] for piece in evidence if len(piece["path"]) > 1]
+    return max((turn for turn, presence, _ in left if presence == "absent"), default=None)
+
+
+def scenario_of(case: str) -> str:
+    """`path::scenario` of a case's id."""
+    path, _, rest = case.partition("::")
+    return f"{path}::{rest.partition('[')[0]}"
+
+
+_SECONDS = Metric(about="what a case took", better="lower", unit="count")
+
+
+def metric_of(name: str) -> Metric | None:
+    """What a metric is: of memory, of leakage, or the time that a case took; None of none."""
+    if name == SECONDS:
+        return _SECONDS
+    if found := METRICS.get(name) or JUDGED.get(name):
+        return found
+    # Only who names one of these pays for reading what an attack is.
+    from memsim.leakage.scores import LEAKAGE as OF_CHANNELS
+
+    return OF_CHANNELS.get(name)
+
+
+def lower_is_better(name: str) -> bool:
+    """Whether less of a metric is more."""
+    found = metric_of(name)
+    return found is not None and found.better == "lower"
+
+
+def is_share(name: str) -> bool:
+    """Whether a metric goes from 0 to 1, and its changes are points."""
+    found = metric_of(name)
+    return found is not None and found.unit == "share"
+
+
+def is_timed(name: str) -> bool:
+    """Whether a metric is of a machine or a price list, and comparable only within one job."""
+    found = metric_of(name)
+    return name == SECONDS or (found is not None and found.unit == "dollars")
+
+
+# Which strategies, scenarios and probes of two sheets belong together, and which do not.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellPair:
+    """A strategy at a budget, in both sheets or in one.
+
+    Attributes:
+        base, now: its cell in each; None where there is none.
+        altered: what differs of the strategy.
+    """
+
+    base: Cell | None
+    now: Cell | None
+    altered: tuple[str, ...] = ()
+
+
+def pair_cells(base: ScoreSheet, now: ScoreSheet) -> tuple[CellPair, ...]:
+    """The strategies of two sheets, the candidate's first, in its order.
+
+    A strategy is its ref. Where parameters changed, the only one of that name on either side is
+    still the same strategy: a window that was halved is what a gate is there to see.
+    """
+    renamed = _renamed(base, now)
+    pairs = [CellPair(base=_of(base, cell, renamed), now=cell) for cell in now.columns]
+    taken = {pair.base for pair in pairs}
+    pairs = [
+        CellPair(base=p.base, now=p.now, altered=_altered(base, now, p.base, p.now)) for p in pairs
+    ]
+    return (*pairs, *(CellPair(base=c, now=None) for c in base.columns if c not in taken))
+
+
+def _of(base: ScoreSheet, cell: Cell, renamed: Mapping[Cell, Cell]) -> Cell | None:
+    return cell if cell in base.columns else renamed.get(cell)
+
+
+def _renamed(base: ScoreSheet, now: ScoreSheet) -> dict[Cell, Cell]:
+    only_now = _by_name(c for c in now.columns if c not in base.columns)
+    only_base = _by_name(c for c in base.columns if c not in now.columns)
+    return {
+        mine[0]: theirs[0]
+        for name, mine in only_now.items()
+        if len(mine) == 1 and len(theirs := only_base.get(name, [])) == 1
+    }
+
+
+def _by_name(cells: Iterator[Cell]) -> dict[Cell, list[Cell]]:
+    found: dict[Cell, list[Cell]] = {}
+    for strategy, budget in cells:
+        found.setdefault((_name(strategy), budget), []).append((strategy, budget))
+    return found
+
+
+def _name(strategy: str) -> str:
+    return strategy.partition(":")[0]
+
+
+def _altered(
+    base: ScoreSheet, now: ScoreSheet, before: Cell | None, after: Cell | None
+) -> tuple[str, ...]:
+    if before is None or after is None:
+        return ()
+    altered = ["parameters"] if before[0] != after[0] else []
+    if base.strategies.get(before[0]) != now.strategies.get(after[0]):
+        altered.append("source")
+    return tuple(altered)
+
+
+def stale_parts(base: ScoreSheet, now: ScoreSheet) -> tuple[StalePart, ...]:
+    """What measured otherwise in the two, then the scenarios whose text changed."""
+    kinds = sorted({*base.instruments, *now.instruments})
+    instruments = [
+        StalePart(kind=kind, base=base.instruments.get(kind, ""), now=now.instruments.get(kind, ""))
+        for kind in kinds
+        if base.instruments.get(kind) != now.instruments.get(kind)
+    ]
+    changed = [
+        StalePart(kind="scenario", name=name)
+        for name, fingerprint in now.scenarios.items()
+        if base.scenarios.get(name, fingerprint) != fingerprint
+    ]
+    return (*instruments, *changed)
+
+
+def common_scenarios(base: ScoreSheet, now: ScoreSheet) -> frozenset[str]:
+    """The scenarios that both have, word for word."""
+    return frozenset(n for n, f in now.scenarios.items() if base.scenarios.get(n) == f)

@@ -1,0 +1,154 @@
+"""Keeps a session as a run: what `memsim explain`, `compare` and `report` read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from memsim.errors import ExitCode
+from memsim.models.cassette.shelf import held
+from memsim.pytest_plugin.session_options import RUN_FILES, RUN_FOLDERS
+from memsim.runs import load_run, open_run
+from memsim.runs.case_log import read_result, result_record
+from memsim.runs.judge_trial import JUDGE_KEY
+from memsim.suite.cases import CaseOutcome
+from memsim.suite.judging import calibrate
+from memsim.suite.planning import Plan, fingerprint
+from memsim.tokens import TokenCounter, load_tokenizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memsim.config import Settings
+    from memsim.gate.comparison import Comparison
+    from memsim.models.access import Access
+    from memsim.suite.cases import CaseSpec
+
+
+# An outcome as a text that a test report carries from the process that played it.
+
+
+def encode_outcome(outcome: CaseOutcome, *, turns: bool) -> str:
+    """The text of an outcome.
+
+    Args:
+        outcome: of a case.
+        turns: whether the records of its turns and contexts are wanted; they are most of it.
+    """
+    record = {
+        "result": result_record(outcome.result),
+        "probes": outcome.probe_lines.decode(),
+        "turns": outcome.turn_lines.decode() if turns else "",
+        "contexts": outcome.context_lines.decode() if turns else "",
+    }
+    # ASCII: half an emoji that a model ended in must not keep a report from travelling.
+    return json.dumps(record, ensure_ascii=True)
+
+
+def decode_outcome(text: str) -> CaseOutcome:
+    """The outcome that `encode_outcome` wrote."""
+    record = json.loads(text)
+    return CaseOutcome(
+        result=read_result(record["result"]),
+        probe_lines=record["probes"].encode(),
+        turn_lines=record["turns"].encode(),
+        context_lines=record["contexts"].encode(),
+    )
+
+
+# Tries the judge of a session on known answers, once, whoever plays the cases.
+
+
+def judge_trial_of(specs: Sequence[CaseSpec]) -> Mapping[str, Any]:
+    """How the judge of some cases did, as `run.json` has it; empty where they have none.
+
+    Args:
+        specs: every case of the session.
+
+    Raises:
+        CapReached: the trial would have cost too much.
+        RefError: there is no such judge.
+        CassetteError: recordings are damaged or cannot be written.
+    """
+    asking = [spec for spec in specs if spec.judge]
+    if not asking:
+        return {}
+    with _alone(asking[0].access):
+        trial = calibrate(asking, TokenCounter(load_tokenizer(asking[0].tokenizer)))
+    return trial.record() if trial else {}
+
+
+@contextmanager
+def _alone(access: Access) -> Iterator[None]:
+    # Where several processes record, the first one asks, and the others find what it was told.
+    if access.folder is None or access.mode not in {"new", "rewrite"}:
+        yield
+        return
+    access.folder.mkdir(parents=True, exist_ok=True)
+    with held(access.folder):
+        yield
+
+
+def keep_run(
+    folder: Path,
+    specs: Sequence[CaseSpec],
+    outcomes: Sequence[CaseOutcome],
+    settings: Settings,
+    found: Comparison | None,
+    *,
+    trial: Mapping[str, Any],
+    command: tuple[str, ...],
+) -> None:
+    """Write a run into a folder, in place of the one that is there.
+
+    Args:
+        folder: where.
+        specs: what was played.
+        outcomes: what came of each.
+        settings: of the session.
+        found: the comparison with a baseline, if there was one.
+        trial: how the judge did on known answers; empty without one.
+        command: what the user typed.
+
+    Raises:
+        RunFolderError: the folder cannot be written.
+    """
+    from memsim.cli.saved_runs import write_report
+    from memsim.gate import judge, rule
+    from memsim.gate.comparison import write_comparison
+    from memsim.report.summarise import summarise
+
+    _take_away(folder)
+    prints = tuple(fingerprint(spec) for spec in specs)
+    whole = hashlib.sha256("".join(prints).encode()).hexdigest()
+    plan = Plan(cases=tuple(specs), settings=settings, fingerprints=prints, fingerprint=whole)
+    with open_run(plan, folder.parent, out=folder, command=command, among=True) as writer:
+        if trial:
+            writer.note(JUDGE_KEY, dict(trial))
+        for place, outcome in enumerate(outcomes):
+            writer.keep(place, outcome)
+        alone = judge(writer.results, max_errors=settings.max_errors)
+        verdict = rule(alone, found)
+        write_comparison(folder, found)
+        writer.finish(
+            ExitCode(verdict.exit_code), verdict.sentence, against=found.base if found else ""
+        )
+    run = load_run(folder, folder.parent)
+    write_report(run, summarise(run))
+
+
+def _take_away(folder: Path) -> None:
+    """The run before, and what was reported of it; nothing of anybody else's."""
+    for name in RUN_FILES:
+        (folder / name).unlink(missing_ok=True)
+    for name, endings in RUN_FOLDERS.items():
+        if not (folder / name).is_dir():
+            continue
+        for path in (folder / name).iterdir():
+            if path.suffix in endings:
+                path.unlink()
+        if not any((folder / name).iterdir()):
+            (folder / name).rmdir()

@@ -1,0 +1,196 @@
+"""Tells the way of a probe's evidence as lines for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memsim.leakage.lines import KEY, score_lines
+from memsim.leakage.records import Attempt, read_finding
+from memsim.report import number_format
+from memsim.report.failure_text import explain_command
+from memsim.report.layout import Column, Marks, TextLine, Tone, cells_wide, lay_out, pad
+from memsim.report.story import EvidencePiece, ProbeStory, agent_lines
+from memsim.scoring.outcomes import PASSED, UNMEASURED
+
+if TYPE_CHECKING:
+    from memsim.leakage.records import Finding
+    from memsim.suite import CaseResult
+
+
+# The failed probes of one case, each with its reason and the command that explains it.
+
+
+def case_lines(case: CaseResult, probes: Sequence[Mapping[str, Any]], width: int) -> list[TextLine]:
+    """What a case comes to.
+
+    Args:
+        case: its result.
+        probes: its lines of `probes.jsonl`.
+        width: cells in a line.
+    """
+    lines = [TextLine(text=case.key, tone="head")]
+    if case.error:
+        lines.append(TextLine(text=f"  {case.state}: {case.error}", tone="bad"))
+    failed = [p for p in probes if p["outcome"] not in PASSED]
+    passed = len(probes) - len(failed)
+    lines.append(
+        TextLine(text=f"  {passed:,} of {number_format.plural(len(probes), 'probe')} passed")
+    )
+    if not failed:
+        return lines
+    columns = [
+        Column(head="probe", right=False),
+        Column(head="outcome", right=False),
+        Column(head="why", right=False),
+        Column(head="said", rank=3),
+        Column(head="asked", rank=4),
+        Column(head="answer", right=False, rank=2, clip=True),
+    ]
+    rows = [(_cells(p), _tone(p)) for p in failed]
+    lines += [TextLine(text=""), *lay_out(columns, rows, width).lines, TextLine(text="")]
+    first = f"{case.key}::{failed[0]['probe']}"
+    lines.append(TextLine(text=f"  {explain_command(first)}"))
+    return lines
+
+
+def _cells(probe: Mapping[str, Any]) -> tuple[str, ...]:
+    said = max((piece["turn"] for piece in probe["evidence"]), default=None)
+    answer = " ".join((probe["error"] or probe["answer"] or "").split())
+    return (
+        probe["probe"],
+        probe["outcome"],
+        probe["reason"] or "",
+        "" if said is None else f"turn {said}",
+        f"turn {probe['turn']}",
+        answer,
+    )
+
+
+def _tone(probe: Mapping[str, Any]) -> Tone:
+    return "dim" if probe["outcome"] in UNMEASURED else ""
+
+
+# One channel's case in full: every attempt that gave something away, or said nothing, and why.
+
+
+Line = Mapping[str, Any]
+
+
+def leak_case_lines(case: str, lines: Sequence[Line]) -> list[TextLine]:
+    """What a case came to, with a line for each attempt that was not simply safe.
+
+    Args:
+        case: its id.
+        lines: of `probes.jsonl`.
+    """
+    score = score_lines(lines)
+    found = [_finding(line) for line in lines]
+    shown = [TextLine(text=case, tone="dim")]
+    told = f"{score.channel} {score.name}: {score.leaks.k} of {score.leaks.n} attempts leaked"
+    tone: Tone = "bad" if score.leaks.k else "plain"
+    shown.append(TextLine(text=f"{told}, {score.planned} planned", tone=tone))
+    recall = number_format.share(score.served.share)
+    shown.append(TextLine(text=f"  authorised recall {recall}, {score.served.n} controls"))
+    if score.why:
+        shown.append(TextLine(text=f"  {score.why}"))
+    for by, tallies in score.slices.items():
+        parts = [f"{value} {t.k} of {t.n}" for value, t in tallies.items()]
+        shown.append(TextLine(text=f"  by {by}: {', '.join(parts)}"))
+    attempts = [f for f in found if isinstance(f, Attempt) and f.state != "safe"]
+    shown += [TextLine(text=f"  {_short(attempt)}") for attempt in attempts]
+    return shown
+
+
+def _finding(line: Line) -> Finding | None:
+    return None if line[KEY]["kind"] == "channel" else read_finding(line[KEY])
+
+
+def _short(attempt: Attempt) -> str:
+    told = str(attempt.trails[0]) if attempt.trails else attempt.detail
+    return f"{attempt.state:<15}  {attempt.id}  {told}".rstrip()
+
+
+def leak_probe_lines(case: str, line: Line) -> list[TextLine]:
+    """One attempt or control in full.
+
+    Args:
+        case: its case's id.
+        line: its line of `probes.jsonl`.
+    """
+    record = line[KEY]
+    shown = [TextLine(text=f"{case}::{line['probe']}", tone="dim")]
+    found = _finding(line)
+    if not isinstance(found, Attempt):
+        rest = ((name, value) for name, value in record.items() if value != "")
+        return [*shown, *(TextLine(text=f"  {name}  {value}") for name, value in rest)]
+    about = f"{found.state}: {found.attack} by {found.viewer}"
+    shown.append(TextLine(text=about, tone="bad" if found.state == "leak" else "plain"))
+    if found.detail:
+        shown.append(TextLine(text=f"  {found.detail}"))
+    for trail in found.trails:
+        shown.append(TextLine(text=f"  {trail} ({trail.tier})"))
+        if trail.excerpt:
+            shown.append(TextLine(text=f"    {trail.excerpt}", tone="dim"))
+    shown += [TextLine(text=f"  {name} {value:g}") for name, value in found.measures.items()]
+    shown += [TextLine(text=f"  {name} {value}") for name, value in found.labels.items()]
+    return shown
+
+
+def story_lines(story: ProbeStory, marks: Marks, width: int) -> list[TextLine]:
+    """A story as lines for a terminal.
+
+    Args:
+        story: what is told.
+        marks: signs that can be shown.
+        width: cells in a line; only what was answered is wrapped.
+    """
+    asked = f"asked at turn {story.turn}" + (f" ({story.age})" if story.age else "")
+    head = [story.probe, f'"{story.ask}"', f"ability: {story.ability}", asked]
+    rows = [row for piece in story.pieces for row in _piece_rows(piece, story)]
+    sent = "" if story.sent is None else f"{story.sent:,} / {story.budget:,} tokens"
+    rows.append((f"turn {story.turn:>3}", "asked", story.context, sent, ""))
+    wide = [max(map(cells_wide, column)) for column in zip(*(r[:4] for r in rows), strict=True)]
+    lines = [TextLine(text="   ".join(head), tone="head")]
+    for row in rows:
+        when, what, how = (pad(text, width) for text, width in zip(row[:3], wide, strict=False))
+        text = "  ".join(("", when, what, how, pad(row[3], wide[3], right=True)))
+        lines.append(TextLine(text=text.rstrip(), tone=row[4]))
+    if story.more:
+        lines.append(TextLine(text=f"  {marks.dots} and {story.more:,} more pieces of evidence"))
+    lines += agent_lines(story.agent, marks, width)
+    return [*lines, *_answer_lines(story, width)]
+
+
+_Row = tuple[str, str, str, str, Tone]
+
+
+def _piece_rows(piece: EvidencePiece, story: ProbeStory) -> Iterator[_Row]:
+    several = len(story.pieces) > 1
+    for step in piece.steps:
+        tokens = "" if step.tokens is None else f"{step.tokens:,} / {story.budget:,} tokens"
+        named = several and step is piece.steps[0]
+        what = f"{step.what} {piece.name}" if named else step.what
+        yield f"turn {step.turn:>3}", what, step.how, tokens, ""
+    yield "", "at the end", piece.now, "", "" if piece.found else "bad"
+
+
+def _answer_lines(story: ProbeStory, width: int) -> Iterator[TextLine]:
+    if story.error:
+        yield TextLine(text=f"  error     {story.error}", tone="bad")
+        return
+    answer = " ".join(story.answer.split())
+    yield from _hanging("  answer    ", f'"{answer}"', width)
+    yield from _hanging("  expected  ", story.expected, width)
+    why = f", {story.reason}" if story.reason else ""
+    tone: Tone = "good" if story.outcome in PASSED else "bad"
+    yield TextLine(text=f"  outcome   {story.outcome}{why}", tone=tone)
+    if story.votes:
+        yield TextLine(text=f"  judge     {', '.join(story.votes)}")
+
+
+def _hanging(name: str, text: str, width: int) -> Iterator[TextLine]:
+    room = max(width, len(name) + 24)
+    lines = textwrap.wrap(text, room, initial_indent=name, subsequent_indent=" " * len(name))
+    yield from (TextLine(text=line) for line in lines)

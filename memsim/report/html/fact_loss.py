@@ -1,0 +1,232 @@
+"""What was forgotten, and where it went; and how every scenario fared with every strategy."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memsim.report import number_format
+from memsim.report.html.brief import REASONS
+from memsim.report.html.markup import Markup, breakable, element, folded, items, joined, table
+from memsim.report.html.page_content import PageContent, address, section, strategy_name, variant
+from memsim.report.layout import Column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from memsim.report.board_tables import Table
+    from memsim.report.run_summary import Board, Matrix, MissedGroup
+
+
+# Which facts do not outlive compactions: how many after each, and their names after the second.
+
+
+AFTER = (1, 2, 5, 10)
+SECOND = 2
+MOST = 40
+"""Facts of a scenario that are named."""
+
+
+def compaction_losses(subject: PageContent) -> Iterator[Markup]:
+    """A table of what is left after compactions, and a list of what is not; nothing without any."""
+    board = subject.board
+    if board is None or subject.frames is None:
+        return
+    facts = subject.frames.facts
+    mine = (facts["budget"] == board.budget) & (facts["dataset"] == board.dataset)
+    facts = facts[mine & (facts["control"] == "") & (facts["repeat"] == 0)]
+    found = [(r.strategy, facts[facts["strategy"] == r.strategy]) for r in subject.compared]
+    found = [(name, rows) for name, rows in found if (rows["compactions"] >= 1).any()]
+    if not found:
+        return
+    yield _shares(found, number_format.budget(board.budget))
+    linked = _replayed(subject)
+    for name, rows in found:
+        yield from _gone(name, _after(rows, SECOND), linked)
+
+
+def _after(facts: pd.DataFrame, compactions: int) -> pd.DataFrame:
+    """Each fact as it stood once it had gone through so many; those that did not are left out."""
+    rows = facts[facts["compactions"] >= compactions]
+    return rows.drop_duplicates(["case", "fact"])
+
+
+def _shares(found: list[tuple[str, pd.DataFrame]], budget: str) -> Markup:
+    made: Table = [(Column(head="strategy", right=False), [name for name, _ in found])]
+    for count in AFTER:
+        cells = []
+        for _, rows in found:
+            after = _after(rows, count)
+            cells.append(f"{int(after['there'].sum()):,} of {len(after):,}" if len(after) else "–")
+        made.append((Column(head=f"after {count}"), cells))
+    return table(
+        made,
+        f"Facts that still stood in what was sent, by compactions since they were said, {budget}",
+        heading=0,
+        cell=lambda _, column, text: strategy_name(text) if column == 0 else text,
+    )
+
+
+def _gone(name: str, after: pd.DataFrame, linked: frozenset[str]) -> Iterator[Markup]:
+    gone = after[~after["there"].astype(bool)]
+    if gone.empty:
+        return
+    texts = []
+    for scenario, rows in gone.groupby("scenario", sort=True):
+        told = [_fact(row, linked) for row in rows.to_dict("records")[:MOST]]
+        if len(rows) > MOST:
+            told.append(Markup(f"{len(rows) - MOST:,} more"))
+        texts.append(
+            joined([element("strong", str(scenario).rpartition("::")[2]), ": ", joined(told, ", ")])
+        )
+    head = f"{name}: {len(gone):,} of {len(after):,} facts gone after the second compaction"
+    yield folded(head, items(texts), class_="worn")
+
+
+def _fact(row: Mapping[Hashable, Any], linked: frozenset[str]) -> Markup:
+    said = breakable(str(row["fact"]))
+    if row["case"] not in linked:
+        return said
+    return element("a", said, href=address(case=row["case"], turn=row["turn"]))
+
+
+def _replayed(subject: PageContent) -> frozenset[str]:
+    """The cases that the replay in this page has."""
+    if subject.viewer is None or "reels" not in subject.viewer.data:
+        return frozenset()
+    return frozenset(entry["key"] for entry in json.loads(subject.viewer.data["reels"])["cases"])
+
+
+PLOTS = ("forgetting", "whereabouts", "survival", "needle-grid")
+SCENARIO = frozenset({"scenario", "conversation"})
+
+
+def forgotten_facts(subject: PageContent) -> Markup:
+    """The section on what was forgotten."""
+    board = subject.board
+    inside: list[str] = [subject.plot(*PLOTS)]
+    if board is None:
+        inside.append(element("p", "No scenario was played.", class_="unmeasured"))
+    else:
+        inside += [*compaction_losses(subject), *_whys(subject, board)]
+        inside += [heat_table(subject, board, m) for m in board.matrices if m.by not in SCENARIO]
+    title, question = "What was forgotten, and where", "Which facts are gone, and at which step?"
+    return section("forgotten", title, question, *inside)
+
+
+def _whys(subject: PageContent, board: Board) -> Iterator[Markup]:
+    groups = subject.summary.missed
+    mine = [g for g in groups if g.budget == board.budget]
+    others = [g for g in groups if g.budget != board.budget]
+    if mine:
+        yield _reasons(mine)
+    else:
+        yield element("p", "Nothing was missed.", class_="note")
+    yield _meanings(subject)
+    if others:
+        yield folded("Why probes were missed at other budgets", _reasons(others))
+
+
+def _reasons(groups: Sequence[MissedGroup]) -> Markup:
+    words = list(dict.fromkeys(reason for g in groups for reason in g.reasons))
+    made: Table = [
+        (Column(head="strategy", right=False), [g.strategy for g in groups]),
+        (Column(head="budget"), [number_format.budget(g.budget) for g in groups]),
+        (Column(head="missed"), [f"{g.missed:,}" for g in groups]),
+        (Column(head="of"), [f"{g.answerable:,}" for g in groups]),
+        *((Column(head=word), [f"{g.reasons.get(word, 0):,}" for g in groups]) for word in words),
+        (Column(head="invented"), [f"{g.invented:,}" for g in groups]),
+    ]
+
+    def cell(row: int, column: int, text: str) -> Markup | str:
+        group = groups[row]
+        if column == 0:
+            return strategy_name(text)
+        if not 4 <= column < 4 + len(words) or text == "0":
+            return text
+        return element("a", text, href=_cases(group, words[column - 4]))
+
+    budgets = dict.fromkeys(number_format.budget(group.budget) for group in groups)
+    caption = f"Why probes were missed, budget {', '.join(budgets)}"
+    return table(made, caption, cell=cell, heading=0)
+
+
+def _cases(group: MissedGroup, word: str) -> str:
+    # Where nobody can tell the reason, the word is the outcome.
+    why = {"reason": word} if word in REASONS else {"outcome": word.upper(), "reason": ""}
+    return address(show="cases", strategy=group.strategy, budget=group.budget, **why)
+
+
+def _meanings(subject: PageContent) -> Markup:
+    used = {reason for g in subject.summary.missed for reason in g.reasons}
+    known = [(word, meaning) for word, meaning in REASONS.items() if word in used]
+    known += [(word, "nobody can tell where it went") for word in sorted(used - REASONS.keys())]
+    if not known:
+        return Markup()
+    terms = joined(joined([element("dt", w), element("dd", m)]) for w, m in known)
+    return element("dl", terms, class_="terms")
+
+
+def grid(subject: PageContent) -> Markup:
+    """The section of scenarios by strategy."""
+    made = [
+        heat_table(subject, board, matrix)
+        for board in _in_order(subject)
+        for matrix in board.matrices
+        if matrix.by in SCENARIO
+    ]
+    said = "One scenario or none was played: the leaderboard says all."
+    inside = made[:1] or [element("p", said, class_="note")]
+    if made[1:]:
+        inside.append(folded("At other budgets, and over datasets", *made[1:]))
+    title = "Scenario by strategy"
+    return section("grid", title, "Where does each strategy break?", *inside)
+
+
+def _in_order(subject: PageContent) -> Iterator[Board]:
+    if subject.board is not None:
+        yield subject.board
+        yield from (b for b in subject.summary.boards if b is not subject.board)
+
+
+def heat_table(subject: PageContent, board: Board, matrix: Matrix) -> Markup:
+    """Recall by slices of the probes and by strategy, each cell a link to its cases."""
+    rows = board.rows
+    lost = _newly_lost(subject)
+    made: Table = [
+        (Column(head=matrix.by, right=False), [s.name for s in matrix.slices]),
+        (Column(head="n"), [number_format.count(s.n) for s in matrix.slices]),
+    ]
+    for place, row in enumerate(rows):
+        cells = [number_format.share(s.recall[place]) for s in matrix.slices]
+        made.append((Column(head=row.strategy), cells))
+
+    def cell(at: int, column: int, text: str) -> Markup | str:
+        if column < 2:
+            return text
+        row, piece = rows[column - 2], matrix.slices[at]
+        value = piece.recall[column - 2]
+        if value is None:
+            return element("span", text, class_="heat none")
+        by = "scenario" if matrix.by in SCENARIO else matrix.by
+        link = address(show="cases", **{by: piece.name}, strategy=row.strategy, budget=row.budget)
+        mark = lost[piece.name, variant(row.strategy, row.budget)] if by == "scenario" else 0
+        shown = [text, element("span", f" ▼{mark}", title=f"{mark} newly lost")] if mark else [text]
+        return element("a", *shown, href=link, class_=f"heat h{int(value * 10 + 1e-9)}")
+
+    over = board.dataset or "scenarios"
+    caption = f"Recall by {matrix.by}, {over}, budget {number_format.budget(board.budget)}"
+    return table(made, caption, cell=cell, heading=0)
+
+
+def _newly_lost(subject: PageContent) -> Counter[tuple[str, str]]:
+    """How many probes a scenario newly lost, by scenario and variant."""
+    comparison = subject.summary.comparison
+    moved = comparison.moved if comparison else ()
+    return Counter((_scenario(m.id), m.variant) for m in moved if m.lost)
+
+
+def _scenario(probe: str) -> str:
+    return probe.partition("[")[0].rpartition("::")[2]

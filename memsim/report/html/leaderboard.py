@@ -1,0 +1,238 @@
+"""How the strategies stand: the verdict, the leaderboard, the trade-off, and the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from memsim.errors import ExitCode
+from memsim.report import comparison_text as told
+from memsim.report import number_format
+from memsim.report.board_tables import (
+    MASKED_TITLE,
+    board_table,
+    legend,
+    masked_table,
+    ranking_table,
+    sweep_table,
+    title,
+)
+from memsim.report.failure_text import broken_text
+from memsim.report.html.brief import answers
+from memsim.report.html.markup import (
+    Markup,
+    breakable,
+    code,
+    element,
+    folded,
+    items,
+    joined,
+    table,
+    unmeasured,
+)
+from memsim.report.html.page_content import PageContent, address, section, strategy_name
+from memsim.report.layout import UNICODE, Column
+
+if TYPE_CHECKING:
+    from memsim.gate.comparison import Comparison, MovedProbe
+    from memsim.report.board_tables import Table
+    from memsim.report.run_summary import Board, BoardRow
+
+WORDS = {
+    ExitCode.PASSED: ("passed", "good"),
+    ExitCode.FAILED: ("failed", "bad"),
+    ExitCode.UNMEASURABLE: ("unmeasurable", "warn"),
+    ExitCode.NOTHING: ("nothing run", "warn"),
+}
+MOST = 40
+"""Broken bounds, unscored cases or moved probes that are listed at once; the others are folded."""
+
+
+def verdict(subject: PageContent) -> Markup:
+    """The first screen."""
+    summary = subject.summary
+    word, tone = WORDS.get(summary.verdict.exit_code, ("stopped", "warn"))
+    if summary.pending:
+        word, tone = "unfinished", "warn"
+    said = summary.verdict.sentence
+    if summary.pending:
+        said += f"; {number_format.plural(summary.pending, 'planned case')} not run"
+    return element(
+        "section",
+        element("h2", "Verdict", id="verdict-title", class_="unseen"),
+        element("p", element("span", word, class_=f"stamp {tone}"), " ", said, class_="verdict"),
+        _against(subject),
+        answers(subject),
+        *_why_failed(subject),
+        _reproduce(summary.header.command),
+        id="verdict",
+        aria_labelledby="verdict-title",
+    )
+
+
+def _against(subject: PageContent) -> Markup:
+    """Whether it is worse than before, in a line."""
+    found = subject.summary.comparison
+    if found is None:
+        return element("p", "Not compared with a baseline.", class_="against")
+    worse = any(cell.word in {"worse", "unmeasured"} for cell in found.cells)
+    link = element("a", "What changed", href="#baseline")
+    told = element("strong", _capital(found.sentence), class_="bad" if worse else None)
+    return element("p", told, ". ", link, class_="against")
+
+
+def _capital(said: str) -> str:
+    return said[:1].upper() + said[1:]
+
+
+def _reproduce(command: str) -> Markup:
+    if not command:
+        return Markup()
+    button = element("button", "Copy", type="button", class_="copy screen", hidden=True)
+    # It scrolls inside where it is long, which takes a name and a place among the keys' stops.
+    told = element("code", command, tabindex=0, role="region", aria_label="Command of this run")
+    return element("div", element("span", "Reproduce "), told, button, class_="command")
+
+
+def _why_failed(subject: PageContent) -> Iterator[Markup]:
+    broken = [
+        joined(
+            [
+                element("a", code(f.case), href=address(show="cases", case=f.case)),
+                f" {broken_text(b, UNICODE)}",
+                f" ({b.place})" if b.place else "",
+            ]
+        )
+        for f in subject.summary.failures
+        for b in f.broken
+    ]
+    unscored = [joined([code(c.case), f" {c.error or c.state}"]) for c in subject.summary.unscored]
+    yield from _listed("Bounds that were not kept", broken, "bad")
+    yield from _listed("Not scored, or only in part", unscored, "warn")
+
+
+def _listed(head: str, texts: list[Markup], css: str) -> Iterator[Markup]:
+    if texts:
+        summary = f"{head}: {len(texts):,}"
+        yield folded(summary, items(texts[:MOST]), _rest(texts[MOST:]), class_=f"why {css}")
+
+
+def _rest(texts: Iterable[str]) -> Markup:
+    left = list(texts)
+    return folded(f"{len(left):,} more", items(left)) if left else Markup()
+
+
+def leaderboard(subject: PageContent) -> Markup:
+    """All strategies, as the terminal's table has them."""
+    main = subject.board
+    others = [b for b in subject.summary.boards if b is not main]
+    inside = [_board(main)] if main else [unmeasured("No scenario was played.", "memsim run")]
+    if others:
+        shown = [_board(board) for board in others]
+        inside.append(folded(f"{number_format.plural(len(others), 'more board')}", *shown))
+    head, question = "Leaderboard", "Which strategy remembers most?"
+    return section("leaderboard", head, question, *inside)
+
+
+def _board(board: Board) -> Markup:
+    parts: list[str] = [
+        _rows(board),
+        folded("What the columns mean", items(legend(board, UNICODE)), class_="note"),
+    ]
+    over = f"{board.dataset or 'scenarios'}, budget {number_format.budget(board.budget)}"
+    if ranking := ranking_table(board):
+        parts.append(table(ranking, f"Evidence recall of the ranking, {over}"))
+    if masked := masked_table(board):
+        parts.append(table(masked, f"{MASKED_TITLE.capitalize()}, {over}"))
+    name = " ".join(filter(None, [board.dataset, number_format.budget(board.budget)]))
+    return element("div", *parts, class_="board", data_budget=name)
+
+
+def _rows(board: Board) -> Markup:
+    made = board_table(board, UNICODE)
+    named_by = [column.head for column, _ in made].index("strategy")
+    tones = [_tone(row) for row in board.rows]
+
+    def cell(_row: int, column: int, text: str) -> Markup | str:
+        return strategy_name(text) if column == named_by else text
+
+    caption = title(board, UNICODE).capitalize()
+    return table(made, caption, tones=tones, cell=cell, heading=named_by)
+
+
+def _tone(row: BoardRow) -> str:
+    if row.control:
+        return "failed control" if row.failed else "control"
+    return " ".join(["failed"] * row.failed + ["partial"] * row.partial)
+
+
+def trade_off(subject: PageContent) -> Markup:
+    """Recall against tokens, and against the budget."""
+    plot = subject.plot("trade-off")
+    shown = [plot or element("p", "Fewer than two strategies to compare: no plot.", class_="note")]
+    if sweep := sweep_table(subject.summary.boards):
+        beside = [
+            subject.plots.get("budget-sweep", ""),
+            table(sweep, "Recall by budget", heading=0),
+        ]
+        shown.append(element("div", *filter(None, beside), class_="plots"))
+    return section("trade-off", "The trade-off", "Which strategy is worth its tokens?", *shown)
+
+
+def baseline(subject: PageContent) -> Markup:
+    """The run against its baseline; says so where there is none."""
+    found = subject.summary.comparison
+    if found is None:
+        name = subject.settings.get("baseline") or ""
+        inside = [
+            unmeasured(
+                f"There is no baseline {name}." if name else "This run was compared with nothing.",
+                "memsim baseline save && memsim run --baseline main",
+            )
+        ]
+    else:
+        inside = list(_compared(found, subject))
+    head, question = "Against the baseline", "Is it worse than before?"
+    return section("baseline", head, question, *inside)
+
+
+def _compared(found: Comparison, subject: PageContent) -> Iterator[Markup]:
+    yield element("p", element("strong", _capital(found.sentence)))
+    yield subject.plot("forest")
+    made = told.comparison_table(found, UNICODE)
+    if made[0][1]:
+        words = [cells for column, cells in made][-1]
+        tones = [told.TONES.get(word.partition(" ")[0], "") for word in words]  # type: ignore[call-overload]
+        yield table(made, told.title(found, UNICODE).capitalize(), tones=tones, heading=0)
+    notes = [*told.whys(found), *told.stale_notes(found.stale), *told.sizes(found)]
+    yield items(notes, class_="note")
+    for lost in (True, False):
+        yield from _moved([m for m in found.moved if m.lost == lost], lost=lost)
+
+
+def _moved(moved: list[MovedProbe], *, lost: bool) -> Iterator[Markup]:
+    head = f"Newly {'lost' if lost else 'kept'}"
+    if not moved:
+        yield element("p", f"{head}: none.", class_="note")
+        return
+    made: Table = [
+        (Column(head="probe", right=False), [m.probe for m in moved]),
+        (Column(head="scenario", right=False), [_scenario(m) for m in moved]),
+        (Column(head="strategy", right=False), [m.variant for m in moved]),
+        (Column(head="then"), [number_format.share(m.base) for m in moved]),
+        (Column(head="now"), [number_format.share(m.now) for m in moved]),
+        (Column(head="why", right=False), [m.reason for m in moved]),
+        (Column(head="said, turn"), ["" if m.said is None else str(m.said) for m in moved]),
+        (Column(head="gone from turn"), ["" if m.gone is None else str(m.gone) for m in moved]),
+    ]
+
+    def cell(row: int, column: int, text: str) -> Markup | str:
+        linked = column == 0 and lost
+        return element("a", breakable(text), href=address(probe=moved[row].id)) if linked else text
+
+    shown = table(made, f"{head} probes: {len(moved):,}", cell=cell, heading=0)
+    yield shown if len(moved) <= MOST else folded(f"{head}: {len(moved):,} probes", shown)
+
+
+def _scenario(moved: MovedProbe) -> str:
+    return moved.id.partition("[")[0].rpartition("::")[2]

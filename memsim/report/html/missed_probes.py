@@ -1,0 +1,170 @@
+"""Every probe that was not answered rightly, with its way through the turns: data for the script.
+
+Two kinds of block::
+
+    cases      {"keys": [[key, scenario, strategy, budget, repeat, passed, asked, error], ...],
+                "rows": [[key's number, probe, ability, outcome, reason, said, turn, chunk, place]]}
+    cases-3    {"texts": ["...", ...], "probes": [{"ask": ..., "pieces": [...], ...}, ...]}
+
+A row whose chunk is -1 has no story here: there was no room for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from memsim.report.html.markup import Markup, compact_json, data_block, element, packed_size
+from memsim.report.html.page_content import PageContent, section
+from memsim.report.probe_answers import ProbeAnswer, answer_of
+from memsim.report.story import story_of
+
+if TYPE_CHECKING:
+    from memsim.gate.comparison import MovedProbe
+    from memsim.suite import CaseResult
+
+LEAKAGE = "leakage"
+CHUNK = 200
+"""Stories in a block."""
+ROOM = 900_000
+"""Characters that all stories may take in the page, packed."""
+LONGEST, MADE = 2_000, 6
+"""Characters of a text that are kept, and texts of a context that the strategy made."""
+
+Line = Mapping[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Chunk:
+    texts: dict[str, int] = field(default_factory=dict)
+    probes: list[dict[str, object]] = field(default_factory=list)
+
+    def text(self, said: str) -> int:
+        return self.texts.setdefault(cut(said), len(self.texts))
+
+
+@dataclass(slots=True, kw_only=True)
+class Cases:
+    """What the script shows cases from.
+
+    Attributes:
+        keys, rows: as the blocks have them.
+        blocks: of stories, ready for the page.
+        left_out: stories for which there was no room.
+    """
+
+    keys: list[list[object]] = field(default_factory=list)
+    rows: list[list[object]] = field(default_factory=list)
+    blocks: list[Markup] = field(default_factory=list)
+    left_out: int = 0
+    _chunk: _Chunk = field(default_factory=_Chunk)
+    _room: int = ROOM
+
+    def add(
+        self, answer: ProbeAnswer, line: Line, turns: Sequence[Line], base: MovedProbe | None
+    ) -> None:
+        """Take in one probe of the case that was named last."""
+        place = (-1, -1)
+        if self._room > 0:
+            self._chunk.probes.append(_story(line, turns, answer.budget, self._chunk, base))
+            place = len(self.blocks), len(self._chunk.probes) - 1
+        else:
+            self.left_out += 1
+        said = answer.said
+        of = (answer.probe, answer.ability, answer.outcome, answer.reason, said, line["turn"])
+        self.rows.append([len(self.keys) - 1, *of, *place])
+        if len(self._chunk.probes) == CHUNK:
+            self.close()
+
+    def close(self) -> None:
+        """Make a block of the stories that are in none."""
+        if not self._chunk.probes:
+            return
+        text = compact_json({"texts": list(self._chunk.texts), "probes": self._chunk.probes})
+        made = data_block(f"cases-{len(self.blocks)}", text)
+        self.blocks.append(made)
+        self._room -= packed_size(text)
+        self._chunk = _Chunk()
+
+    def data(self) -> Markup:
+        """All blocks."""
+        index = data_block("cases", compact_json({"keys": self.keys, "rows": self.rows}))
+        return Markup("".join([index, *self.blocks]))
+
+
+def cases_of(subject: PageContent) -> Cases:
+    """Everything that was missed, invented, leaked or could not be scored.
+
+    Raises:
+        RunFolderError: the records are damaged.
+    """
+    comparison = subject.summary.comparison
+    moved = {m.id: m for m in comparison.moved} if comparison else {}
+    found = Cases()
+    for case in sorted(subject.run.cases, key=subject.order):
+        if case.dataset != LEAKAGE:
+            _add_case(found, case, subject, moved)
+    found.close()
+    return found
+
+
+def _add_case(
+    found: Cases, case: CaseResult, subject: PageContent, moved: Mapping[str, MovedProbe]
+) -> None:
+    lines = [(answer_of(case, line), line) for line in subject.run.probes(case.key)]
+    wrong = [(answer, line) for answer, line in lines if answer.wrong or not answer.measured]
+    passed = len(lines) - len(wrong)
+    said = [case.key, case.scenario, case.strategy, case.budget, case.repeat]
+    found.keys.append([*said, passed, len(lines), case.error])
+    if not wrong:
+        return
+    turns = list(subject.run.turns(case.key))
+    for answer, line in wrong:
+        found.add(answer, line, turns, moved.get(f"{case.key}::{answer.probe}"))
+
+
+def _story(
+    line: Line, turns: Sequence[Line], budget: int, chunk: _Chunk, base: MovedProbe | None
+) -> dict[str, object]:
+    story = asdict(story_of(line, turns, budget))
+    context = line["context"] or {}
+    return {
+        **story,
+        **{key: cut(story[key]) for key in ("ask", "answer", "expected", "error")},
+        "tokens": context.get("tokens", {}),
+        "made": list(_made(context.get("composed", ()), chunk)),
+        "leaks": [[leak["fact"], leak["in"]] for leak in line["leaks"]],
+        "base": None if base is None else [base.base, base.now],
+    }
+
+
+def _made(composed: Sequence[Line], chunk: _Chunk) -> Iterator[list[object]]:
+    for message in composed[:MADE]:
+        yield [message["layer"], chunk.text(message["text"])]
+
+
+def cut(text: str) -> str:
+    """A text as long as the page keeps it."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} […]"
+
+
+def cases(subject: PageContent, found: Cases) -> Markup:
+    """The section: the script fills it."""
+    said = "This part is filled by a script, and scripts are turned off here."
+    inside: list[str] = [
+        element("noscript", element("p", said, " `memsim explain` tells the same.")),
+        element("form", id="cases-filters", class_="filters screen", hidden=True),
+        element("p", id="cases-count", class_="note", role="status"),
+        element("div", id="cases-list"),
+        element("nav", id="cases-pages", class_="pages screen", aria_label="Pages of cases"),
+    ]
+    if found.left_out:
+        note = f"{found.left_out:,} stories did not fit into this file; memsim explain tells them."
+        inside.insert(0, element("p", note, class_="unmeasured"))
+    if not found.rows:
+        probes = sum(case.counts.get("probes", 0) for case in subject.run.cases)
+        told = "Every probe was answered rightly." if probes else "No probe was asked."
+        inside = [element("p", told, class_="note")]
+    question = "Why did this probe fail under that strategy?"
+    return section("cases", "Cases", question, *inside)

@@ -1,0 +1,128 @@
+"""What a page is about: a run, its numbers, its plots, and what others add."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from memsim.report import number_format
+from memsim.report.html.markup import Markup, breakable, element, joined
+
+if TYPE_CHECKING:
+    from memsim.report.frames import Frames
+    from memsim.report.run_summary import Board, BoardRow, RunSummary
+    from memsim.runs import Run
+    from memsim.suite import CaseResult
+
+
+# A part of the HTML report that another package makes: what the page embeds, and how.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fragment:
+    """What the page embeds as a section of its own; `memsim.report.html` says by which rules.
+
+    Attributes:
+        html: markup that goes inside the section, below its heading.
+        css: rules, each below a class of the fragment's own.
+        script: plain script, run once after the page's own.
+        data: texts of JSON by name (a letter, then letters, digits and dashes); each is parsed only
+            when the script asks for it.
+    """
+
+    html: str
+    css: str = ""
+    script: str = ""
+    data: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageContent:
+    """A run as the page shows it.
+
+    Attributes:
+        run: as saved.
+        summary: its numbers, as tables show them.
+        plots: ready to be put into the page, by name.
+        viewer: the replay viewer; None where there is none.
+        frames: the records behind the numbers; None where only numbers are shown.
+    """
+
+    run: Run
+    summary: RunSummary
+    plots: Mapping[str, Markup] = field(default_factory=dict)
+    viewer: Fragment | None = None
+    frames: Frames | None = None
+
+    @property
+    def board(self) -> Board | None:
+        """The board that stands for the run: that of the largest budget, scenarios first."""
+        ranked = sorted(self.summary.boards, key=lambda b: (bool(b.dataset), -b.budget))
+        return ranked[0] if ranked else None
+
+    @property
+    def compared(self) -> tuple[BoardRow, ...]:
+        """The board's strategies that are no controls, best first."""
+        return tuple(r for r in self.board.rows if not r.control) if self.board else ()
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Those of the run."""
+        found = self.run.info.get("settings")
+        return found if isinstance(found, dict) else {}
+
+    def plot(self, *names: str) -> Markup:
+        """Those of the plots that there are, beside each other where there is room."""
+        found = [self.plots[name] for name in names if name in self.plots]
+        return element("div", *found, class_="plots") if found else Markup()
+
+    def order(self, case: CaseResult) -> tuple[bool, int, int]:
+        """Where a case stands: those of the board first, by its rows."""
+        board = self.board
+        if board is None:
+            return False, 0, 0
+        names = [row.strategy for row in board.rows if not row.control]
+        names += [row.strategy for row in board.rows if row.control]
+        place = names.index(case.strategy) if case.strategy in names else len(names)
+        return case.dataset != board.dataset, -case.budget, place
+
+
+def variant(strategy: str, budget: int) -> str:
+    """A strategy at a budget, as ids have it."""
+    return f"{strategy}@{number_format.budget(budget)}"
+
+
+def strategy_name(strategy: str) -> Markup:
+    """A strategy with the sign of its colour, which is that of every plot."""
+    from memsim.report.html.pictures import chip
+    from memsim.report.plots.style import colour
+
+    return joined([chip(colour(strategy)), breakable(strategy)])
+
+
+def address(**parts: object) -> str:
+    """A link within the page that its script follows, such as `#case=...&turn=12`."""
+    return "#" + "&".join(f"{key}={quote(str(value), safe='')}" for key, value in parts.items())
+
+
+def section(name: str, title: str, question: str, *inside: str, css: str = "") -> Markup:
+    """One of the page's sections.
+
+    Args:
+        name: its id.
+        title: its heading.
+        question: what it answers, in a few words.
+        inside: what it shows.
+        css: a further class.
+    """
+    return element(
+        "section",
+        element("h2", title, id=f"{name}-title"),
+        element("p", question, class_="question"),
+        *inside,
+        id=name,
+        class_=css or None,
+        aria_labelledby=f"{name}-title",
+    )

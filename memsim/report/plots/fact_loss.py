@@ -1,0 +1,255 @@
+"""How long it remembers, why it forgot, and what is left after so many compactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from memsim.report.plots.style import (
+    BEHIND,
+    FAINT,
+    HALF_PAGE,
+    PLACE_COLOURS,
+    Picture,
+    colour,
+    dashes,
+    label_ends,
+    lettering,
+    share,
+    shortened,
+)
+from memsim.stats import wilson
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from memsim.report.plots.style import PlotMaterial
+
+AGES = (0, 5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10**9)
+"""Turns at which the next group of ages begins."""
+LEAST = 8
+"""Probes that a point of the curve needs."""
+PLACES = {
+    "window": "in the window",
+    "working": "in the window",
+    "core": "in the window",
+    "system": "in the window",
+    "tools": "stored and found",
+    "summary": "in a summary",
+    "recalled": "stored and found",
+    "stored": "stored and missed",
+    "archived": "stored and missed",
+    "denied": "stored and missed",
+    "trimmed": "lost",
+    "lost": "lost",
+}
+SHOWN_COMPACTIONS = 40
+CROWD, COLUMNS, LETTERS = 5, 4, 24
+"""Curves that are drawn into one picture with their bands; panels beside each other beyond that,
+and letters of a panel's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Recall of a strategy by the age of what is asked for.
+
+    Attributes:
+        ages: medians of the groups, in turns, from 1 on.
+        recall, low, high: of each group, with its 95 % interval.
+    """
+
+    name: str
+    ages: Sequence[float]
+    recall: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+
+
+def forgetting_curve(material: PlotMaterial) -> Picture | None:
+    """Recall by the age of the fact when it is asked for."""
+    curves = list(_curves(material))
+    if not curves:
+        return None
+    figure = _panels(curves) if len(curves) > CROWD else _together(curves, material.strategies)
+    keeps = max(curves, key=lambda curve: curve.recall[-1])
+    caption = (
+        f"{keeps.name} keeps most of what is old: {share(keeps.recall[0])} of the newest facts and"
+        f" {share(keeps.recall[-1])} of those about {round(keeps.ages[-1] - 1):,} turns old."
+    )
+    return Picture(name="forgetting", title="How long it remembers", caption=caption, figure=figure)
+
+
+def _curves(material: PlotMaterial) -> Iterator[Curve]:
+    import pandas as pd
+
+    probes = material.shown(material.frames.probes)
+    probes = probes[probes["recall"].notna() & probes["age"].notna() & (probes["control"] == "")]
+    if probes.empty:
+        return
+    group = pd.cut(probes["age"].astype(float), bins=list(AGES), right=False, labels=False)
+    for name in material.strategies:
+        mine = probes[probes["strategy"] == name]
+        points = []
+        for _, found in mine.groupby(group.loc[mine.index]):
+            if len(found) < LEAST:
+                continue
+            right, n = int(found["recall"].sum()), len(found)
+            bounds = wilson(right, n)
+            low, high = (bounds.low, bounds.high) if bounds else (right / n, right / n)
+            points.append((float(found["age"].astype(float).median()) + 1, right / n, low, high))
+        if len(points) > 1:
+            ages, recall, lows, highs = zip(*points, strict=True)
+            yield Curve(name=name, ages=ages, recall=recall, low=lows, high=highs)
+
+
+def _together(curves: Sequence[Curve], names: Sequence[str]) -> Figure:
+    figure = Figure(figsize=HALF_PAGE)
+    axes = figure.subplots()
+    styles = dashes(names)
+    for curve in curves:
+        ink = colour(curve.name)
+        style = styles[curve.name]
+        axes.plot(curve.ages, curve.recall, color=ink, linestyle=style, marker="o", markersize=3)
+        axes.fill_between(curve.ages, curve.low, curve.high, color=ink, alpha=0.09, linewidth=0)
+    _ages(axes)
+    axes.set_xlabel("age of the fact at the question, turns (log)")
+    axes.set_ylabel("recall")
+    ends = [(c.ages[-1], c.recall[-1], c.name, colour(c.name)) for c in curves]
+    label_ends(axes, ends, gap=0.05)
+    return figure
+
+
+def _panels(curves: Sequence[Curve]) -> Figure:
+    """One for each: many bands upon each other would be mud. The others stand behind it, pale."""
+    rows = -(-len(curves) // COLUMNS)
+    figure = Figure(figsize=(HALF_PAGE[0] * 1.15, 1.35 * rows + 0.5))
+    grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
+    for axes, curve in zip(grid.flat, curves, strict=False):
+        for other in curves:
+            axes.plot(other.ages, other.recall, color=BEHIND, linewidth=0.7, zorder=1)
+        ink = colour(curve.name)
+        axes.fill_between(curve.ages, curve.low, curve.high, color=ink, alpha=0.2, linewidth=0)
+        axes.plot(curve.ages, curve.recall, color=ink, marker="o", markersize=3, zorder=3)
+        name = shortened(curve.name, LETTERS)
+        axes.set_title(name, fontsize=8, fontweight="normal", color=lettering(ink))
+        axes.tick_params(labelsize=7.5, labelbottom=True)
+    _ages(grid[0][0], few=True)
+    for place in range(len(curves), rows * COLUMNS):
+        grid.flat[place].set_visible(False)
+    figure.supxlabel("age of the fact at the question, turns (log)", fontsize=9)
+    figure.supylabel("recall", fontsize=9)
+    return figure
+
+
+def whereabouts(material: PlotMaterial) -> Picture | None:
+    """Where the evidence was when it was asked for, a bar for each strategy."""
+    import pandas as pd
+
+    probes = material.shown(material.frames.probes)
+    probes = probes[(probes["whereabouts"] != "") & (probes["control"] == "")]
+    known = probes[probes["whereabouts"].isin(list(PLACES))]
+    if known.empty:
+        return None
+    places = known["whereabouts"].map(PLACES)
+    table = pd.crosstab(known["strategy"], places, normalize="index")
+    table = table.reindex(index=list(reversed(material.strategies))).fillna(0.0)
+    figure = Figure(figsize=(HALF_PAGE[0], 0.9 + 0.34 * len(table)))
+    axes = figure.subplots()
+    left = pd.Series(0.0, index=table.index)
+    for place, ink in PLACE_COLOURS.items():
+        width = table[place] if place in table else left * 0
+        bars = axes.barh(table.index, width, left=left, color=ink, height=0.72, label=place)
+        for bar, part in zip(bars, width, strict=True):
+            if part >= 0.08:
+                axes.text(
+                    bar.get_x() + part / 2,
+                    bar.get_y() + bar.get_height() / 2,
+                    share(part),
+                    ha="center",
+                    va="center",
+                    fontsize=7.5,
+                    color="black" if place in {"lost", "stored and missed"} else "white",
+                )
+        left = left + width
+    for row, total in enumerate(left):
+        if not total:
+            axes.text(0.01, row, "not scored", va="center", fontsize=7.5, color=FAINT)
+    axes.set_xlim(0, 1)
+    axes.grid(visible=False)
+    axes.set_xlabel("share of probes with evidence")
+    axes.tick_params(axis="y", length=0)
+    figure.legend(
+        *axes.get_legend_handles_labels(),
+        loc="outside upper left",
+        ncols=5,
+        fontsize=7.5,
+        handlelength=1,
+        columnspacing=1.2,
+    )
+    lost = table["lost"] if "lost" in table else left * 0
+    missed = table["stored and missed"] if "stored and missed" in table else left * 0
+    parts = []
+    if lost.max() > 0:
+        parts.append(f"{lost.idxmax()} lost {share(float(lost.max()))} of the evidence for good")
+    if missed.max() > 0:
+        worst, part = missed.idxmax(), share(float(missed.max()))
+        parts.append(f"{worst} had {part} in store and did not bring it up")
+    caption = "; ".join(parts) or "All strategies had all of the evidence at hand"
+    return Picture(
+        name="whereabouts", title="Where the evidence was", caption=f"{caption}.", figure=figure
+    )
+
+
+def survival(material: PlotMaterial) -> Picture | None:
+    """The share of facts that are still in what is sent, by compactions since they were said."""
+    facts = material.shown(material.frames.facts)
+    facts = facts[(facts["control"] == "") & (facts["compactions"] <= SHOWN_COMPACTIONS)]
+    worn = facts[facts["compactions"] > 0]
+    if worn.empty:
+        return None
+    figure = Figure(figsize=HALF_PAGE)
+    axes = figure.subplots()
+    styles = dashes(material.strategies)
+    ends, second = [], {}
+    for name in material.strategies:
+        mine = facts[facts["strategy"] == name]
+        if not (mine["compactions"] > 0).any():
+            continue
+        curve = _surviving(mine)
+        ink = colour(name)
+        axes.step(curve.index, curve.to_numpy(), where="post", color=ink, linestyle=styles[name])
+        ends.append((float(curve.index[-1]), float(curve.iloc[-1]), name, ink))
+        after = curve[curve.index <= 2]
+        second[name] = float(after.iloc[-1])
+    axes.set_ylim(-0.03, 1.05)
+    axes.set_xlabel("compactions since the fact was said")
+    axes.set_ylabel("facts still in the context")
+    label_ends(axes, ends, gap=0.05)
+    worst, best = min(second, key=second.__getitem__), max(second, key=second.__getitem__)
+    caption = (
+        f"After the second compaction {worst} still shows {share(second[worst])} of the facts"
+        f" that it was told{f', {best} {share(second[best])}' if best != worst else ''}."
+    )
+    return Picture(
+        name="survival", title="Survival over compactions", caption=caption, figure=figure
+    )
+
+
+def _surviving(facts: pd.DataFrame) -> pd.Series:
+    """The share of a strategy's facts that are there, by compactions; of those that got so far."""
+    return facts.groupby("compactions")["there"].mean()
+
+
+def _ages(axes: Axes, *, few: bool = False) -> None:
+    axes.set_xscale("log")
+    axes.set_ylim(-0.03, 1.05)
+    ticks = [1, 6, 11, 21, 41, 81, 161, 321, 641, 1281, 2561, 5121]
+    low, high = axes.get_xlim()
+    shown = [t for t in ticks if low <= t <= high][:: 3 if few else 1]
+    axes.set_xticks(shown, [f"{t - 1:,}" for t in shown])
+    axes.xaxis.set_minor_locator(NullLocator())

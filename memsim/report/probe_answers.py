@@ -1,0 +1,147 @@
+"""Lines of `probes.jsonl` as typed records: the only place in reports that knows their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from memsim.scoring.outcomes import PASSED, UNMEASURED
+from memsim.scoring.summary import AUDITED_WRONG
+
+if TYPE_CHECKING:
+    from memsim.runs import Run
+    from memsim.suite import CaseResult
+
+Unit = tuple[str, str]
+"""A scenario and a probe of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeAnswer:
+    """One probe of one case, as it was scored.
+
+    Attributes:
+        case: the case's id.
+        scenario: `path::scenario`.
+        strategy: its ref.
+        probe: the probe's id.
+        answerable: whether there is a right answer other than that it is not known.
+        outcome: one of metrics: PASS, STALE, MISS and so on.
+        reason: why it was missed, in one word; empty when it was not, or nobody can tell.
+        scores: by metric; None where it was not scored.
+        doubted: what an audit of the dataset found wrong: `gold`, `citation`; None where there was
+            no audit.
+        said: the turn of its newest evidence; None without evidence.
+        gone: from which turn on the evidence was out of the context; None when it never was.
+        sent: tokens of its context and of the question itself; None when none was sent.
+        votes: the judge's opinions on it, as records have them; empty where it gave none.
+    """
+
+    case: str
+    scenario: str
+    strategy: str
+    budget: int
+    repeat: int
+    dataset: str
+    control: str
+    probe: str
+    ability: str
+    category: str
+    answerable: bool
+    outcome: str
+    reason: str
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    doubted: frozenset[str] | None = None
+    said: int | None = None
+    gone: int | None = None
+    sent: int | None = None
+    votes: tuple[str, ...] = ()
+
+    @property
+    def measured(self) -> bool:
+        """Whether it could be scored at all."""
+        return self.outcome not in UNMEASURED
+
+    @property
+    def wrong(self) -> bool:
+        """Scored, and neither answered rightly nor rightly left unanswered; or it leaked."""
+        return self.measured and self.outcome not in PASSED
+
+    @property
+    def missed(self) -> bool:
+        """It has an answer, and that was not given."""
+        return self.measured and self.scores.get("recall") == 0
+
+    @property
+    def invented(self) -> bool:
+        """It has no answer, and one was given."""
+        return self.scores.get("false_answers") == 1
+
+    @property
+    def unit(self) -> Unit:
+        """What is paired between strategies: the same question of the same scenario."""
+        return self.scenario, self.probe
+
+    def score(self, metric: str) -> float | None:
+        """One of its scores; None where it was not scored."""
+        return self.scores.get(metric)
+
+
+def answers_of(run: Run) -> tuple[ProbeAnswer, ...]:
+    """Every probe of a run, in the order of its records.
+
+    Raises:
+        RunFolderError: the records are damaged.
+    """
+    cases: Mapping[tuple[object, object], CaseResult] = {(c.id, c.repeat): c for c in run.cases}
+    lines: Iterator[Mapping[str, Any]] = run.probes()
+    return tuple(
+        answer_of(cases[line["case"], line["repeat"]], line)
+        for line in lines
+        if "leakage" not in line
+    )
+
+
+def answer_of(case: CaseResult, line: Mapping[str, Any]) -> ProbeAnswer:
+    """One line of a case's probes."""
+    evidence, context = line["evidence"], line["context"]
+    return ProbeAnswer(
+        case=case.key,
+        scenario=scenario_of(case.id),
+        strategy=case.strategy,
+        budget=case.budget,
+        repeat=case.repeat,
+        dataset=case.dataset,
+        control=case.control,
+        probe=line["probe"],
+        ability=line["ability"],
+        category=line["labels"].get("category", ""),
+        answerable=not line["unanswerable"],
+        outcome=line["outcome"],
+        reason=line["reason"] or "",
+        scores=line["scores"],
+        doubted=_doubted(line["labels"]),
+        said=max((piece["turn"] for piece in evidence), default=None),
+        gone=_gone(evidence),
+        sent=context and context["total"] + line["query_tokens"],
+        votes=tuple(line.get("judge", ())),
+    )
+
+
+def _doubted(labels: Mapping[str, str]) -> frozenset[str] | None:
+    if "gold" not in labels:
+        return None
+    return frozenset(name for name in ("gold", "citation") if labels.get(name) == AUDITED_WRONG)
+
+
+def scenario_of(case: str) -> str:
+    """`path::scenario` of a case's id."""
+    path, _, rest = case.partition("::")
+    return f"{path}::{rest.partition('[')[0]}"
+
+
+def _gone(evidence: Sequence[Mapping[str, Any]]) -> int | None:
+    """The turn from which on evidence was out of the context; the latest of several."""
+    left = [piece["path"][-1] for piece in evidence if len(piece["path"]) > 1]
+    return max((turn for turn, presence, _ in left if presence == "absent"), default=None)

@@ -1,0 +1,139 @@
+"""A run as Markdown: the same records as the terminal shows, with nothing left out for width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memsim.report import number_format
+from memsim.report.board_tables import (
+    MASKED_TITLE,
+    board_table,
+    judge_sentences,
+    legend,
+    masked_table,
+    ranking_table,
+    sweep_table,
+    title,
+)
+from memsim.report.comparison_text import comparison_markdown
+from memsim.report.failure_text import broken_text, explain_command, missed_text
+from memsim.report.layout import (
+    BACKTICKS,
+    UNICODE,
+    Column,
+    _markdown_rows,
+    markdown_code,
+    markdown_escape,
+    markdown_table,
+)
+from memsim.report.run_summary import (
+    Board,
+    CaseFailure,
+    Matrix,
+    MissedGroup,
+    RunSummary,
+    UnscoredCase,
+)
+
+
+def markdown(summary: RunSummary) -> str:
+    """The whole report, ending with a newline."""
+    return "\n".join(_lines(summary)) + "\n"
+
+
+def _lines(summary: RunSummary) -> Iterator[str]:
+    header = summary.header
+    yield f"# memsim run {markdown_escape(header.run)}".rstrip()
+    yield ""
+    yield f"**{markdown_escape(summary.verdict.sentence)}**"
+    yield ""
+    judge = f" judge {markdown_code(header.judge)}," if header.judge else ""
+    yield (
+        f"memsim {header.version}, model {markdown_code(header.model)},{judge} embedder"
+        f" {markdown_code(header.embedder)}, tokenizer {markdown_code(header.tokenizer)},"
+        f" seed {header.seed}, repeat {header.repeat}"
+    )
+    for board in summary.boards:
+        yield from _board(board)
+    if sweep := sweep_table(summary.boards):
+        yield from ("", "## Recall by budget", "")
+        yield from markdown_table(sweep)
+    if summary.judging is not None:
+        yield from ("", "## Judge", "")
+        yield from (f"- {markdown_escape(said)}" for said in judge_sentences(summary.judging))
+    if summary.leakage:
+        from memsim.report.leak_tables import leakage_markdown
+
+        yield from leakage_markdown(summary.leakage, UNICODE, beside=summary.boards)
+    if summary.comparison is not None:
+        yield from comparison_markdown(summary.comparison)
+    yield from _failures(summary.failures)
+    yield from _unscored(summary.unscored)
+    yield from _missed(summary.missed)
+    fence = max(("```", *(f"{ticks}`" for ticks in BACKTICKS.findall(header.command))), key=len)
+    yield from ("", "## Reproduce", "", fence, header.command, fence)
+
+
+def _board(board: Board) -> Iterator[str]:
+    yield from ("", f"## {markdown_escape(title(board, UNICODE))}", "")
+    yield from markdown_table(board_table(board, UNICODE))
+    yield ""
+    yield from (f"- {markdown_escape(note)}" for note in legend(board, UNICODE))
+    if ranking := ranking_table(board):
+        yield from ("", "### Evidence recall of the ranking", "")
+        yield from markdown_table(ranking)
+    if masked := masked_table(board):
+        yield from ("", f"### {MASKED_TITLE.capitalize()}", "")
+        yield from markdown_table(masked)
+    for matrix in board.matrices:
+        yield from _matrix(matrix, board)
+
+
+def _matrix(matrix: Matrix, board: Board) -> Iterator[str]:
+    yield from ("", f"### Recall by {markdown_escape(matrix.by)}", "")
+    heads = [Column(head=matrix.by, right=False), Column(head="n")]
+    heads += [Column(head=row.strategy) for row in board.rows]
+    cells = [
+        [piece.name, number_format.count(piece.n), *map(number_format.share, piece.recall)]
+        for piece in matrix.slices
+    ]
+    yield from _markdown_rows(heads, cells)
+
+
+def _failures(failures: tuple[CaseFailure, ...]) -> Iterator[str]:
+    if not failures:
+        return
+    yield from ("", "## Failed", "")
+    for failure in failures:
+        yield f"- {markdown_code(failure.case)}"
+        for broken in failure.broken:
+            place = f" ({broken.place})" if broken.place else ""
+            yield f"  - {markdown_escape(broken_text(broken, UNICODE))}{markdown_escape(place)}"
+        for probe in failure.missed:
+            yield f"  - missed: {markdown_code(explain_command(probe.id))}"
+
+
+def _unscored(cases: tuple[UnscoredCase, ...]) -> Iterator[str]:
+    if not cases:
+        return
+    yield from ("", "## Not scored", "")
+    for case in cases:
+        yield f"- {markdown_code(case.case)}: {markdown_escape(case.error or case.state)}"
+
+
+def _missed(groups: tuple[MissedGroup, ...]) -> Iterator[str]:
+    if not groups:
+        return
+    yield from ("", "## Missed, and why", "")
+    heads = [
+        Column(head="strategy", right=False),
+        Column(head="budget"),
+        Column(head="missed", right=False),
+        Column(head="such as", right=False),
+    ]
+    yield from _markdown_rows(heads, map(_missed_cells, groups))
+
+
+def _missed_cells(group: MissedGroup) -> list[str]:
+    example = group.examples[0].id if group.examples else ""
+    return [group.strategy, number_format.budget(group.budget), missed_text(group), example]

@@ -1,0 +1,229 @@
+"""The viewer as a part of the report's page: which cases are in it, and their data."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from memsim.errors import RunFolderError
+from memsim.report.html.markup import Markup, element, packed_size
+from memsim.report.html.page import viewer_page
+from memsim.report.html.page_content import Fragment
+from memsim.report.viewer.reels import Script, reel_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memsim.report.run_summary import RunSummary
+    from memsim.runs import Run
+    from memsim.suite.cases import CaseResult
+
+
+ROOM = 1_500_000
+"""Characters that all data may take in the page, packed."""
+
+BESIDE = "replays"
+"""The folder of the pages beside the report's."""
+
+_LEAKAGE = "leakage"
+_SCRIPTS = ("reading.js", "drawing.js", "agent.js", "showing.js", "viewer.js")
+_NAMED, _LISTED = 12, 120
+"""Cases without a page that are named; cases with one of which each has a link of its own."""
+
+
+@dataclass(slots=True)
+class _Room:
+    """What is taken into the page, for as long as there is room."""
+
+    left: int
+    unfit: int = sys.maxsize
+    data: dict[str, str] = field(default_factory=dict)
+    scripts: dict[str, tuple[str, Script]] = field(default_factory=dict)
+    cases: dict[str, str] = field(default_factory=dict)
+
+    def take(self, run: Run, case: CaseResult) -> None:
+        """Take a case in if there is room for it, and for its scenario's script."""
+        if run.size(case.key) >= self.unfit:
+            return
+        known = self.scripts.get(scenario_of(case))
+        name, script = known or (f"script-{len(self.scripts)}", Script())
+        turns, probes = list(run.turns(case.key)), list(run.probes(case.key))
+        reel = _dumped(reel_of(run.contexts(case.key), turns, probes, script))
+        blocks = {f"reel-{len(self.cases)}": reel}
+        if known is None:
+            blocks[name] = _dumped(script.data())
+        size = sum(map(packed_size, blocks.values()))
+        if size > self.left:
+            self.unfit = run.size(case.key)
+            return
+        self.left -= size
+        self.data |= blocks
+        self.scripts[scenario_of(case)] = (name, script)
+        self.cases[case.key] = name
+
+
+def fragment(
+    run: Run, *, room: int = ROOM, scenario: str = "", beside: bool = False
+) -> Fragment | None:
+    """The viewer of a run; None when no case of it can be replayed.
+
+    Cases with failed probes come first, strategies before controls, short ones before long ones.
+
+    Args:
+        run: a saved run.
+        room: characters that its data may take, packed.
+        scenario: path and name of the only one that is wanted; empty for all.
+        beside: whether what is left out can be looked up in the pages of `save_beside`.
+
+    Raises:
+        RunFolderError: its records are damaged.
+    """
+    playable = [case for case in playable_of(run) if scenario in {"", scenario_of(case)}]
+    taken = _Room(room)
+    for case in sorted(playable, key=lambda case: (*_late(case), run.size(case.key))):
+        taken.take(run, case)
+    if not taken.cases:
+        return None
+    shown = [case for case in playable if case.key in taken.cases]
+    places = {key: place for place, key in enumerate(taken.cases)}
+    index = [_entry(case, places[case.key], taken.cases[case.key]) for case in shown]
+    left_out = [case for case in playable if case.key not in taken.cases]
+    pages = names_beside(left_out) if beside else {}
+    told = _left_out(left_out, pages)
+    return Fragment(
+        html=_asset("viewer.html").replace("<!-- left out -->", "".join(told)),
+        css=_asset("viewer.css"),
+        script="\n".join(map(_asset, _SCRIPTS)),
+        data={"reels": _dumped({"cases": index, "beside": pages}), **taken.data},
+    )
+
+
+def playable_of(run: Run) -> list[CaseResult]:
+    """The cases that have turns to replay; an attack has none."""
+    return [c for c in run.cases if c.dataset != _LEAKAGE and run.size(c.key)]
+
+
+def scenario_of(case: CaseResult) -> str:
+    """Path and name of a case's scenario."""
+    return case.id.partition("[")[0]
+
+
+def names_beside(cases: Sequence[CaseResult]) -> dict[str, str]:
+    """By scenario, the file beside the page in which cases that are not in it can be replayed."""
+    scenarios = dict.fromkeys(map(scenario_of, cases))
+    return {name: f"{BESIDE}/{number}.html" for number, name in enumerate(scenarios, 1)}
+
+
+def _late(case: CaseResult) -> tuple[bool, bool]:
+    return not case.counts.get("failed", 0), bool(case.control)
+
+
+def _entry(case: CaseResult, place: int, script: str) -> dict[str, object]:
+    return {
+        "key": case.key,
+        "scenario": scenario_of(case),
+        "name": case.scenario,
+        "strategy": case.strategy,
+        "budget": case.budget,
+        "repeat": case.repeat,
+        "control": case.control,
+        "failed": case.counts.get("failed", 0),
+        "probes": case.counts.get("probes", 0),
+        "error": case.error,
+        "reel": f"reel-{place}",
+        "script": script,
+    }
+
+
+def _left_out(cases: Sequence[CaseResult], beside: Mapping[str, str]) -> Iterator[str]:
+    if not cases:
+        return
+    failed = sum(1 for case in cases if case.counts.get("failed", 0))
+    some = f", {failed:,} of them with failed probes" if failed else ", all of them without a miss"
+    instead = "memsim explain tells of their probes from the run folder."
+    if beside:
+        instead = f"they are in the folder {BESIDE} beside it."
+    said = f"To keep the page small {len(cases):,} cases cannot be replayed here{some}: {instead}"
+    if len(cases) > _LISTED and beside:
+        items = list(_by_scenario(cases, beside))
+    else:
+        most = _LISTED if beside else _NAMED
+        items = [element("li", _named(case, beside)) for case in cases[:most]]
+        if len(cases) > most:
+            items.append(element("li", f"and {len(cases) - most:,} more"))
+    yield element("p", said, class_="note")
+    listed = element("ul", *items, class_="viewer-missing-cases")
+    yield element("details", element("summary", "Which"), listed, class_="note")
+
+
+def _by_scenario(cases: Sequence[CaseResult], beside: Mapping[str, str]) -> Iterator[Markup]:
+    counts = Counter(map(scenario_of, cases))
+    for name, count in counts.items():
+        link = element("a", element("code", name), href=beside[name])
+        yield element("li", link, f": {count:,} case{'s' * (count > 1)}")
+
+
+def _named(case: CaseResult, beside: Mapping[str, str]) -> Markup:
+    name = element("code", case.key)
+    if (page := beside.get(scenario_of(case))) is None:
+        return name
+    return element("a", name, href=f"{page}#case={quote(case.key, safe='')}")
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+
+
+# Pages beside the report's, for the cases that had no room in it: one for each scenario.
+
+
+ROOM_BESIDE = 12_000_000
+"""Characters that the data of one page may take, packed."""
+
+
+def save_beside(run: Run, summary: RunSummary, viewer: Fragment | None) -> tuple[Path, ...]:
+    """Write the pages for what is not in the report's into the run's folder.
+
+    Args:
+        run: as saved.
+        summary: its numbers.
+        viewer: what is in the report's page, made with `beside`.
+
+    Returns:
+        The pages; none where the report's page holds all.
+
+    Raises:
+        RunFolderError: the run's records are damaged, or its folder cannot be written.
+    """
+    there = set() if viewer is None else _keys(viewer)
+    names = names_beside([case for case in playable_of(run) if case.key not in there])
+    try:
+        for old in (run.folder / BESIDE).glob("*.html"):
+            old.unlink()
+        return tuple(_save(run, summary, name, where) for name, where in names.items())
+    except OSError as error:
+        said = f"cannot be written: {error.strerror}"
+        raise RunFolderError(said, path=run.folder / BESIDE) from error
+
+
+def _keys(viewer: Fragment) -> set[str]:
+    return {entry["key"] for entry in json.loads(viewer.data["reels"])["cases"]}
+
+
+def _save(run: Run, summary: RunSummary, scenario: str, where: str) -> Path:
+    path = run.folder / where
+    path.parent.mkdir(exist_ok=True)
+    found = fragment(run, room=ROOM_BESIDE, scenario=scenario)
+    if found is not None:
+        path.write_bytes(viewer_page(run, summary, found).encode(errors="backslashreplace"))
+    return path

@@ -1,0 +1,48 @@
+"""Tries the judge of a run, once, before its cases are played; `run.json` keeps how it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memsim.models.access import NOTHING, Spent
+from memsim.suite.judging import believed, calibrate
+from memsim.tokens import TokenCounter, load_tokenizer
+
+if TYPE_CHECKING:
+    from memsim.runs.run_writer import RunWriter
+    from memsim.suite.planning import Plan
+
+JUDGE_KEY = "judge"
+"""Where `run.json` keeps it."""
+
+
+def with_judge_trial(plan: Plan, writer: RunWriter) -> tuple[Plan, Spent]:
+    """The plan, whose cases know whether their judge is to be believed.
+
+    A run that is continued believes what it found when it began.
+
+    Args:
+        plan: of a run.
+        writer: where it is kept.
+
+    Returns:
+        The plan, and what the trial came to, here and now.
+
+    Raises:
+        CapReached: the trial would have cost too much.
+        RunFolderError: the folder cannot be written.
+        CassetteError: recordings are damaged or cannot be written.
+    """
+    if writer.finished or not any(case.judge for case in plan.cases):
+        return plan, NOTHING
+    kept = writer.noted(JUDGE_KEY)
+    if isinstance(kept, Mapping) and kept.get("asked") and isinstance(kept.get("unfit"), str):
+        return replace(plan, cases=believed(plan.cases, kept["unfit"])), NOTHING
+    counter = TokenCounter(load_tokenizer(plan.settings.tokenizer))
+    found = calibrate(plan.cases, counter)
+    if found is None:
+        return plan, NOTHING
+    writer.note(JUDGE_KEY, found.record())
+    return replace(plan, cases=believed(plan.cases, found.trial.unfit)), found.spent

@@ -1,0 +1,217 @@
+"""Where runs lie: their names, their lock, and `run.json`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memsim.errors import RunFolderError
+from memsim.files import is_beginning, sweep, write_whole
+
+INFO = "run.json"
+LOCK = ".lock"
+FORMAT = 1
+_NEW = ".new-"
+_RUN = re.compile(r"\d{8}T\d{6}-[0-9a-f]{4}")
+_SECOND = len("20260105T090000")
+_TRIES = 100
+_GRACE = 60.0
+"""Seconds that the beginning of a run may take before it counts as abandoned."""
+
+
+def runs_folder(reports: Path) -> Path:
+    """The folder of all runs."""
+    return reports / "runs"
+
+
+def list_runs(reports: Path) -> tuple[Path, ...]:
+    """The folders of all runs, newest first."""
+    folder = runs_folder(reports)
+    if not folder.is_dir():
+        return ()
+    found = [p for p in folder.iterdir() if not p.name.startswith(".") and (p / INFO).is_file()]
+    return tuple(sorted(found, key=lambda p: p.name, reverse=True))
+
+
+def prepare_reports(reports: Path) -> Path:
+    """Make the folder of all runs, ignored by git, and free of beginnings that never began.
+
+    Raises:
+        RunFolderError: it cannot be made.
+    """
+    folder = runs_folder(reports)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore = reports / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("runs/\n", encoding="utf-8")
+        for beginning in folder.glob(f"{_NEW}*"):
+            _clear(beginning)
+    except OSError as error:
+        raise unwritable(reports, error) from error
+    return folder
+
+
+def _clear(beginning: Path) -> None:
+    # One that is only just being made has no lock yet; one that is old enough never will.
+    if time.time() - beginning.stat().st_mtime < _GRACE:
+        return
+    if (held := RunLock.take(beginning)) is not None:
+        held.release()
+        shutil.rmtree(beginning, ignore_errors=True)
+
+
+def unwritable(path: Path, error: OSError) -> RunFolderError:
+    """The error for a folder or file that cannot be written."""
+    return RunFolderError(f"cannot be written: {error.strerror or error}", path=path)
+
+
+def create_run(folder: Path, info: Mapping[str, object]) -> tuple[Path, RunLock]:
+    """A new run among the others, locked; it appears under its name complete with `run.json`.
+
+    Raises:
+        RunFolderError: it cannot be made.
+    """
+    beginning = _begun(folder)
+    lock: RunLock | None = None
+    try:
+        lock = RunLock.take(beginning)
+        if lock is None:
+            raise RunFolderError("is in use", path=beginning)
+        write_info(beginning, info)
+        return _named(beginning, folder), lock
+    except OSError as error:
+        if lock is not None:
+            lock.release()
+        shutil.rmtree(beginning, ignore_errors=True)
+        raise unwritable(folder, error) from error
+
+
+def _begun(folder: Path) -> Path:
+    """A folder that nobody else has begun."""
+    for _ in range(_TRIES):
+        beginning = folder / f"{_NEW}{secrets.token_hex(4)}"
+        try:
+            beginning.mkdir()
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise unwritable(folder, error) from error
+        return beginning
+    raise RunFolderError("cannot be written: every name is taken", path=folder)
+
+
+def _named(beginning: Path, folder: Path) -> Path:
+    while True:
+        named = folder / _new_name(folder)
+        try:
+            return beginning.rename(named)
+        except OSError:
+            if not named.exists():
+                raise
+            # Another run was given this very name since the others were looked at.
+
+
+def _new_name(folder: Path) -> str:
+    # Runs begun in one second are numbered on, so that the newest is always the last by name; so
+    # are those of an hour that the clock goes through twice.
+    latest = max((p.name[:_SECOND] for p in folder.iterdir() if _RUN.fullmatch(p.name)), default="")
+    second = max(latest, datetime.now(UTC).strftime("%Y%m%dT%H%M%S"))
+    taken = [p.name[len(second) + 1 :] for p in folder.glob(f"{second}-*")]
+    numbers = [int(t, 16) for t in taken if len(t) == 4 and t.isalnum() and _is_hex(t)]
+    return f"{second}-{max(numbers) + 1 if numbers else secrets.randbelow(0x8000):04x}"
+
+
+def _is_hex(text: str) -> bool:
+    return all(c in "0123456789abcdef" for c in text)
+
+
+def write_info(folder: Path, info: Mapping[str, object]) -> None:
+    """Write `run.json` in one step: it is the old one or the new one, never half of it."""
+    text = json.dumps(info, ensure_ascii=False, indent=1) + "\n"
+    sweep(folder / INFO)
+    write_whole(folder / INFO, text.encode(), private=False)
+
+
+def only_begun(names: Iterable[str]) -> bool:
+    """Whether a folder with these names in it is that of a run that was killed at its birth."""
+    return all(name == LOCK or is_beginning(name, of=INFO) for name in names)
+
+
+def read_info(folder: Path) -> dict[str, object]:
+    """What `run.json` says.
+
+    Raises:
+        RunFolderError: there is none, it is damaged, or another version of memsim wrote it.
+    """
+    path = folder / INFO
+    try:
+        info = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise RunFolderError("is not a run: it has no run.json", path=folder) from error
+    except OSError as error:
+        raise RunFolderError(f"cannot be read: {error.strerror}", path=path) from error
+    except ValueError as error:
+        raise RunFolderError("is damaged: not valid JSON", path=path) from error
+    if not isinstance(info, dict) or "memsim" not in info or "fingerprint" not in info:
+        raise RunFolderError("was not written by memsim", path=path)
+    if info["memsim"] != FORMAT:
+        said = f"is of format {info['memsim']}, and this memsim reads format {FORMAT}"
+        raise RunFolderError(said, path=path)
+    return info
+
+
+class RunLock:
+    """A run folder in use; given up when its process ends, however it ends."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+
+    @classmethod
+    def take(cls, folder: Path) -> RunLock | None:
+        """The folder's lock, with this process's id in it; None while another process has it."""
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if not _lock(descriptor):
+            os.close(descriptor)
+            return None
+        try:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"{os.getpid()}\n".encode())
+        except OSError:
+            os.close(descriptor)
+            raise
+        return cls(descriptor)
+
+    def release(self) -> None:
+        """Give it up."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def holder(folder: Path) -> str:
+    """The id of the process that has a folder's lock, as far as it can be told."""
+    try:
+        return (folder / LOCK).read_text(encoding="utf-8").strip() or "unknown"
+    except (OSError, UnicodeDecodeError):
+        return "unknown"
+
+
+def _lock(descriptor: int) -> bool:
+    if sys.platform == "win32":
+        return True  # there is no flock; two runs into one folder are the user's own look-out
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

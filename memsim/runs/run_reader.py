@@ -1,0 +1,179 @@
+"""A run as it lies on disk, read without a model and as little as is asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memsim.errors import RunFolderError, nearest
+from memsim.runs.case_log import (
+    CASES,
+    CONTEXTS,
+    PROBES,
+    RECORDS,
+    TURNS,
+    CaseEntry,
+    RecordSpan,
+    read_log,
+    read_span,
+)
+from memsim.runs.run_folder import INFO, list_runs, read_info, runs_folder
+from memsim.suite.cases import CaseResult
+
+LATEST = "latest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A saved run.
+
+    Attributes:
+        folder: where it lies.
+        info: what `run.json` says.
+        cases: those that are complete, in the plan's order.
+    """
+
+    folder: Path
+    info: Mapping[str, object]
+    cases: tuple[CaseResult, ...]
+    _entries: tuple[CaseEntry, ...] = field(repr=False, compare=False)
+
+    @property
+    def id(self) -> str:
+        """The name of its folder."""
+        return self.folder.name
+
+    @property
+    def finished(self) -> bool:
+        """Whether every case of the plan was played."""
+        return bool(self.info.get("finished"))
+
+    def probes(self, case: str | None = None) -> Iterator[dict[str, object]]:
+        """The probe records of a case, by id or key, or of all.
+
+        Raises:
+            RunFolderError: there is no such case, or the records are damaged.
+        """
+        for entry in self._of(case):
+            yield from self._records(PROBES, entry.span(PROBES))
+
+    def turns(self, case: str | None = None) -> Iterator[dict[str, object]]:
+        """The turn records of a case, by id or key, or of all.
+
+        Raises:
+            RunFolderError: there is no such case, or the records are damaged.
+        """
+        for entry in self._of(case):
+            yield from self._records(TURNS, entry.span(TURNS))
+
+    def contexts(self, case: str) -> Iterator[dict[str, object]]:
+        """What was sent in a case, as `memsim.replay.recorder` wrote it; nothing if nobody did.
+
+        Raises:
+            RunFolderError: there is no such case, or the records are damaged.
+        """
+        yield from self._records(CONTEXTS, self._of(case)[0].span(CONTEXTS))
+
+    def size(self, case: str) -> int:
+        """Bytes that the turns of a case and their contexts take; 0 where no turn was played.
+
+        Raises:
+            RunFolderError: there is no such case.
+        """
+        entry = self._of(case)[0]
+        turns, contexts = entry.span(TURNS), entry.span(CONTEXTS)
+        played = turns.end - turns.start
+        return played + contexts.end - contexts.start if played else 0
+
+    def _of(self, case: str | None) -> tuple[CaseEntry, ...]:
+        if case is None:
+            return self._entries
+        found = [e for e in self._entries if case == e.result.key]
+        found = found or [e for e in self._entries if case == e.result.id]
+        if not found:
+            hint = nearest(case, (e.result.key for e in self._entries))
+            raise RunFolderError(f"has no case {case!r}", path=self.folder, hint=hint)
+        return tuple(found)
+
+    def _records(self, name: str, span: RecordSpan) -> Iterator[dict[str, object]]:
+        data = read_span(self.folder / name, span)
+        if data is None:
+            raise RunFolderError("does not hold what cases.jsonl says", path=self.folder / name)
+        for line in data.splitlines():
+            yield json.loads(line)
+
+
+def load_run(name: str | Path, reports: Path) -> Run:
+    """A saved run.
+
+    Args:
+        name: `latest`, the beginning of a run's id, or a folder.
+        reports: where runs are kept.
+
+    Raises:
+        RunFolderError: there is no such run, or it is damaged.
+    """
+    return open_folder(_find(str(name), reports))
+
+
+def open_folder(folder: Path) -> Run:
+    """The run in a folder.
+
+    Raises:
+        RunFolderError: there is none, or it is damaged.
+    """
+    info = read_info(folder)
+    entries = tuple(read_log(folder))
+    _check_log(folder, entries)
+    missing = _cases(info) - len(entries)
+    if info.get("finished") and missing:
+        raise RunFolderError(f"is damaged: {missing} of its cases are missing", path=folder)
+    if info.get("finished"):
+        _check_ends(folder, entries)
+    cases = tuple(e.result for e in entries)
+    return Run(folder=folder, info=info, cases=cases, _entries=entries)
+
+
+def _check_log(folder: Path, entries: Sequence[CaseEntry]) -> None:
+    # A killed writer leaves a line without its end; a whole one that is wrong was changed.
+    with suppress(FileNotFoundError), (folder / CASES).open("rb") as log:
+        log.seek(sum(entry.length for entry in entries))
+        if log.readline().endswith(b"\n"):
+            line = len(entries) + 1
+            raise RunFolderError("is damaged, or of another memsim", path=folder / CASES, line=line)
+
+
+def _check_ends(folder: Path, entries: Sequence[CaseEntry]) -> None:
+    ends = entries[-1].ends if entries else [0] * len(RECORDS)
+    for name, end in zip(RECORDS, ends, strict=True):
+        path = folder / name
+        size = path.stat().st_size if path.exists() else 0
+        if size > end:
+            message = f"holds {size - end:,} bytes more than cases.jsonl says"
+            raise RunFolderError(message, path=path)
+
+
+def _cases(info: Mapping[str, object]) -> int:
+    cases = info.get("played", 0)
+    return cases if isinstance(cases, int) else 0
+
+
+def _find(name: str, reports: Path) -> Path:
+    found = list_runs(reports)
+    if name == LATEST:
+        if not found:
+            raise RunFolderError("there is no run yet", path=runs_folder(reports))
+        return found[0]
+    if (folder := Path(name)).is_dir() and (folder / INFO).is_file():
+        return folder
+    matching = [p for p in found if name and p.name.startswith(name)]
+    if len(matching) > 1:
+        names = ", ".join(p.name for p in reversed(matching[:5]))
+        raise RunFolderError(f"{name!r} could be any of {names}")
+    if not matching:
+        hint = nearest(name, [LATEST, *(p.name for p in found)])
+        raise RunFolderError(f"there is no run {name!r}", path=runs_folder(reports), hint=hint)
+    return matching[0]

@@ -1,0 +1,389 @@
+"""A run in the making: begun, continued, kept case by case, finished."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Self
+
+from memsim.errors import ExitCode, RunFolderError
+from memsim.runs.case_log import (
+    AHEAD,
+    CASES,
+    RECORDS,
+    WORTH_KEEPING,
+    CaseEntry,
+    encode_ahead,
+    outcome_entry,
+    outcome_lines,
+    read_ahead,
+    read_log,
+    read_span,
+)
+from memsim.runs.run_folder import (
+    FORMAT,
+    INFO,
+    RunLock,
+    create_run,
+    holder,
+    list_runs,
+    only_begun,
+    prepare_reports,
+    read_info,
+    unwritable,
+    write_info,
+)
+from memsim.suite.cases import CaseOutcome, CaseResult
+
+if TYPE_CHECKING:
+    from memsim.suite.planning import Plan
+
+
+# What a run was made with: versions, and the state of the working tree. For information only.
+
+
+_PACKAGES = ("memsim", "chromadb", "litellm", "tiktoken", "wordllama")
+
+
+def provenance() -> dict[str, object]:
+    """When, with what versions, and from which commit, if from any."""
+    return {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {"python": platform.python_version(), **dict(map(_version, _PACKAGES))},
+        "platform": platform.system().lower(),
+        **_commit(),
+    }
+
+
+def _version(package: str) -> tuple[str, str | None]:
+    try:
+        return package, metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return package, None
+
+
+def _commit() -> dict[str, object]:
+    commit = _git("rev-parse", "HEAD")
+    if commit is None:
+        return {"commit": None, "dirty": None}
+    changes = _git("status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "dirty": None if changes is None else bool(changes)}
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed arguments
+            ["git", "--no-optional-locks", *arguments],  # noqa: S607 - whichever git the user has
+            capture_output=True,
+            check=False,
+            text=True,
+            timeout=5,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+_SYNC_EVERY = 1.0
+
+
+class RunWriter:
+    """Keeps outcomes in the plan's order.
+
+    Attributes:
+        folder: where the run lies.
+        resumed: the cases that were complete when it was opened.
+        finished: the run was complete when it was opened; there is nothing to play.
+    """
+
+    def __init__(self, folder: Path, plan: Plan, lock: RunLock, info: Mapping[str, object]) -> None:
+        self.folder = folder
+        self._plan = plan
+        self._lock = lock
+        self._info = dict(info)
+        self._ends = [0] * len(RECORDS)
+        self._waiting: dict[int, CaseOutcome] = {}
+        self._files: list[IO[bytes]] = []
+        self._synced = time.monotonic()
+        self.finished = bool(info.get("finished"))
+        self.resumed: tuple[CaseResult, ...] = ()
+        self._kept: list[CaseResult] = []
+        self._ahead: set[int] = set()
+        try:
+            self._recover()
+        except BaseException:
+            with suppress(RunFolderError):
+                self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def lacking(self) -> tuple[int, ...]:
+        """Places in the plan of the cases that are still to be played."""
+        places = range(len(self._kept), len(self._plan.cases))
+        return tuple(place for place in places if place not in self._waiting)
+
+    @property
+    def kept(self) -> int:
+        """How many cases would not be played again: those in the log, and those written ahead."""
+        return len(self._kept) + len(self._ahead & self._waiting.keys())
+
+    @property
+    def results(self) -> tuple[CaseResult, ...]:
+        """The cases kept so far, in the plan's order."""
+        return tuple(self._kept)
+
+    def _recover(self) -> None:
+        log = 0
+        for place, entry in enumerate(read_log(self.folder)):
+            expected = self._plan.cases[place].key if place < len(self._plan.cases) else None
+            if entry.result.key != expected or not self._sound(entry):
+                break
+            self._kept.append(entry.result)
+            self._ends = entry.ends
+            log += entry.length
+        self.resumed = tuple(self._kept)
+        if self.finished and len(self._kept) < self._info.get("played", 0):  # type: ignore[operator]
+            self.finished = False
+        if not self.finished:
+            self._open([*self._ends, log])
+            self._waiting = {
+                place: outcome
+                for place, outcome in read_ahead(self.folder)
+                if self._lacks(place, outcome)
+            }
+            self._ahead = set(self._waiting)
+            self._drain()
+
+    def _lacks(self, place: int, outcome: CaseOutcome) -> bool:
+        inside = len(self._kept) <= place < len(self._plan.cases)
+        return inside and self._plan.cases[place].key == outcome.result.key
+
+    def _sound(self, entry: CaseEntry) -> bool:
+        spans = zip(RECORDS, entry.spans, strict=True)
+        return all(read_span(self.folder / name, span) is not None for name, span in spans)
+
+    def _open(self, ends: list[int]) -> None:
+        try:
+            for name, end in zip((*RECORDS, CASES), ends, strict=True):
+                file = (self.folder / name).open("ab")
+                self._files.append(file)
+                file.truncate(end)
+                file.seek(end)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
+    def keep(self, place: int, outcome: CaseOutcome) -> None:
+        """Take the outcome of the plan's case at a place; write it when its turn has come.
+
+        Raises:
+            RunFolderError: the folder cannot be written.
+        """
+        early = place > len(self._kept)
+        self._waiting[place] = outcome
+        try:
+            if early and (outcome.result.seconds >= WORTH_KEEPING or outcome.spent.asked):
+                self._put_ahead(place, outcome)
+            self._drain()
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
+    def _put_ahead(self, place: int, outcome: CaseOutcome) -> None:
+        with (self.folder / AHEAD).open("ab") as file:
+            file.write(encode_ahead(place, outcome))
+        self._ahead.add(place)
+
+    def _drain(self) -> None:
+        while (ready := self._waiting.pop(len(self._kept), None)) is not None:
+            self._write(ready)
+
+    def _write(self, outcome: CaseOutcome) -> None:
+        line, ends = outcome_entry(outcome, self._ends)
+        for file, data in zip(self._files, (*outcome_lines(outcome), line), strict=True):
+            # In this order: a line of the log says that what it stands for is there.
+            file.write(data)
+            file.flush()
+        self._ends = ends
+        self._kept.append(outcome.result)
+        if time.monotonic() - self._synced >= _SYNC_EVERY:
+            self._sync()
+
+    def _sync(self) -> None:
+        for file in self._files:
+            os.fsync(file.fileno())
+        self._synced = time.monotonic()
+
+    def noted(self, key: str) -> object:
+        """What `run.json` says under a key; None where it says nothing."""
+        return self._info.get(key)
+
+    def note(self, key: str, value: object) -> None:
+        """Have `run.json` say something more, at once.
+
+        Raises:
+            RunFolderError: the folder cannot be written.
+        """
+        self._info[key] = value
+        try:
+            write_info(self.folder, self._info)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
+    def finish(self, code: ExitCode, verdict: str = "", *, against: str = "") -> None:
+        """The run is over: write down what came of it.
+
+        Args:
+            code: of the command.
+            verdict: the same in words.
+            against: the baseline that it was compared with.
+
+        Raises:
+            RunFolderError: the folder cannot be written.
+        """
+        try:
+            self._sync()
+            self._info |= {
+                "finished": True,
+                "played": len(self._kept),
+                "exit": int(code),
+                "verdict": verdict,
+                "against": against,
+            }
+            write_info(self.folder, self._info)
+            (self.folder / AHEAD).unlink(missing_ok=True)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
+    def close(self) -> None:
+        """Give up the folder; an unfinished run can be continued.
+
+        Raises:
+            RunFolderError: the last of it cannot be written; the folder is given up all the same.
+        """
+        failed: OSError | None = None
+        for file in self._files:
+            try:
+                file.close()
+            except OSError as error:
+                failed = failed or error
+        self._files.clear()
+        self._lock.release()
+        if failed is not None:
+            raise unwritable(self.folder, failed) from failed
+
+
+# Finds or makes the folder that a run is kept in.
+
+
+def open_run(
+    plan: Plan,
+    reports: Path,
+    *,
+    out: Path | None = None,
+    resume: bool = True,
+    command: tuple[str, ...] = (),
+    among: bool = False,
+) -> RunWriter:
+    """The folder that a run is kept in: an unfinished one of the same plan, or a new one.
+
+    Args:
+        plan: what is played.
+        reports: where runs are kept.
+        out: the very folder to use; it must be new, empty or of the same plan, and when its run is
+            finished there is nothing left to do.
+        resume: whether an unfinished run among the others is continued.
+        command: the command line, for the report.
+        among: `out` held a run before, and what else is in it, such as `checks.json`, stays.
+
+    Raises:
+        RunFolderError: the folder is of another plan, foreign, locked or cannot be written.
+    """
+    info = _describe(plan, command)
+    if out is not None:
+        return _open_named(out, plan, info, among=among)
+    folder = prepare_reports(reports)
+    if resume:
+        for earlier in list_runs(reports):
+            if (writer := _continue(earlier, plan)) is not None:
+                return writer
+    created, lock = create_run(folder, info)
+    return RunWriter(created, plan, lock, read_info(created))
+
+
+def _continue(folder: Path, plan: Plan) -> RunWriter | None:
+    try:
+        info = read_info(folder)
+        if info.get("finished") or info["fingerprint"] != plan.fingerprint:
+            return None
+        lock = RunLock.take(folder)
+    except (RunFolderError, OSError):
+        return None
+    if lock is None:
+        return None
+    info = read_info(folder)
+    if info.get("finished"):
+        lock.release()
+        return None
+    return RunWriter(folder, plan, lock, info)
+
+
+def _open_named(folder: Path, plan: Plan, info: Mapping[str, object], *, among: bool) -> RunWriter:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        inside = {p.name for p in folder.iterdir()}
+    except (FileExistsError, NotADirectoryError) as error:
+        raise RunFolderError("is not a folder", path=folder) from error
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    if INFO not in inside and not among and not only_begun(inside):
+        raise RunFolderError("is not empty and not a run of memsim", path=folder)
+    try:
+        lock = RunLock.take(folder)
+        if lock is None:
+            raise RunFolderError(f"is in use by process {holder(folder)}", path=folder)
+        if not (folder / INFO).exists():
+            write_info(folder, info)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    known = read_info(folder)
+    if known["fingerprint"] != plan.fingerprint:
+        lock.release()
+        raise RunFolderError("holds a run of another plan: name another folder", path=folder)
+    return RunWriter(folder, plan, lock, known)
+
+
+def _describe(plan: Plan, command: tuple[str, ...]) -> dict[str, object]:
+    from memsim.suite.planning import identity
+
+    cases = zip(plan.cases, plan.fingerprints, strict=True)
+    return {
+        "memsim": FORMAT,
+        "fingerprint": plan.fingerprint,
+        "finished": False,
+        "exit": None,
+        "verdict": "",
+        "command": list(command),
+        **provenance(),
+        "settings": asdict(plan.settings),
+        **identity(plan.cases),
+        "cases": {spec.key: fingerprint for spec, fingerprint in cases},
+    }
