@@ -26,6 +26,7 @@ ORDER = (
     "context",
     "memory",
     "strategy",
+    "systems",
     "discovery",
     "config",
     "scenario",
@@ -85,8 +86,8 @@ LATE = frozenset(
         "memsim.memory.stores.redis",
         "memsim.memory.stores.sqlite",
         "memsim.memory.stores.views",
-        "memsim.memory.systems.aegis.ivfflat",
-        "memsim.memory.systems.aegis.postgres_episodes",
+        "memsim.systems.aegis.ivfflat",
+        "memsim.systems.aegis.postgres_episodes",
         "memsim.report.frames",
         "memsim.report.plots",
         "memsim.report.plots.baseline_change",
@@ -144,7 +145,10 @@ def foreign_imports(strategy: Module) -> list[str]:
         f"{strategy.name}:{imported.line} imports {imported.target}"
         for imported in strategy.imports
         if imported.target.split(".")[0] not in FOR_STRATEGIES
-        or (imported.target.startswith("memsim.") and imported.target.split(".")[1] != "memory")
+        or (
+            imported.target.startswith("memsim.")
+            and imported.target.split(".")[1] not in {"memory", "systems"}
+        )
     ]
 
 

@@ -17,9 +17,9 @@ from memsim.memory.derived import Erased, original_of
 from memsim.memory.entry import LAYERS, Entry
 from memsim.memory.layers.episodic import passage_of
 from memsim.memory.saved import open_memory
-from memsim.memory.systems.prx.workspace import find_workspace
 from memsim.memory.working import TTL
 from memsim.message import EPOCH
+from memsim.systems.prx.workspace_view import find_workspace
 
 if TYPE_CHECKING:
     from memsim.memory.audit import Outcome

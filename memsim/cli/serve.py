@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 import click
 
 from memsim.errors import UsageError
-from memsim.memory.systems.aegis.episodes import LISTS, PROBES, InProcessEpisodes
-from memsim.memory.systems.aegis.hashes import InProcessHashes
-from memsim.memory.systems.aegis.opening import postgres_episodes, redis_hashes
-from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking
 from memsim.models.embedding import load_embedder
+from memsim.systems.aegis.episodes import InProcessEpisodes
+from memsim.systems.aegis.hashes import InProcessHashes
+from memsim.systems.aegis.storage import open_postgres_episodes, open_redis_hashes
+from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from memsim.memory.systems.aegis.episodes import Episodes
-    from memsim.memory.systems.aegis.hashes import Hashes
     from memsim.service.app import Layers
+    from memsim.systems.aegis.episodes import Episodes
+    from memsim.systems.aegis.hashes import Hashes
 
 
 # Opens the layers of the memory service: embedded, or in the servers that have an address.
@@ -48,6 +48,7 @@ def open_layers(
     """
     try:
         from memsim.service.app import Layers
+        from memsim.systems.aegis.ivfflat import LISTS, PROBES
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "memsim":
             raise
@@ -59,11 +60,11 @@ def open_layers(
         lists = None if exact or fixed else LISTS
         hashes: Hashes = InProcessHashes(present_time)
         if services.get("redis"):
-            hashes = redis_hashes(services, None)
+            hashes = open_redis_hashes(services, None)
         closing.callback(hashes.close)
         rows: Episodes = InProcessEpisodes(lists, PROBES)
         if services.get("postgres"):
-            rows = postgres_episodes(
+            rows = open_postgres_episodes(
                 services, "public", vectors.dimension, lists=lists, probes=PROBES
             )
         closing.callback(rows.close)

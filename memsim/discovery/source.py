@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.discovery.refs import Origin, snake_case
@@ -13,7 +14,9 @@ from memsim.errors import RefError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
+
+_SYSTEMS = Path(__file__).resolve().parents[1] / "systems"
+"""Its packages open with the statements of the systems that are reproduced."""
 
 _ARGUMENT = re.compile(r"^\s*(\w+)(?:\s*\([^)]*\))?:\s*(.*)$")
 _ROW = re.compile(r"^\*\s+(.+?)\s*->\s*(test_\w+)$")
@@ -96,7 +99,7 @@ def strategies_in(path: Path, *, origin: Origin = "path", shown: str = "") -> tu
             origin=origin,
             control=_control(node, classes),
             params=_params(node, classes, aliases),
-            fidelity=tuple(_fidelity(ast.get_docstring(node) or "")),
+            fidelity=tuple(_fidelity(_table_of(node))),
         )
         for node in classes.values()
         if not node.name.startswith("_") and _is_strategy(node, classes) and not _abstract(node)
@@ -229,6 +232,15 @@ def _argument_docs(node: ast.ClassDef | ast.FunctionDef) -> dict[str, str]:
         elif inside and name and line.strip():
             docs[name] += f" {line.strip()}"
     return docs
+
+
+def _table_of(node: ast.ClassDef) -> str:
+    """The docstring with the statements: its own, or that of the system that it reproduces."""
+    for name, value in _assignments(node.body):
+        if name == "reproduces" and isinstance(value, ast.Constant):
+            path = _SYSTEMS / str(value.value) / "__init__.py"
+            return ast.get_docstring(_parse(path, path.name)) or ""
+    return ast.get_docstring(node) or ""
 
 
 def _fidelity(document: str) -> Iterator[tuple[str, str]]:

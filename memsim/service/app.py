@@ -17,8 +17,6 @@ from pydantic import JsonValue
 from starlette.routing import Match as Fit
 
 from memsim.errors import StoreError
-from memsim.memory.systems.aegis.episodes import NAME_LENGTH, Episode, Episodes, Found
-from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking, TooLargeError
 from memsim.models import Embedder
 from memsim.service.bodies import (
     NO_NUL,
@@ -38,6 +36,8 @@ from memsim.service.bodies import (
     WorkingData,
     WriteReply,
 )
+from memsim.systems.aegis.episodes import NAME_LENGTH, AegisEpisode, EpisodeHit, Episodes
+from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking, TooLargeError
 
 Conversation = Annotated[str, Path(min_length=1, max_length=NAME_LENGTH, pattern=NO_NUL)]
 
@@ -120,7 +120,7 @@ def _episodic(layers: Layers) -> APIRouter:
     def store(body: NewEpisode) -> StoreReply:
         """Keep what a conversation came to, with its vector."""
         made = uuid.uuid4()
-        episode = Episode(id=str(made), created_at=layers.now(), **body.model_dump())
+        episode = AegisEpisode(id=str(made), created_at=layers.now(), **body.model_dump())
         with layers.turn:
             layers.episodes.store(episode, layers.embedder.embed([body.summary])[0])
         return StoreReply(id=made)
@@ -193,7 +193,7 @@ def _refusing(status: int) -> Callable[[Request, Exception], JSONResponse]:
     return refuse
 
 
-def _match(found: Found) -> EpisodeMatch:
+def _match(found: EpisodeHit) -> EpisodeMatch:
     similarity = found.similarity
     return EpisodeMatch(
         id=uuid.UUID(found.episode.id),
@@ -204,7 +204,7 @@ def _match(found: Found) -> EpisodeMatch:
     )
 
 
-def _memory(episode: Episode) -> EpisodeRecord:
+def _memory(episode: AegisEpisode) -> EpisodeRecord:
     return EpisodeRecord(
         id=uuid.UUID(episode.id),
         agent_id=episode.agent_id,

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
-from memsim.memory.systems.aegis.episodes import NAME_LENGTH, TOP
-from memsim.memory.systems.aegis.working import DEFAULT_MARK, TTL_SECONDS
+from memsim.systems.aegis.episodes import NAME_LENGTH, TOP
+from memsim.systems.aegis.working_memory import DEFAULT_MARK, TTL_SECONDS
 
 MOST_RESULTS = 100
 LONGEST_TTL = 366 * TTL_SECONDS

@@ -53,8 +53,8 @@ def test_what_is_tested_of_published_systems_is_told_on_request(project: Path, c
         start = next(at for at, line in enumerate(told) if line.endswith(head)) + 1
         count = int(told[start - 1].split()[0])
         rows = [line.partition(" -> ") for line in told[start : start + count]]
-        source = (ROOT / f"strategies/{name}.py").read_text(encoding="utf-8")
-        assert len(re.findall(r"^ +\* ", source, re.MULTILINE)) == count
+        source = (ROOT / f"memsim/systems/{name}/__init__.py").read_text(encoding="utf-8")
+        assert len(re.findall(r"^ *\* ", source, re.MULTILINE)) == count
         assert all(statement.strip() and test in known for statement, _, test in rows)
         assert " -> " not in told[start + count]
     assert "statements" not in call("list", "strategies").stdout

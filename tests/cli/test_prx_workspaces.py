@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from memsim.cli.program import program
-from memsim.memory.systems.prx.brain import BRAIN, Brain
-from memsim.memory.systems.prx.files import Files
-from memsim.memory.systems.prx.rows import Stamp
+from memsim.systems.prx.brain import BRAIN, Brain
+from memsim.systems.prx.markdown_files import MarkdownFiles
+from memsim.systems.prx.schema import AccessStamp
 
 Call = Callable[..., Result]
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -39,7 +39,7 @@ def filled(folder: Path) -> Path:
         ("code", f"The door code is {SECRET}", "core", "ana"),
         ("cat", "Project cat", "daily", "ben"),
     ):
-        brain.store(key, text, category, now=NOW, stamp=Stamp(sender_id=owner))
+        brain.store(key, text, category, now=NOW, stamp=AccessStamp(sender_id=owner))
     brain.connection.execute("INSERT INTO shared VALUES ('ben', 'ana', '*')")
     brain.close()
     return folder
@@ -111,7 +111,7 @@ def test_what_is_forgotten_leaves_the_disk(tmp_path: Path, call: Call) -> None:
     """Rows, words and files hold nothing of it; another's stays, and looks as if it were not."""
     folder = filled(tmp_path)
     settings(folder, "acl_enabled = true")
-    Files(folder, stamped=True).append("code", f"The door code is {SECRET}", "core", NOW)
+    MarkdownFiles(folder, stamped=True).append("code", f"The door code is {SECRET}", "core", NOW)
 
     assert 4 == call("forget", "code", "--memory", folder, "--as", "ben").exit_code
     assert 0 == call("forget", "code", "--memory", folder, "--as", "ana").exit_code
@@ -141,7 +141,7 @@ def test_who_looked_is_noted_where_the_settings_want_it(tmp_path: Path, call: Ca
 def test_a_workspace_of_files_is_looked_into(tmp_path: Path, call: Call) -> None:
     """With `backend = "markdown"` there is no database."""
     settings(tmp_path, 'backend = "markdown"')
-    files = Files(tmp_path, stamped=False)
+    files = MarkdownFiles(tmp_path, stamped=False)
     files.append("deadline", "Project deadlines are on Fridays", "core", NOW)
     files.append("cat", "Project cat", "daily", NOW)
     at = ("--memory", tmp_path, "--format", "json")

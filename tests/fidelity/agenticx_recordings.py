@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memsim.errors import ModelError
-from memsim.memory.systems.agenticx.compactor import Prompt
 from memsim.message import Block, Message, Text, ToolResult, ToolUse
 from memsim.models import Reply
+from memsim.systems.agenticx.compactor import Prompt
 from tests.fidelity.recordings import h16
 
 Row = dict[str, Any]

@@ -163,5 +163,5 @@ def declared(system: str) -> frozenset[str]:
 
 def in_table(system: str) -> frozenset[str]:
     """What its fidelity table has a row for: `* breaks I1 name, ...`."""
-    text = (ROOT / "strategies" / f"{system}.py").read_text(encoding="utf-8")
+    text = (ROOT / "memsim" / "systems" / system / "__init__.py").read_text(encoding="utf-8")
     return frozenset(re.findall(r"^\s*\* breaks I\d+ (\w+)", text, re.MULTILINE))

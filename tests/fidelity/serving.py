@@ -10,11 +10,11 @@ import httpx
 import uvicorn
 
 from memsim.cli.serve import listening, present_time
-from memsim.memory.systems.aegis.episodes import Episodes, InProcessEpisodes
-from memsim.memory.systems.aegis.hashes import Hashes, InProcessHashes
-from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking
 from memsim.models.embedding import HashEmbedder
 from memsim.service.app import Layers, create_app
+from memsim.systems.aegis.episodes import Episodes, InProcessEpisodes
+from memsim.systems.aegis.hashes import Hashes, InProcessHashes
+from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking
 
 DIMENSION = 64
 

@@ -23,25 +23,28 @@ from memsim.cli import serve
 from memsim.clock import Clock
 from memsim.discovery.loading import prepare
 from memsim.errors import ModelError, StateError, StoreError
-from memsim.memory.systems.aegis import pipeline as nodes
-from memsim.memory.systems.aegis.episodes import (
+from memsim.message import Block, Role, Text, ToolResult, ToolUse
+from memsim.models import Reply, Request
+from memsim.models.embedding import HashEmbedder
+from memsim.models.offline import OfflineModel
+from memsim.models.refs import read_embedder
+from memsim.strategy import Strategy
+from memsim.systems.aegis import pipeline as nodes
+from memsim.systems.aegis.episodes import (
     DIMENSION,
-    HEADER,
-    LISTS,
+    EPISODES_HEADER,
     TOP,
-    Episode,
+    AegisEpisode,
+    EpisodeHit,
     Episodes,
-    Found,
     InProcessEpisodes,
-    shown,
+    episodes_text,
 )
-from memsim.memory.systems.aegis.hashes import MISSING, UNLIMITED, Hashes, InProcessHashes
-from memsim.memory.systems.aegis.ivfflat import Ivfflat
-from memsim.memory.systems.aegis.postgres_episodes import INDEX, TABLE, PostgresEpisodes
-from memsim.memory.systems.aegis.redis_hashes import RedisHashes
-from memsim.memory.systems.aegis.redis_keys import RedisManager
-from memsim.memory.systems.aegis.sizes import usage
-from memsim.memory.systems.aegis.working import (
+from memsim.systems.aegis.hashes import MISSING, UNLIMITED, Hashes, InProcessHashes, usage
+from memsim.systems.aegis.ivfflat import LISTS, Ivfflat
+from memsim.systems.aegis.postgres_episodes import INDEX, TABLE, PostgresEpisodes
+from memsim.systems.aegis.redis_hashes import RedisHashes, RedisManager
+from memsim.systems.aegis.working_memory import (
     DEFAULT_MARK,
     FIELDS,
     INJECTED,
@@ -54,12 +57,6 @@ from memsim.memory.systems.aegis.working import (
     skill_item,
     working_key,
 )
-from memsim.message import Block, Role, Text, ToolResult, ToolUse
-from memsim.models import Reply, Request
-from memsim.models.embedding import HashEmbedder
-from memsim.models.offline import OfflineModel
-from memsim.models.refs import read_embedder
-from memsim.strategy import Strategy
 from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.fidelity.serving import calling
@@ -114,9 +111,11 @@ def vector(*numbers: float) -> Vectors:
     return np.array(numbers, np.float32)
 
 
-def episode(summary: str, agent: str = "a", user: str | None = None, talk: str = "c") -> Episode:
+def episode(
+    summary: str, agent: str = "a", user: str | None = None, talk: str = "c"
+) -> AegisEpisode:
     """An episode under an id that follows from its summary."""
-    return Episode(
+    return AegisEpisode(
         id=str(uuid.uuid5(uuid.NAMESPACE_OID, summary)),
         agent_id=agent,
         user_id=user,
@@ -382,17 +381,17 @@ def test_the_index_of_loaded_rows() -> None:
 def test_the_format() -> None:
     """The header, then a line for each with two digits."""
     found = [
-        Found(episode=episode("Filed the exception."), similarity=0.8694),
-        Found(episode=episode("Discussed\nspacing."), similarity=0.72),
-        Found(episode=episode("Nothing."), similarity=None),
+        EpisodeHit(episode=episode("Filed the exception."), similarity=0.8694),
+        EpisodeHit(episode=episode("Discussed\nspacing."), similarity=0.72),
+        EpisodeHit(episode=episode("Nothing."), similarity=None),
     ]
     assert (
         "[Episodic Memory -- Relevant Past Conversations]\n"
         "- (similarity: 0.87) Filed the exception.\n"
         "- (similarity: 0.72) Discussed spacing.\n"
         "- (similarity: nan) Nothing."
-    ) == shown(found)
-    assert "" == shown([])
+    ) == episodes_text(found)
+    assert "" == episodes_text([])
 
 
 # -- the ledger
@@ -709,7 +708,7 @@ def test_episodes_persist(play: Play) -> None:
     played.turn("The gate code of the harbour is 4471.", session="s1")
     assert "4471" not in played.asked("What is the gate code of the harbour?", "s2")
     played.turn("Good morning.", session="s2")
-    assert HEADER in played.asked("What is the gate code of the harbour?", "s2")
+    assert EPISODES_HEADER in played.asked("What is the gate code of the harbour?", "s2")
     assert "4471" in played.asked("What is the gate code of the harbour?", "s2")
     assert "4471" in played.asked("What is the gate code of the harbour?", "s9", "ben")
     played.again()
@@ -850,7 +849,7 @@ def test_nothing_is_too_far_unless_repaired(play: Play) -> None:
         played = play(ref)
         played.turn("The gate code of the harbour is 4471.", session="s1")
         played.turn("Good morning.", session="s2")
-        assert expected == (HEADER in played.asked("Xylophon?", "s2"))
+        assert expected == (EPISODES_HEADER in played.asked("Xylophon?", "s2"))
 
 
 def test_the_query_is_the_latest_message(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1078,7 +1077,7 @@ def test_the_service_listens() -> None:
 
 def test_the_pipeline_s_default_is_the_document() -> None:
     """Rules that nobody sets are AEGIS's."""
-    rules = nodes.Rules()
+    rules = nodes.PipelineRules()
     assert (3, None, False, False) == (rules.top, rules.least, rules.users, rules.fixed)
 
 

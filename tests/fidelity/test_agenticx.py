@@ -12,24 +12,28 @@ from hypothesis import given, settings
 
 from memsim.context import Context
 from memsim.errors import MemsimError, ModelError
-from memsim.memory.systems.agenticx.carrying import hard_constraints, session_memory
-from memsim.memory.systems.agenticx.compactor import ContextCompactor
-from memsim.memory.systems.agenticx.content import content_of
-from memsim.memory.systems.agenticx.hooks import MEMORY_HOOK
-from memsim.memory.systems.agenticx.pages import Pages
-from memsim.memory.systems.agenticx.recall import HEADING, SOURCE_HEADING, Reading, query_of
-from memsim.memory.systems.agenticx.scratchpad import HINTS, PENDING, Scratchpad
-from memsim.memory.systems.agenticx.session import Session
-from memsim.memory.systems.agenticx.settings import (
-    DEFAULT_WORKSPACE_MEMORY_DB,
-    MemorySettings,
-    configured,
-    workspace_dir,
-)
-from memsim.memory.systems.agenticx.studio import Studio
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.models import Reply, Request
 from memsim.strategy import Event, Forget, Query
+from memsim.systems.agenticx.chat_session import (
+    HINTS,
+    MEMORY_HOOK,
+    PENDING,
+    AgenticxSession,
+    Scratchpad,
+)
+from memsim.systems.agenticx.compactor import ContextCompactor
+from memsim.systems.agenticx.compactor06 import hard_constraints, session_memory
+from memsim.systems.agenticx.content import content_of
+from memsim.systems.agenticx.recall import HEADING, SOURCE_HEADING, RecallOptions, query_of
+from memsim.systems.agenticx.studio import Studio
+from memsim.systems.agenticx.workspace_files import (
+    DEFAULT_WORKSPACE_MEMORY_DB,
+    MemorySettings,
+    Pages,
+    memory_settings,
+    workspace_dir,
+)
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.strategies.conversations import conversations, play, saved, strategy
 
@@ -259,7 +263,7 @@ def test_the_hook_runs_after_those_of_higher_priority() -> None:
         def __init__(self, name: str, chat: Chat) -> None:
             self.name, self.chat = name, chat
 
-        def on_agent_end(self, _session: Session, _now: datetime) -> None:
+        def on_agent_end(self, _session: AgenticxSession, _now: datetime) -> None:
             seen[self.name] = len(lines(self.chat.files.get("memory/2026-01-05.md", "")))
 
     chat = Chat()
@@ -284,13 +288,13 @@ def test_the_hook_has_a_workspace() -> None:
 def test_the_memory_settings_are_taken_as_they_stand() -> None:
     """`memory.backend` and `memory.path`, with their defaults; nothing else."""
     told = {"memory": {"backend": "redis", "path": "/data/agent"}}
-    assert MemorySettings(backend="redis", path="/data/agent") == configured(told)
-    assert MemorySettings(backend="sqlite", path="~/.agenticx/workspace") == configured({})
+    assert MemorySettings(backend="redis", path="/data/agent") == memory_settings(told)
+    assert MemorySettings(backend="sqlite", path="~/.agenticx/workspace") == memory_settings({})
     assert "~/.agenticx/memory/main.sqlite" == DEFAULT_WORKSPACE_MEMORY_DB
     with pytest.raises(ValueError, match="memory takes no 'folder'"):
-        configured({"memory": {"folder": "/data"}})
+        memory_settings({"memory": {"folder": "/data"}})
     with pytest.raises(ValueError, match=r"memory\.path is 7"):
-        configured({"memory": {"path": 7}})
+        memory_settings({"memory": {"path": 7}})
 
 
 def test_the_workspace_is_a_folder(tmp_path: Path) -> None:
@@ -485,7 +489,7 @@ def test_recall_shows_five_pieces_at_most() -> None:
     """Words and vectors are searched, and the best five of both shown."""
     shown = part(noted(count=9).ask("zebra"), "recalled")
     assert 5 == shown.count("zebra stripe")
-    assert 5 == Reading().limit
+    assert 5 == RecallOptions().limit
 
 
 def test_recall_has_its_heading() -> None:

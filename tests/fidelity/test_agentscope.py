@@ -16,25 +16,26 @@ from memsim.discovery.loading import prepare
 from memsim.errors import ModelError, StateError, StrategyError
 from memsim.memory.compaction import MemoryBlobs
 from memsim.memory.compaction.blobs import stored
-from memsim.memory.systems.agentscope import session, tools
-from memsim.memory.systems.agentscope.config import DOCUMENTED, AutoContextConfig
-from memsim.memory.systems.agentscope.estimate import (
+from memsim.message import EPOCH, Text, ToolResult, ToolUse, composed
+from memsim.models import Model, Reply, Request
+from memsim.models.embedding import load_embedder
+from memsim.models.offline import OfflineModel
+from memsim.systems.agentscope import session_file, tools
+from memsim.systems.agentscope.agents import ShortTermChoice, make_short_term
+from memsim.systems.agentscope.compression import documented_compression, packaged_compression
+from memsim.systems.agentscope.compression_families import FamilyPrompts, families, without_plans
+from memsim.systems.agentscope.long_term_memory import LongTermMemory
+from memsim.systems.agentscope.offloads import tag, tags, uuid_of
+from memsim.systems.agentscope.python_memory import MarkedMemory, to_compress
+from memsim.systems.agentscope.short_term import ShortTermMemory
+from memsim.systems.agentscope.thresholds import (
+    DOCUMENTED,
+    AutoContextConfig,
     DocumentCounter,
     PackageCounter,
     first_units,
     units,
 )
-from memsim.memory.systems.agentscope.families import Asks, families, without_plans
-from memsim.memory.systems.agentscope.long_term import LongTermMemory
-from memsim.memory.systems.agentscope.making import Choice, short_term
-from memsim.memory.systems.agentscope.marked import MarkedMemory, to_compress
-from memsim.memory.systems.agentscope.offloads import tag, tags, uuid_of
-from memsim.memory.systems.agentscope.short_term import ShortTermMemory
-from memsim.memory.systems.agentscope.windows import documented, packaged
-from memsim.message import EPOCH, Text, ToolResult, ToolUse, composed
-from memsim.models import Model, Reply, Request
-from memsim.models.embedding import load_embedder
-from memsim.models.offline import OfflineModel
 from memsim.testing.behaviours import BehavingModel
 from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
@@ -187,7 +188,7 @@ def looking(n: int, result: str, name: str = "look", text: str = "") -> list[Mes
 def in_document(strategy: Any, messages: list[Message], **told: Any) -> ShortTermMemory:  # noqa: ANN401 - keywords
     """A memory of the document with messages."""
     config = replace(DOCUMENTED, **told)
-    made = documented(strategy, config, DocumentCounter(), 400)
+    made = documented_compression(strategy, config, DocumentCounter(), 400)
     return holding(ShortTermMemory(counter, made), messages)
 
 
@@ -195,7 +196,7 @@ def in_package(messages: list[Message], **told: Any) -> ShortTermMemory:  # noqa
     """A memory of the package with messages."""
     config = replace(AutoContextConfig(), **told)
     estimate = PackageCounter({m.id: "look" for m in messages})
-    made = packaged(config, estimate, families(config, estimate, Asks()))
+    made = packaged_compression(config, estimate, families(config, estimate, FamilyPrompts()))
     return holding(ShortTermMemory(estimate, made), messages)
 
 
@@ -267,12 +268,12 @@ def test_messages_that_are_given_out_change_nothing() -> None:
 def test_state_goes_out_and_in() -> None:
     """A component's state is its messages with roles and content blocks."""
     messages = (*talk(2), *looking(2, "sunny"))
-    state = session.save_state(messages)
+    state = session_file.save_state(messages)
     assert {"messages"} == set(state)
-    back = session.load_state(json.loads(json.dumps(state)))
+    back = session_file.load_state(json.loads(json.dumps(state)))
     assert [(m.role, m.blocks) for m in messages] == [(m.role, m.blocks) for m in back]
     with pytest.raises(StateError):
-        session.load_state({"messages": [{"role": "USER", "content": [{"type": "film"}]}]})
+        session_file.load_state({"messages": [{"role": "USER", "content": [{"type": "film"}]}]})
 
 
 def test_thresholds_are_the_documented_ones() -> None:
@@ -354,7 +355,7 @@ def test_a_tool_call_is_two_messages() -> None:
     """The assistant's with the call, the tool's with the result of the same id."""
     call, result = looking(1, "Beijing: sunny")
     assert ("assistant", "tool") == (call.role, result.role)
-    told = session.save_state((call, result))["messages"]
+    told = session_file.save_state((call, result))["messages"]
     assert {"type": "tool_use", "id": "c1", "name": "look", "input": {"a": 1}} in told[0]["content"]
     assert "c1" == told[1]["content"][0]["toolUseId"]
 
@@ -517,10 +518,14 @@ def test_retrieving_by_tool() -> None:
     """Keywords are joined; the answer is the texts, or that there are none."""
     memory = LongTermMemory("store")
     memory.keep("Ana has a parrot.", "ana")
-    retrieved = tools.retrieve({"keywords": ["grey", "parrot"]}, memory, "ana")
+    retrieved = tools.retrieve_from_memory({"keywords": ["grey", "parrot"]}, memory, "ana")
     assert "Ana has a parrot." == retrieved
-    assert "No relevant memories found" == tools.retrieve({"keywords": ["cat"]}, memory, "ana")
-    assert "No keywords provided for search" == tools.retrieve({"keywords": []}, memory, "ana")
+    assert "No relevant memories found" == tools.retrieve_from_memory(
+        {"keywords": ["cat"]}, memory, "ana"
+    )
+    assert "No keywords provided for search" == tools.retrieve_from_memory(
+        {"keywords": []}, memory, "ana"
+    )
 
 
 def test_session_files_are_as_documented(tmp_path: Path) -> None:
@@ -552,13 +557,13 @@ def test_session_files_are_as_documented(tmp_path: Path) -> None:
 """
     text = (tmp_path / "ana.json").read_text("utf-8")
     assert expected == text
-    read = session.read(text)
-    assert expected == session.written(read)
+    read = session_file.read_session(text)
+    assert expected == session_file.session_text(read)
     assert ["Ship it.", "Where to?"] == [m.text for m in read.messages()]
     with pytest.raises(StateError):
         read.messages("AutoContextMemory")
     with pytest.raises(StateError):
-        session.read("{}")
+        session_file.read_session("{}")
 
 
 def test_a_component_is_named_by_its_class(tmp_path: Path) -> None:
@@ -568,7 +573,7 @@ def test_a_component_is_named_by_its_class(tmp_path: Path) -> None:
         ("sessions=on,memory=autocontext", "AutoContextMemory"),
     ):
         Played(parameters, tmp_path).turn("Ship it.")
-        held = session.read((tmp_path / "ana.json").read_text("utf-8"))
+        held = session_file.read_session((tmp_path / "ana.json").read_text("utf-8"))
         assert [name, "ReActAgent"] == list(held.components)
         assert name == held.components["ReActAgent"]["memory"]
         assert "Ship it." == held.messages(name)[0].text
@@ -620,7 +625,7 @@ def test_session_keys_collide_unless_fixed() -> None:
         played.turn("My order is A-17.", who="a_b", where="c")
         assert leaks == ("A-17" in played.context(who="a", where="b_c").text())
         assert leaks == any("A-17" in s.text for s in played.strategy.surfaces("a"))
-    assert "a_b" == session.key_of("a", "b", fixed=False)
+    assert "a_b" == session_file.key_of("a", "b", fixed=False)
 
 
 def test_deleting_leaves_traces_unless_fixed() -> None:
@@ -791,7 +796,7 @@ def test_the_model_is_told_where_the_plan_stands() -> None:
         *planning(5, "revise_current_plan", subtask_idx=7, action="delete"),
         *looking(6, "y"),
     ]  # fmt: skip
-    choice = Choice(
+    choice = ShortTermChoice(
         memory="autocontext",
         version="1.0.12",
         window="auto",
@@ -801,7 +806,7 @@ def test_the_model_is_told_where_the_plan_stands() -> None:
         fixed=False,
     )
     model = Saying()
-    memory: Any = short_term(choice, counter, {})
+    memory: Any = make_short_term(choice, counter, {})
     compressed(holding(memory, steps), model)
 
     told = model.asked[0].messages[-1]

@@ -15,30 +15,39 @@ from memsim.clock import Clock
 from memsim.context import Context
 from memsim.errors import ModelError, RefError, StateError
 from memsim.memory.compaction.outcome import Outcome
-from memsim.memory.systems.cogtrix import records
-from memsim.memory.systems.cogtrix.code import CodeState
-from memsim.memory.systems.cogtrix.exchanges import exchanges, transcript
-from memsim.memory.systems.cogtrix.prompts import summary_prompt
-from memsim.memory.systems.cogtrix.reasoning import ReasoningState
-from memsim.memory.systems.cogtrix.recall import Exchanges, similarity
-from memsim.memory.systems.cogtrix.selector import classify
-from memsim.memory.systems.cogtrix.session import Session
-from memsim.memory.systems.cogtrix.settings import Mode, Settings, configured, embedding_model
-from memsim.memory.systems.cogtrix.stamps import shown
-from memsim.memory.systems.cogtrix.trimming import (
-    budget_of,
-    content,
-    cut,
-    estimate,
-    room_for_reply,
-    trim,
-)
-from memsim.memory.systems.cogtrix.works import Works
 from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.embedding import load_embedder
 from memsim.models.loading import load_model
 from memsim.strategy import Event, Forget, Query, Strategy
+from memsim.systems.cogtrix import history_file
+from memsim.systems.cogtrix.chat_session import CogtrixSession
+from memsim.systems.cogtrix.code_mode import CodeState
+from memsim.systems.cogtrix.exchanges import (
+    ExchangeIndex,
+    exchanges,
+    similarity,
+    summary_prompt,
+    transcript,
+)
+from memsim.systems.cogtrix.modes import classify
+from memsim.systems.cogtrix.reasoning_mode import ReasoningState
+from memsim.systems.cogtrix.session_notes import stamped_message
+from memsim.systems.cogtrix.settings import (
+    CogtrixSettings,
+    Mode,
+    SessionServices,
+    embedding_model,
+    memory_settings,
+)
+from memsim.systems.cogtrix.window_fit import (
+    budget_of,
+    cut_text,
+    estimate_tokens,
+    message_content,
+    room_for_reply,
+    trim_messages,
+)
 from memsim.testing import verify
 from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed, repaired, told
@@ -73,16 +82,16 @@ class Scribe:
 class Talk:
     """A session and what it is told, turn by turn."""
 
-    def __init__(self, settings: Settings | None = None, model: Model | None = None) -> None:
+    def __init__(self, settings: CogtrixSettings | None = None, model: Model | None = None) -> None:
         counter = TokenCounter(load_tokenizer("chars/4"))
         self.told: list[Outcome | str] = []
-        self.works = Works(
+        self.works = SessionServices(
             counter=counter,
             model=model or load_model("offline", counter),
             embed=lambda: load_embedder("hash"),
             tell=self.told.append,
         )
-        self.session = Session(settings or Settings(), self.works)
+        self.session = CogtrixSession(settings or CogtrixSettings(), self.works)
         self.count = 0
 
     @property
@@ -115,11 +124,11 @@ class Talk:
         found: dict[str, str] = {}
         for layer, messages in self.session.sections(text, window, self.now):
             if messages:
-                told = "\n\n".join(content(m) for m in messages)
+                told = "\n\n".join(message_content(m) for m in messages)
                 found[layer] = f"{found[layer]}\n\n{told}" if layer in found else told
         return found
 
-    def resumed(self, settings: Settings | None = None, saved: Json = None) -> Talk:
+    def resumed(self, settings: CogtrixSettings | None = None, saved: Json = None) -> Talk:
         """Another session that goes on with what this one saved."""
         other = Talk(settings)
         other.count = self.count
@@ -129,7 +138,7 @@ class Talk:
 
 def built(**options: Json) -> Talk:
     """A session with these settings."""
-    return Talk(Settings(**options))
+    return Talk(CogtrixSettings(**options))
 
 
 def summaries(talk: Talk) -> int:
@@ -162,7 +171,7 @@ def asked(text: str, who: str = "ana", time: datetime = EPOCH + DAY, budget: int
 @pytest.mark.parametrize(("mode", "size"), [("conversation", 25), ("code", 30), ("reasoning", 30)])
 def test_each_mode_has_its_window(mode: Mode, size: int) -> None:
     """The latest 25 or 30 messages are sent verbatim."""
-    assert size == Settings(mode=mode).window(mode)
+    assert size == CogtrixSettings(mode=mode).window(mode)
     talk = built(mode=mode, summarization=False, vector_recall_k=0).turns(20)
     window = dict(talk.session.sections("", WIDE, talk.now))["window"]
     # Where a window begins with an answer, its question is no longer there: it is left out.
@@ -333,7 +342,7 @@ def test_a_summary_may_be_longer_than_what_it_replaces() -> None:
 def test_summarization_can_be_switched_off() -> None:
     """No model is called; exchanges are embedded and recalled all the same."""
     scribe = Scribe()
-    talk = Talk(Settings(summarization=False), scribe)
+    talk = Talk(CogtrixSettings(summarization=False), scribe)
     talk.turn(DENTIST)
     talk.turns(30)
     assert [] == scribe.asked
@@ -388,7 +397,7 @@ def test_without_an_embedder_nothing_is_recalled_and_all_else_goes_on() -> None:
         raise RefError("no embedder is called that")
 
     talk = Talk()
-    talk.session.exchanges = Exchanges(missing)
+    talk.session.exchanges = ExchangeIndex(missing)
     talk.turns(20)
     assert ["system", "summary", "window"] == list(talk.sent("item 3, please, again"))
 
@@ -428,7 +437,7 @@ def test_vectors_of_another_embedder_are_made_anew() -> None:
     assert "User: stale" not in texts
     covered = {i for x in rebuilt.session.exchanges for i in x.sources}
     assert {f"m{n}" for n in range(1, talk.session.state.covered + 1)} == covered
-    source = talk.resumed(Settings(origin="source"), saved)
+    source = talk.resumed(CogtrixSettings(origin="source"), saved)
     assert [] == list(source.session.exchanges)
 
 
@@ -445,7 +454,7 @@ def test_what_is_sent_is_stamped_in_utc() -> None:
     )
     east = EPOCH.astimezone(timezone(timedelta(hours=8)))
     message = said("user", "Hi.", id="1", time=east)
-    assert "[2026-01-05 09:00:00 UTC] Hi." == shown(message).text
+    assert "[2026-01-05 09:00:00 UTC] Hi." == stamped_message(message).text
 
 
 def test_a_stamp_takes_the_place_of_the_date_line() -> None:
@@ -750,20 +759,20 @@ def test_settings_come_from_a_file_the_environment_or_the_command_line() -> None
             },
         }
     }
-    assert Settings(mode="code", max_files=7, max_errors=2, summarization=False) == configured(
-        config
-    )
+    assert CogtrixSettings(
+        mode="code", max_files=7, max_errors=2, summarization=False
+    ) == memory_settings(config)
     variable = {"COGTRIX_MEMORY_MODE": "reasoning", "COGTRIX_VECTOR_RECALL_K": "4"}
-    assert Settings(mode="reasoning", vector_recall_k=4) == configured(config, variable)
-    assert "conversation" == configured(config, variable, "conversation").mode
-    assert Settings() == configured({})
+    assert CogtrixSettings(mode="reasoning", vector_recall_k=4) == memory_settings(config, variable)
+    assert "conversation" == memory_settings(config, variable, "conversation").mode
+    assert CogtrixSettings() == memory_settings({})
     with pytest.raises(ValueError, match=r"memory\.modes\.code"):
-        configured({"memory": {"mode": "code", "modes": {"code": {"files": 1}}}})
+        memory_settings({"memory": {"mode": "code", "modes": {"code": {"files": 1}}}})
 
 
 def test_the_defaults_are_the_documented_ones() -> None:
     """Summaries are on, three exchanges are recalled, and each limit is as the tables say."""
-    settings = Settings()
+    settings = CogtrixSettings()
     limits = (settings.max_files, settings.max_errors, settings.max_decisions)
     assert (20, 5, 20) == limits
     assert (10, 3) == (settings.max_alternatives, settings.prefix_max_stale_turns)
@@ -837,7 +846,7 @@ def test_a_session_is_kept_in_its_documented_files(tmp_path: Path) -> None:
     """History, summary with its index, the mode's state, and vectors; a resumed one goes on."""
     talk = built(mode="code").turns(30, "Please fix `f{}.py` now.")
     saved: Json = talk.session.save()
-    records.write(tmp_path, "my project/../x", saved)
+    history_file.write_files(tmp_path, "my project/../x", saved)
     files = sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file())
     name = "my%20project%2F%2E%2E%2Fx"
     assert [
@@ -849,7 +858,7 @@ def test_a_session_is_kept_in_its_documented_files(tmp_path: Path) -> None:
     hybrid = json.loads((tmp_path / "history" / f"{name}_hybrid.json").read_text("utf-8"))
     assert talk.session.state.summary.text == hybrid["_summary"]
     assert talk.session.state.covered == hybrid["_summary_msg_idx"]
-    again = talk.resumed(saved=records.load(tmp_path, "my project/../x"))
+    again = talk.resumed(saved=history_file.load_files(tmp_path, "my project/../x"))
     assert saved == again.session.save()
     assert talk.sent("f3.py again, please") == again.sent("f3.py again, please")
 
@@ -920,7 +929,9 @@ def test_a_strategy_that_is_restarted_goes_on_as_before(mode: str) -> None:
 
 def test_tokens_are_estimated_at_four_characters() -> None:
     """At least one, and ten for a message without content."""
-    assert [1, 1, 1, 2, 10] == [estimate(t) for t in ("a", "abcd", "abcdefg", "abcdefgh", "")]
+    assert [1, 1, 1, 2, 10] == [
+        estimate_tokens(t) for t in ("a", "abcd", "abcdefg", "abcdefgh", "")
+    ]
 
 
 def test_a_quarter_of_the_window_is_kept_for_the_reply() -> None:
@@ -942,7 +953,7 @@ def messages(count: int, size: int = 400) -> list[Message]:
 def test_the_oldest_messages_are_dropped_first() -> None:
     """And an answer whose question is gone goes with it."""
     system = said("system", "s" * 400, id="sys")
-    done = trim([system, *messages(20)], 2024)
+    done = trim_messages([system, *messages(20)], 2024)
     assert ["sys", *(f"m{n}" for n in range(12, 20))] == [m.id for m in done.messages]
     assert 12 == done.dropped
 
@@ -951,10 +962,10 @@ def test_a_long_message_is_cut_with_a_marker() -> None:
     """Its middle is left out, and how much of it."""
     text = "a" * 100 + "b" * 100
     marker = "\n\n[... truncated: 120 chars removed to fit context window ...]\n\n"
-    assert "a" * 40 + marker + "b" * 40 == cut(text, 20)
-    assert text == cut(text, 50)
+    assert "a" * 40 + marker + "b" * 40 == cut_text(text, 20)
+    assert text == cut_text(text, 50)
     long = said("user", "x" * 30_000, id="m0")
-    done = trim([long, said("user", "now", id="m1")], WIDE)
+    done = trim_messages([long, said("user", "now", id="m1")], WIDE)
     assert 24_000 + len(marker) + 1 == len(done.messages[0].text)
     assert ("m0",) == done.messages[0].derived_from
 
@@ -962,7 +973,7 @@ def test_a_long_message_is_cut_with_a_marker() -> None:
 def test_system_prompt_and_current_input_are_never_dropped() -> None:
     """Each may be cut to half of what there is; then there is no room for anything else."""
     system, final = said("system", "s" * 9000, id="sys"), said("user", "u" * 9000, id="now")
-    done = trim([system, *messages(4), final], 2024)
+    done = trim_messages([system, *messages(4), final], 2024)
     assert ["sys", "now"] == [m.id for m in done.messages]
     assert 4 == done.dropped
     assert all("truncated" in m.text for m in done.messages)
@@ -1066,9 +1077,9 @@ def sourced(**options: Json) -> Talk:
 
 def test_in_the_source_reasoning_mode_recalls_two() -> None:
     """The document says three."""
-    settings = Settings(origin="source")
+    settings = CogtrixSettings(origin="source")
     assert [3, 3, 2] == [settings.recalled(m) for m in ("conversation", "code", "reasoning")]
-    assert 5 == Settings(origin="source", vector_recall_k=5).recalled("reasoning")
+    assert 5 == CogtrixSettings(origin="source", vector_recall_k=5).recalled("reasoning")
 
 
 def test_in_the_source_only_users_are_stamped() -> None:
@@ -1091,10 +1102,10 @@ def test_in_the_source_nothing_but_files_and_errors_is_found() -> None:
 def test_in_the_source_a_failed_batch_is_lost(fixed: bool) -> None:
     """Once there is a summary, the index moves on whatever came of the batch."""
     scribe = Scribe("First.", None, "Second.")
-    talk = Talk(Settings(origin="source", fixed=fixed), scribe).turns(23)
+    talk = Talk(CogtrixSettings(origin="source", fixed=fixed), scribe).turns(23)
     assert (11 if fixed else 21) == talk.session.state.covered
     assert "First." == talk.session.state.summary.text
-    never = Talk(Settings(origin="source"), Scribe(None)).turns(23)
+    never = Talk(CogtrixSettings(origin="source"), Scribe(None)).turns(23)
     assert 0 == never.session.state.covered
 
 
@@ -1110,7 +1121,7 @@ def test_in_the_source_short_questions_recall_nothing(fixed: bool) -> None:
 def test_in_the_source_what_is_too_far_is_not_recalled() -> None:
     """1 / (1 + distance) must be 0.25, which all but opposite vectors reach."""
     assert [1.0, 1 / 3, 0.25, 0.2] == [similarity(c) for c in (1.0, 0.0, -0.5, -1.0)]
-    found = Exchanges(lambda: load_embedder("hash"))
+    found = ExchangeIndex(lambda: load_embedder("hash"))
     found.add(exchanges([said("user", "Where is Oslo?", id="1")]))
     assert 1 == len(found.recall("Where is Oslo?", 3, 0.25))
     assert 0 == len(found.recall("apple", 3, 0.9))

@@ -20,22 +20,21 @@ from memsim.discovery.loading import prepare
 from memsim.errors import ModelError, RefError, StoreError
 from memsim.memory.stores.opening import addresses, name_of
 from memsim.memory.stores.postgres import PostgresStore
-from memsim.memory.systems.prx import upkeep
-from memsim.memory.systems.prx.brain import Brain
-from memsim.memory.systems.prx.files import DENIED
-from memsim.memory.systems.prx.handing import hand_over
-from memsim.memory.systems.prx.mirror import StoreMirror
-from memsim.memory.systems.prx.ranking import merge
-from memsim.memory.systems.prx.recall import Recall
-from memsim.memory.systems.prx.results import DOCUMENTED, NAMES, specs
-from memsim.memory.systems.prx.rows import Stamp
-from memsim.memory.systems.prx.settings import Settings, defaults, read_settings
-from memsim.memory.systems.prx.soul import export, hydrate, should_hydrate
 from memsim.message import said
 from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.embedding import load_embedder
 from memsim.models.loading import load_model
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
+from memsim.systems.prx import upkeep
+from memsim.systems.prx.brain import Brain
+from memsim.systems.prx.markdown_files import DENIED
+from memsim.systems.prx.recall import Recall
+from memsim.systems.prx.row_index import merge
+from memsim.systems.prx.schema import AccessStamp
+from memsim.systems.prx.settings import PrxSettings, defaults, read_settings
+from memsim.systems.prx.storage import StoreMirror, export_snapshot, hydrate, should_hydrate
+from memsim.systems.prx.tools import DOCUMENTED, NAMES, tool_specs
+from memsim.systems.prx.workspace_view import hand_over
 from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.memory.stores import servers
@@ -276,9 +275,9 @@ def test_postgres_keeps_every_row(make: Make) -> None:
     mirror, held = StoreMirror(InMemory()), make("backend=memory")
     brain = Brain(mirror=mirror)
     now = held.clock.now()
-    brain.store("a", "one", "core", now=now, stamp=Stamp(sender_id="ana"), sources=("m1",))
+    brain.store("a", "one", "core", now=now, stamp=AccessStamp(sender_id="ana"), sources=("m1",))
     brain.store("b", "two", "daily", now=now)
-    brain.store("a", "three", "core", now=now, stamp=Stamp(sender_id="ben"))
+    brain.store("a", "three", "core", now=now, stamp=AccessStamp(sender_id="ben"))
     brain.forget("b")
     brain.used([1], now)
     again = Brain()
@@ -303,9 +302,9 @@ def test_the_documented_section_is_the_default(make: Make, tmp_path: Path) -> No
     path = tmp_path / "config.toml"
     path.write_text(SECTION, "utf-8")
 
-    assert Settings() == read_settings(SECTION)
-    assert Settings() == make(f"config={path}").memory.settings  # type: ignore[attr-defined]
-    assert 1536 == Settings().embedding_dimensions
+    assert PrxSettings() == read_settings(SECTION)
+    assert PrxSettings() == make(f"config={path}").memory.settings  # type: ignore[attr-defined]
+    assert 1536 == PrxSettings().embedding_dimensions
 
 
 def test_every_setting_is_taken() -> None:
@@ -333,7 +332,7 @@ def test_every_setting_is_taken() -> None:
 
     assert told == {name: taken[name] for name in told}
     assert set(told) == set(tomllib.loads(SECTION)["memory"])
-    assert all(value != asdict(Settings())[name] for name, value in told.items())
+    assert all(value != asdict(PrxSettings())[name] for name, value in told.items())
 
 
 @pytest.mark.parametrize(
@@ -365,7 +364,7 @@ def test_the_default_backend_is_a_file(make: Make) -> None:
     held = make()
     held.tool("store", key="k", value="v")
 
-    assert "sqlite" == Settings().backend
+    assert "sqlite" == PrxSettings().backend
     assert (held.folder / "memory" / "brain.db").is_file()
 
 
@@ -420,9 +419,9 @@ def test_meaning_counts_seven_parts_to_three() -> None:
 
     assert [2, 1, 3] == [m.number for m in merged]
     assert [0.65, 0.63, 0.15] == [round(m.score, 6) for m in merged]
-    assert (0.7, 0.3) == (Settings().vector_weight, Settings().keyword_weight)
+    assert (0.7, 0.3) == (PrxSettings().vector_weight, PrxSettings().keyword_weight)
     assert Recall().weights == (0.7, 0.3)
-    assert Settings().hybrid
+    assert PrxSettings().hybrid
 
 
 def test_a_search_drops_what_scores_low(make: Make) -> None:
@@ -753,7 +752,7 @@ def test_the_other_four_stay_under_access_control(make: Make) -> None:
 
     assert four == [spec.name for spec in make("backend=memory,acl=on").memory.tools("ana")]
     settings = read_settings("[memory]\nacl_enabled = true")
-    assert four == [spec.name for spec in specs(DOCUMENTED, acl=settings.acl_enabled)]
+    assert four == [spec.name for spec in tool_specs(DOCUMENTED, acl=settings.acl_enabled)]
 
 
 def test_search_gives_what_one_has_access_to(make: Make) -> None:
@@ -1116,14 +1115,14 @@ def test_real_hygiene(make: Make) -> None:
     held.later(days=8)
 
     assert {"c"} == held.keys()
-    nothing = upkeep.Report()
+    nothing = upkeep.HygieneReport()
     upkeep.prune(
         held.service.brain,
-        replace(Settings(), conversation_retention_days=0, daily_retention_days=0),
+        replace(PrxSettings(), conversation_retention_days=0, daily_retention_days=0),
         held.clock.now(),
         nothing,
     )
-    assert upkeep.Report() == nothing
+    assert upkeep.HygieneReport() == nothing
 
 
 def test_real_markdown(make: Make) -> None:
@@ -1217,7 +1216,7 @@ def test_a_lost_database_comes_back_only_repaired(tmp_path: Path, make: Make) ->
         folder.mkdir()
         brain = Brain()
         brain.store("k", "v", "core", now=Clock().now())
-        assert 1 == export(brain, folder, Clock().now())
+        assert 1 == export_snapshot(brain, folder, Clock().now())
         assert should_hydrate(folder)
         assert 1 == hydrate(folder, Clock().now(), fixed=fixed)
         if fixed:
@@ -1283,7 +1282,7 @@ def test_vectors_used_longest_ago_make_room(tmp_path: Path) -> None:
     for text in ("one", "two", "one", "three", "one", "two"):
         held.tool("store", key="k", value=text)
 
-    assert 10_000 == Settings().embedding_cache_size
+    assert 10_000 == PrxSettings().embedding_cache_size
     assert ["one", "two", "three", "two"] == counted.texts
 
 

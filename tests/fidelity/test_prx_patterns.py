@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from memsim.clock import Clock
-from memsim.memory.systems.prx import access
-from memsim.memory.systems.prx.brain import Brain
-from memsim.memory.systems.prx.patterns import NotLinear, Pattern
+from memsim.systems.prx import access_policy
+from memsim.systems.prx.brain import Brain
+from memsim.systems.prx.patterns import NotLinear, Pattern
 
 ATOMS = [
     r"a",
@@ -81,14 +81,16 @@ def test_what_has_to_go_back_is_none(written: str) -> None:
 def test_a_policy_keeps_what_are_patterns(tmp_path: Path) -> None:
     """A user whose policy holds nonsense is held to the rest of it."""
     now, brain = Clock().now(), Brain(tmp_path / "brain.db")
-    access.bind(brain, "ana", "chat", "ana-1", now)
-    access.set_policy(brain, "ana", "member", now, blocked=["[", "(?=x)", "(a+)+$", r"k-\d+"])
-    scope = access.Scope(channel="chat", chat_type="dm", chat_id="1", sender="ana-1")
+    access_policy.bind_account(brain, "ana", "chat", "ana-1", now)
+    access_policy.set_policy(
+        brain, "ana", "member", now, blocked=["[", "(?=x)", "(a+)+$", r"k-\d+"]
+    )
+    scope = access_policy.CallerScope(channel="chat", chat_type="dm", chat_id="1", sender="ana-1")
     brain.store("said", "The code is K-7741.", "core", now=now)
     brain.store("other", "b" * 3_000, "core", now=now)
 
-    caller = access.caller_of(brain, scope)
-    blocked = [access.is_blocked(caller, row) for row in brain.rows(order="m.rowid")]
+    caller = access_policy.caller_of(brain, scope)
+    blocked = [access_policy.is_blocked(caller, row) for row in brain.rows(order="m.rowid")]
     brain.close()
 
     assert 2 == len(caller.blocked)

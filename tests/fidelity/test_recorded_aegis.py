@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memsim.memory.systems.aegis.episodes import PROBES, Episode, InProcessEpisodes
-from memsim.memory.systems.aegis.hashes import Hashes, InProcessHashes
-from memsim.memory.systems.aegis.ivfflat import Ivfflat, notices, planned
-from memsim.memory.systems.aegis.postgres_episodes import PostgresEpisodes
-from memsim.memory.systems.aegis.redis_hashes import RedisHashes
-from memsim.memory.systems.aegis.sizes import encoding, usage
-from memsim.memory.systems.aegis.working import AegisLedger, ledger_key
+from memsim.systems.aegis.episodes import AegisEpisode, InProcessEpisodes
+from memsim.systems.aegis.hashes import Hashes, InProcessHashes, encoding, usage
+from memsim.systems.aegis.ivfflat import PROBES, Ivfflat, notices, planned
+from memsim.systems.aegis.postgres_episodes import PostgresEpisodes
+from memsim.systems.aegis.redis_hashes import RedisHashes
+from memsim.systems.aegis.working_memory import AegisLedger, ledger_key
 from tests.fidelity.recordings import Comparison, Recordings
 from tests.memory.stores import servers
 
@@ -259,8 +258,8 @@ class _Table:
         return [among[n] for n in np.argsort(-scores[among], kind="stable")[: self.k]]
 
 
-def _episode(place: int, agent: str, name: str) -> Episode:
-    return Episode(
+def _episode(place: int, agent: str, name: str) -> AegisEpisode:
+    return AegisEpisode(
         id=f"00000000-0000-4000-8000-{place:012}",
         agent_id=agent,
         conversation_id="c",

@@ -7,35 +7,30 @@ from typing import Any
 
 import pytest
 
-from memsim.memory.systems.agenticx.carrying import (
-    cleaned,
+from memsim.message import EPOCH, Message
+from memsim.systems.agenticx.chat_session import FACTS, Scratchpad, SessionStore, sanitised_query
+from memsim.systems.agenticx.compactor import CompactionResult, ContextCompactor, Gauge, tail_start
+from memsim.systems.agenticx.compactor06 import (
+    ContextCompactor06,
+    autocompact_threshold,
+    clean_summary,
+    estimated_tokens,
     hard_constraints,
+    micro_compacted,
     pending_question,
     session_memory,
 )
-from memsim.memory.systems.agenticx.chunking import pieces
-from memsim.memory.systems.agenticx.compactor import Compacted, ContextCompactor, Gauge, split
-from memsim.memory.systems.agenticx.compactor06 import ContextCompactor06
-from memsim.memory.systems.agenticx.content import sanitised
-from memsim.memory.systems.agenticx.embedding import embedded
-from memsim.memory.systems.agenticx.facts import (
+from memsim.systems.agenticx.content import sanitised
+from memsim.systems.agenticx.fact_cues import (
     LANGUAGES,
     MAX_FACTS_PER_SESSION,
     MIN_CHAT_TURNS,
-    extracted,
+    extract_facts,
 )
-from memsim.memory.systems.agenticx.gauging import (
-    autocompact_threshold,
-    estimated_tokens,
-    micro_compacted,
-)
-from memsim.memory.systems.agenticx.pages import MEMORY, Pages, daily
-from memsim.memory.systems.agenticx.profile import Profile
-from memsim.memory.systems.agenticx.recall import recall_context
-from memsim.memory.systems.agenticx.scratchpad import FACTS, Scratchpad
-from memsim.memory.systems.agenticx.sessions import SessionStore, sanitised_query
-from memsim.memory.systems.agenticx.studio import remember
-from memsim.message import EPOCH, Message
+from memsim.systems.agenticx.recall import recall_context
+from memsim.systems.agenticx.studio import AgenticxProfile, remember
+from memsim.systems.agenticx.workspace_files import MEMORY, Pages, daily, markdown_pieces
+from memsim.systems.agenticx.workspace_index import embed_text
 from tests.fidelity.agenticx_recordings import Inputs, Row, Stub, on_day, shas
 from tests.fidelity.recordings import Comparison, Recordings, h16
 
@@ -68,7 +63,7 @@ class Replay:
         self.recorded = recordings.output(self.file)["sections"]
         self.compare = compare
         self.inputs = Inputs()
-        self.profile = Profile(version=version[:3], source=True)
+        self.profile = AgenticxProfile(version=version[:3], source=True)
 
     def check(self, path: str, recorded: object, actual: object) -> None:
         """Compare a part of the recording."""
@@ -95,7 +90,7 @@ class Replay:
             keep=retain_recent_messages,
         )
 
-    def case(self, done: Compacted, stub: Stub) -> Row:
+    def case(self, done: CompactionResult, stub: Stub) -> Row:
         """A compaction as it was recorded."""
         rows = [self.inputs.row(m) for m in done.messages]
         return {
@@ -186,13 +181,13 @@ def only_new(replay: Replay, literals: Row) -> Row:
     made["split"] = {}
     for name in literals["split_input_refs"]:
         work = replay.messages(name)
-        cut = split(work, 8)
+        cut = tail_start(work, 8)
         made["split"][name] = [cut, len(work) - cut]
     micro = literals["micro"]
     made["micro"] = {name: micro_compacted(name, micro["text"]) for name in micro["tool_names"]}
     small = literals["micro_b300"]
     made["micro_b300"] = micro_compacted(small["tool_name"], small["text"], small["budget"])
-    made["sanitize"] = [cleaned(text) for text in literals["sanitize"]]
+    made["sanitize"] = [clean_summary(text) for text in literals["sanitize"]]
     names = literals["est_tokens_input_refs"]
     made["est_tokens"] = {name: estimated_tokens(replay.messages(name)) for name in names}
     return made
@@ -242,7 +237,7 @@ def hook(replay: Replay, rows: list[Row], literals: Row) -> Row:
     for _ in range(literals["on_agent_end_calls"]):
         remember(chat, pages, scratchpad, LANGUAGES["zh"], replay.profile, day=DAY)
     return {
-        "facts": [fact.line for fact in extracted(chat, LANGUAGES["zh"])],
+        "facts": [fact.line for fact in extract_facts(chat, LANGUAGES["zh"])],
         "daily": pages.texts.get(daily(DAY)),
         "MEMORY.md": pages.texts[MEMORY],
         "scratchpad": {FACTS: scratchpad.values[FACTS]},
@@ -289,7 +284,7 @@ def test_workspace_store(replay: Replay) -> None:
     made["embedding_examples"] = {
         text: [
             [place, round(value, literals["embedding_round"])]
-            for place, value in enumerate(embedded(text, cjk=replay.new))
+            for place, value in enumerate(embed_text(text, cjk=replay.new))
             if value
         ]
         for text in literals["embedding_examples"]
@@ -297,7 +292,7 @@ def test_workspace_store(replay: Replay) -> None:
     made["chunking"] = {}
     for key, value in literals["chunking"].items():
         text = texts[value[1]] if key.endswith("_path") else value
-        told = [[p.start, p.end, h16(p.text), len(p.text)] for p in pieces(text)]
+        told = [[p.start, p.end, h16(p.text), len(p.text)] for p in markdown_pieces(text)]
         made["chunking"][key.removesuffix("_path")] = told
     replay.check("workspace_store", recorded, made)
 

@@ -8,25 +8,24 @@ from typing import Any
 from memsim.clock import Clock
 from memsim.memory.compaction import Blobs, MemoryBlobs
 from memsim.memory.compaction.blobs import reload
-from memsim.memory.systems.agentscope.config import AutoContextConfig
-from memsim.memory.systems.agentscope.estimate import (
-    ROLE_NAMES,
-    PackageCounter,
-    first_units,
-    units,
-)
-from memsim.memory.systems.agentscope.events import CompressionEvent
-from memsim.memory.systems.agentscope.families import Asks, families, is_final
-from memsim.memory.systems.agentscope.marked import (
+from memsim.message import Message, Text, ToolResult, ToolUse
+from memsim.systems.agentscope.compression import CompressionEvent, packaged_compression
+from memsim.systems.agentscope.compression_families import FamilyPrompts, families, is_final
+from memsim.systems.agentscope.offloads import reload_answer, uuid_of
+from memsim.systems.agentscope.python_memory import (
     COMPRESSED,
     CompressionConfig,
     MarkedMemory,
     compress_if_needed,
 )
-from memsim.memory.systems.agentscope.offloads import answer, uuid_of
-from memsim.memory.systems.agentscope.short_term import ShortTermMemory
-from memsim.memory.systems.agentscope.windows import packaged
-from memsim.message import Message, Text, ToolResult, ToolUse
+from memsim.systems.agentscope.short_term import ShortTermMemory
+from memsim.systems.agentscope.thresholds import (
+    ROLE_NAMES,
+    AutoContextConfig,
+    PackageCounter,
+    first_units,
+    units,
+)
 from tests.fidelity.agentscope_recordings import Given, Stub, Uuids, given, h16
 from tests.fidelity.recordings import Comparison, Recordings, canonical
 
@@ -73,8 +72,10 @@ class JavaCase:
             for name, told in literals["prompts"].items()
             if len(name) == 2
         }
-        made = families(config, self.counter, Asks(prompts=prompts))
-        self.memory = ShortTermMemory(self.counter, packaged(config, self.counter, made))
+        made = families(config, self.counter, FamilyPrompts(prompts=prompts))
+        self.memory = ShortTermMemory(
+            self.counter, packaged_compression(config, self.counter, made)
+        )
         self.ids = {m.id for m in self.given.messages}
         self.uuids = Uuids()
         self.result = self._played(literals["max_passes"])
@@ -278,4 +279,4 @@ def test_recorded_java_words(recordings: Recordings, compare: Comparison) -> Non
     for call in recordings.literals("agentscope-java")["reload_calls"]:
         blobs = None if call["loader"] is None else MemoryBlobs()
         field = call["field"]
-        compare(f"{JAVA}.json", field, recorded[field], answer(call["uuid"], blobs))
+        compare(f"{JAVA}.json", field, recorded[field], reload_answer(call["uuid"], blobs))

@@ -8,18 +8,16 @@ from typing import Any
 import pytest
 
 from memsim.memory.compaction.outcome import Outcome
-from memsim.memory.systems.cogtrix.code import CodeState
-from memsim.memory.systems.cogtrix.exchanges import exchanges, transcript
-from memsim.memory.systems.cogtrix.prefix import HEADER
-from memsim.memory.systems.cogtrix.selector import classify, suggestion
-from memsim.memory.systems.cogtrix.session import Session
-from memsim.memory.systems.cogtrix.settings import Mode, Settings
-from memsim.memory.systems.cogtrix.tiers import Shorter, rolled
-from memsim.memory.systems.cogtrix.trimming import content, trim
-from memsim.memory.systems.cogtrix.works import Works
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, composed, said
 from memsim.models.embedding import load_embedder
 from memsim.models.loading import load_model
+from memsim.systems.cogtrix.chat_session import CogtrixSession
+from memsim.systems.cogtrix.code_mode import CodeState
+from memsim.systems.cogtrix.exchanges import exchanges, transcript
+from memsim.systems.cogtrix.modes import classify, suggested_mode
+from memsim.systems.cogtrix.prefix import HEADER
+from memsim.systems.cogtrix.settings import CogtrixSettings, Mode, SessionServices
+from memsim.systems.cogtrix.window_fit import ShortForm, message_content, roll_tiers, trim_messages
 from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.recordings import Comparison, Recordings
 
@@ -94,13 +92,13 @@ def schedule(messages: list[Message], window: int) -> list[list[object]]:
     """When a session of this window summarises, turn by turn."""
     counter = TokenCounter(load_tokenizer("chars/4"))
     heard: list[Outcome] = []
-    works = Works(
+    works = SessionServices(
         counter=counter,
         model=load_model("offline", counter),
         embed=lambda: load_embedder("hash"),
         tell=lambda what: heard.append(what) if isinstance(what, Outcome) else None,
     )
-    session = Session(Settings(working_memory_size=window), works)
+    session = CogtrixSession(CogtrixSettings(working_memory_size=window), works)
     lines: list[list[object]] = []
     for place, message in enumerate(messages):
         session.hear(message)
@@ -159,8 +157,8 @@ def test_what_is_trimmed(
             for has_prefix in (False, True):
                 first = [before] if has_prefix else []
                 messages = [*first, *given(recordings.inputs[name]), final]
-                done = trim(messages, window)
-                lengths = [len(content(m)) for m in done.messages]
+                done = trim_messages(messages, window)
+                lengths = [len(message_content(m)) for m in done.messages]
                 field = f"trim/{name}/{window}/prefix={has_prefix}"
                 actual = {
                     "dropped": done.dropped,
@@ -176,14 +174,14 @@ def test_what_becomes_of_older_messages_in_tiers(
 ) -> None:
     """What stays verbatim, and how long the shorter forms of the others are."""
 
-    def lengths(tier: tuple[Shorter, ...]) -> list[list[object]]:
+    def lengths(tier: tuple[ShortForm, ...]) -> list[list[object]]:
         return [[short.name, len(short.text)] for short in tier]
 
     options = literals["roll"]
     for name in options["input_refs"]:
         for window in options["contexts"]:
             messages = given(recordings.inputs[name])
-            tiers = rolled(messages, options["summary_index"], window)
+            tiers = roll_tiers(messages, options["summary_index"], window)
             field = f"roll/{name}/{window}"
             actual = {
                 "boundary": tiers.boundary,
@@ -201,7 +199,7 @@ def test_which_mode_suits(recorded: Json, literals: Json, compare: Comparison) -
     found: list[list[str]] = [[p[:shown], classify(p)] for p in literals["classify"]]
     compare(FILE, "classify", recorded["classify"], found)
     asked: list[tuple[Mode, list[str]]] = literals["switch"]
-    switched = [suggestion(mode, prompts) for mode, prompts in asked]
+    switched = [suggested_mode(mode, prompts) for mode, prompts in asked]
     compare(FILE, "switch", recorded["switch"], switched)
 
 

@@ -12,22 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import StoreError
-from memsim.memory.systems.prx import access, soul, topics, upkeep
-from memsim.memory.systems.prx.brain import BRAIN, Brain
-from memsim.memory.systems.prx.chunker import chunks
-from memsim.memory.systems.prx.files import Files, daily_name
-from memsim.memory.systems.prx.keeping import keep, keep_scoped
-from memsim.memory.systems.prx.ranking import cosine, merge
-from memsim.memory.systems.prx.real_tools import RealTools
-from memsim.memory.systems.prx.recall import (
-    Recall,
-    Recalled,
-    context_text,
-    is_worth_saving,
-    loaded,
-)
-from memsim.memory.systems.prx.results import REAL, ToolError, schema
-from memsim.memory.systems.prx.settings import Settings
+from memsim.systems.prx import access_policy, storage, topics, upkeep
+from memsim.systems.prx.brain import BRAIN, Brain
+from memsim.systems.prx.markdown_files import MarkdownFiles, chunks, daily_name
+from memsim.systems.prx.recall import Recall, RecallHit, context_hits, context_text, is_worth_saving
+from memsim.systems.prx.row_index import cosine, merge
+from memsim.systems.prx.settings import PrxSettings
+from memsim.systems.prx.tool_versions import ReleaseTools, write_row, write_scoped_row
+from memsim.systems.prx.tools import REAL, ToolError, schema
 from tests.fidelity.recordings import Comparison, Recordings
 
 if TYPE_CHECKING:
@@ -80,7 +72,7 @@ class Workspace:
     def __init__(self, folder: Path, embedder: ByteSum | None = None, **options: Json) -> None:
         self.folder = folder
         self.now = Ticking()
-        self.files = Files(folder, stamped=True)
+        self.files = MarkdownFiles(folder, stamped=True)
         embed = None if embedder is None else lambda: embedder
         self.brain = Brain(folder / BRAIN, embed=embed, **options)
         self.recaller = Recall()
@@ -88,7 +80,7 @@ class Workspace:
     def keep(self, entries: Json, *, files: bool = True) -> None:
         """Store entries as the recordings have them."""
         for key, content, category, session in entries:
-            keep(
+            write_row(
                 self.brain,
                 self.files if files else None,
                 key,
@@ -98,7 +90,7 @@ class Workspace:
                 session=session,
             )
 
-    def recall(self, query: str, limit: int, session: str | None = None) -> list[Recalled]:
+    def recall(self, query: str, limit: int, session: str | None = None) -> list[RecallHit]:
         """What is recalled."""
         return self.recaller(self.brain, query, limit, now=self.now(), session=session)
 
@@ -108,7 +100,7 @@ def rounded(score: float) -> float:
     return float(Decimal(score).quantize(Decimal("0.00001"), ROUND_HALF_UP))
 
 
-def listed(found: Sequence[Recalled]) -> Json:
+def listed(found: Sequence[RecallHit]) -> Json:
     """Recalled rows as the recordings show them."""
     return [
         [r.row.key, r.row.category, r.row.session, rounded(r.score), r.row.useful] for r in found
@@ -214,10 +206,10 @@ def test_tools(recordings: Recordings, compare: Comparison, tmp_path: Path) -> N
     told, literals = recordings.prx_inputs, recordings.literals("prx")
     arguments, there = literals["tools"], Workspace(tmp_path)
     there.keep(told["entries"])
-    tools = RealTools(there.brain, there.files, there.now)
-    shut = RealTools(there.brain, there.files, there.now, acl=True)
+    tools = ReleaseTools(there.brain, there.files, there.now)
+    shut = ReleaseTools(there.brain, there.files, there.now, acl=True)
 
-    def call(name: str, given: Json, of: RealTools = tools) -> Json:
+    def call(name: str, given: Json, of: ReleaseTools = tools) -> Json:
         try:
             done = of.call(f"memory_{name}", given)
         except ToolError as error:
@@ -241,7 +233,7 @@ def test_tools(recordings: Recordings, compare: Comparison, tmp_path: Path) -> N
     compare(PRX, "tools", recorded["tools"], found)
     for prefix, query in literals["pure"]["loader"]["queries"].items():
         for name, (limit, least) in literals["pure"]["loader"]["configs"].items():
-            text = context_text(loaded(there.recall(query, limit), least))
+            text = context_text(context_hits(there.recall(query, limit), least))
             compare(PRX, f"pure/{prefix}{name}", recorded["pure"][prefix + name], text)
 
 
@@ -250,9 +242,9 @@ def test_access_control(recordings: Recordings, compare: Comparison, tmp_path: P
     told, arguments = recordings.prx_inputs, recordings.literals("prx")["acl"]
     there = Workspace(tmp_path)
     for user, channel, account in told["identity"]["bindings"]:
-        access.bind(there.brain, user, channel, account, there.now())
+        access_policy.bind_account(there.brain, user, channel, account, there.now())
     for user, role, projects, ceiling, blocked in told["identity"]["policies"]:
-        access.set_policy(
+        access_policy.set_policy(
             there.brain,
             user,
             role,
@@ -266,13 +258,15 @@ def test_access_control(recordings: Recordings, compare: Comparison, tmp_path: P
             there.keep([[key, content, category, None]], files=False)
             continue
         channel, chat_type, chat_id, sender, sender_id = context
-        scope = access.Scope(channel=channel, chat_type=chat_type, chat_id=chat_id, sender=sender)
-        keep_scoped(
+        scope = access_policy.CallerScope(
+            channel=channel, chat_type=chat_type, chat_id=chat_id, sender=sender
+        )
+        write_scoped_row(
             there.brain, key, content, category, scope, now=there.now(), sender_id=sender_id
         )
     found: Json = {"classified": [], "backup_written": bool(there.files.names())}
     for row in there.brain.rows(order="m.rowid"):
-        topic = topics.get(there.brain, row.topic)
+        topic = topics.get(there.brain.connection, row.topic)
         about = [topic.title, topic.project, topic.external_id] if topic else [None] * 3
         found["classified"].append(
             [
@@ -281,7 +275,7 @@ def test_access_control(recordings: Recordings, compare: Comparison, tmp_path: P
             ]
         )
     for acl in arguments["tool_acl_values_in_order"]:
-        tools = RealTools(there.brain, None, there.now, acl=acl)
+        tools = ReleaseTools(there.brain, None, there.now, acl=acl)
         for viewer in told["viewers"]:
             sender, chat_type, chat_id = viewer
             scoped: Json = {}
@@ -367,11 +361,11 @@ def test_hygiene(recordings: Recordings, compare: Comparison, tmp_path: Path) ->
             " VALUES (?, ?, ?, ?, ?, ?)",
             (topic["id"], topic["id"], topic["id"], topic["status"], at_text, at_text),
         )
-    settings = Settings(**arguments["config"])
-    report = upkeep.run_real(there.brain, tmp_path, settings, now)
+    settings = PrxSettings(**arguments["config"])
+    report = upkeep.run_released_hygiene(there.brain, tmp_path, settings, now)
     assert report is not None
     place(arguments["second_run"]["new_file"])
-    again = upkeep.run_real(there.brain, tmp_path, settings, now + timedelta(minutes=1))
+    again = upkeep.run_released_hygiene(there.brain, tmp_path, settings, now + timedelta(minutes=1))
     assert again is None
 
     def names(folder: str) -> list[str]:
@@ -407,18 +401,18 @@ def test_snapshot(recordings: Recordings, compare: Comparison, tmp_path: Path) -
     told, literals = recordings.prx_inputs, recordings.literals("prx")
     arguments, there = literals["snapshot"], Workspace(tmp_path)
     there.keep(told["entries"])
-    found: Json = {"exported": soul.export(there.brain, tmp_path, there.now())}
+    found: Json = {"exported": storage.export_snapshot(there.brain, tmp_path, there.now())}
     text = (tmp_path / "MEMORY_SNAPSHOT.md").read_text("utf-8")
     found["snapshot"] = normal(literals, text)
-    found["should_hydrate_before"] = soul.should_hydrate(tmp_path)
+    found["should_hydrate_before"] = storage.should_hydrate(tmp_path)
     there.brain.close()
     for name in arguments["delete_after_export"]:
         (tmp_path / name).unlink(missing_ok=True)
-    found["should_hydrate_after"] = soul.should_hydrate(tmp_path)
-    found["hydrated"] = soul.hydrate(tmp_path, there.now())
+    found["should_hydrate_after"] = storage.should_hydrate(tmp_path)
+    found["hydrated"] = storage.hydrate(tmp_path, there.now())
     found["rows"] = [
         [key.replace(TODAY, "<TODAY>"), category, visibility, len(content)]
-        for key, category, visibility, content in soul.hydrated_rows(tmp_path)
+        for key, category, visibility, content in storage.hydrated_rows(tmp_path)
     ]
     failed = error_of(lambda: Brain(tmp_path / BRAIN))
     found["open_after_hydrate"] = failed and ["ERR", failed.removeprefix("ERR ")]
@@ -428,7 +422,7 @@ def test_snapshot(recordings: Recordings, compare: Comparison, tmp_path: Path) -
 def test_markdown(recordings: Recordings, compare: Comparison, tmp_path: Path) -> None:
     """The file backend: shares of words, in the order of the files; nothing is forgotten."""
     told, literals = recordings.prx_inputs, recordings.literals("prx")
-    arguments, files, now = literals["markdown"], Files(tmp_path, stamped=False), Ticking()
+    arguments, files, now = literals["markdown"], MarkdownFiles(tmp_path, stamped=False), Ticking()
     for key, content, category, _ in told["entries"]:
         files.append(key, content, category, now())
     found: Json = {"count": len([*files.lines()])}

@@ -1,7 +1,7 @@
 """Fidelity tables: every statement of a reproduced system's document names the test that holds it.
 
-A strategy's class docstring has a row for each: `* statement -> test_name`. The test stands in
-`tests/fidelity/test_<file>.py`, where `<file>` is the strategy file's name.
+The docstring of `memsim/systems/<name>/__init__.py`, or of a strategy's class, has a row for each:
+`* statement -> test_name`. The test stands in `tests/fidelity/test_<name>.py`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from tests.fidelity import breaking
 
 ROOT = Path(__file__).resolve().parents[2]
 STRATEGIES = ROOT / "strategies"
+TABLES = ROOT / "memsim" / "systems"
 SYSTEMS = ("agenticx", "agentscope", "prx", "cogtrix", "aegis")
 _ROW = re.compile(r"^\*[ \t]+(?P<statement>.+?)[ \t]*->[ \t]*(?P<test>\S+)$")
 
 
 def written(text: str) -> list[str]:
-    """Whatever begins as a row in a class docstring, each in one line.
+    """Whatever begins as a row in the docstring of a module or a class, each in one line.
 
     A row goes on in the lines below it, up to a blank one or the next row.
     """
     found: list[str] = []
     inside = False
     for node in ast.walk(ast.parse(text)):
-        document = ast.get_docstring(node) or "" if isinstance(node, ast.ClassDef) else ""
-        for line in (*document.splitlines(), ""):
+        if not isinstance(node, ast.ClassDef | ast.Module):
+            continue
+        for line in (*(ast.get_docstring(node) or "").splitlines(), ""):
             told = line.strip()
             if told.startswith("* "):
                 found.append(told)
@@ -81,14 +83,15 @@ def test_every_row_names_a_test_that_there_is(strategy: Path) -> None:
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_reproduced_system_has_a_table(system: str) -> None:
     """A strategy that is named for a published system says what of it is held by tests."""
-    strategy = STRATEGIES / f"{system}.py"
-    assert not strategy.is_file() or rows(strategy.read_text(encoding="utf-8"))
+    table = TABLES / system / "__init__.py"
+    assert rows(table.read_text(encoding="utf-8"))
+    assert [] == faults(table, Path(__file__).with_name(f"test_{system}.py"))
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_number_of_rows_is_told_as_it_is(system: str) -> None:
     """The page about the systems says how many statements are held of each."""
-    count = len(rows((STRATEGIES / f"{system}.py").read_text(encoding="utf-8")))
+    count = len(rows((TABLES / system / "__init__.py").read_text(encoding="utf-8")))
     page = (ROOT / "docs" / "systems.md").read_text(encoding="utf-8")
     assert f"\n| `{system}` | {count} | " in page
 

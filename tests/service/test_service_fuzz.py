@@ -11,13 +11,13 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 
 from memsim.cli.serve import present_time
-from memsim.memory.systems.aegis.episodes import InProcessEpisodes
-from memsim.memory.systems.aegis.hashes import InProcessHashes
-from memsim.memory.systems.aegis.postgres_episodes import PostgresEpisodes
-from memsim.memory.systems.aegis.redis_hashes import RedisHashes
-from memsim.memory.systems.aegis.working import AegisLedger, AegisWorking
 from memsim.models.embedding import HashEmbedder
 from memsim.service.app import Layers, create_app
+from memsim.systems.aegis.episodes import InProcessEpisodes
+from memsim.systems.aegis.hashes import InProcessHashes
+from memsim.systems.aegis.postgres_episodes import PostgresEpisodes
+from memsim.systems.aegis.redis_hashes import RedisHashes
+from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking
 from tests.fidelity.serving import DIMENSION, serving
 from tests.memory.stores import servers
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from memsim.context import Context
 from memsim.errors import BudgetUnsatisfiable
-from memsim.memory.systems.cogtrix.trimming import budget_of
 from memsim.message import Message
 from memsim.scenario.script import Turn
 from memsim.strategy import Strategy
+from memsim.systems.cogtrix.window_fit import budget_of
 from tests.strategies.conversations import (
     BY_PRINCIPAL,
     BY_SESSION,

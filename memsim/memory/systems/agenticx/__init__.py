@@ -1,1 +1,0 @@
-"""AgenticX's memory: a workspace of Markdown, its index, scratchpads, compacted conversations."""

@@ -1,1 +1,0 @@
-"""AgentScope's memory: in memory, self-compressing, and for the long term."""

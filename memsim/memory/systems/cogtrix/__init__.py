@@ -1,1 +1,0 @@
-"""Cogtrix: a window, a rolling summary, recalled exchanges, and what each mode keeps track of."""

@@ -1,1 +1,0 @@
-"""PRX's memory: rows by key and category, five tools, access control, hygiene, snapshots."""

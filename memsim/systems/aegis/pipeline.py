@@ -1,0 +1,349 @@
+"""AEGIS's pipeline as far as its memory goes: what each node reads, writes and puts in the prompt.
+
+The memory node reads working memory and searches the episodes; the skill nodes put a skill's
+content into the conversation unless the ledger says that it is there; what a conversation came to
+is stored when it is over.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memsim.errors import ModelError
+from memsim.memory.compaction.summary import Summary, merge
+from memsim.memory.layers.decisions import decisions_in
+from memsim.memory.layers.entities import entities_in
+from memsim.memory.layers.episodic import tools_called
+from memsim.memory.working import ENTITIES, SCRATCHPAD
+from memsim.models import Request
+from memsim.systems.aegis.episodes import TOP, AegisEpisode, episodes_text
+from memsim.systems.aegis.working_memory import INJECTED, TooLargeError, skill_item
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from memsim.memory.state import JSON
+    from memsim.message import Message
+    from memsim.models import Embedder, Model
+    from memsim.systems.aegis.conversation import AegisConversation
+    from memsim.systems.aegis.episodes import EpisodeHit, Episodes
+    from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking
+    from memsim.tokens import TokenCounter
+
+WORKING_HEADER = "[Working Memory]"
+"""What opens the working memory in the prompt; AEGIS's document does not say how it reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineRules:
+    """How the pipeline behaves where AEGIS's document leaves a choice.
+
+    Attributes:
+        agent: the agent, by which episodes are filtered.
+        users: whether they are filtered by user as well.
+        top: episodes that are shown.
+        least: similarity below which none is shown; None shows whatever is nearest, as AEGIS does.
+        entities: entities that a conversation keeps, those mentioned last.
+        notes: whether facts are extracted from every turn, and written to the scratchpad.
+        summary: tokens that an episode's summary may have.
+        fixed: whether AEGIS's defects are repaired.
+    """
+
+    agent: str = "agent"
+    users: bool = False
+    top: int = TOP
+    least: float | None = None
+    entities: int = 20
+    notes: bool = False
+    summary: int = 200
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeOrigin:
+    """What an episode was made from.
+
+    Attributes:
+        sources: ids of the messages that something in its summary was taken from.
+        all: ids of all messages that the model read for it.
+        user: whose conversation it was.
+        decided: ids of the messages in which its decisions stand.
+    """
+
+    sources: tuple[str, ...]
+    all: tuple[str, ...]
+    user: str
+    decided: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryNodeInput:
+    """What the memory node found for a conversation.
+
+    Attributes:
+        fields: its working memory.
+        found: the episodes, best first.
+    """
+
+    fields: dict[str, JSON] = field(default_factory=dict)
+    found: tuple[EpisodeHit, ...] = ()
+
+    def text(self, *, episodes: int | None = None, scratchpad: bool = True) -> str:
+        """The system message; empty where nothing is there to say.
+
+        Args:
+            episodes: only so many of them.
+            scratchpad: whether the notes are among it.
+        """
+        lines = list(self._working(scratchpad=scratchpad))
+        parts = ["\n".join((WORKING_HEADER, *lines))] if lines else []
+        parts += [told] if (told := episodes_text(self.found[:episodes])) else []
+        return "\n\n".join(parts)
+
+    def _working(self, *, scratchpad: bool) -> Iterable[str]:
+        notes = self.fields.get(SCRATCHPAD)
+        if scratchpad and notes:
+            yield f"{SCRATCHPAD}: {notes if isinstance(notes, str) else json.dumps(notes)}"
+        named = self.fields.get(ENTITIES)
+        if isinstance(named, list) and named:
+            yield f"{ENTITIES}: {'; '.join(map(_entity, named))}"
+
+
+class Pipeline:
+    """The nodes of AEGIS's pipeline that touch its memory.
+
+    Args:
+        working: the working memory.
+        ledger: the injection ledger.
+        episodes: the episodic memory.
+        rules: how it behaves.
+        model: summarises and extracts.
+        counter: token counts.
+        embed: makes the embedder on first use.
+        now: the present.
+        tell: is told what happened: a word, and a phrase.
+    """
+
+    def __init__(
+        self,
+        working: AegisWorking,
+        ledger: AegisLedger,
+        episodes: Episodes,
+        *,
+        rules: PipelineRules,
+        model: Model,
+        counter: TokenCounter,
+        embed: Callable[[], Embedder],
+        now: Callable[[], datetime],
+        tell: Callable[[str, Sequence[str], str], None],
+    ) -> None:
+        self.working = working
+        self.ledger = ledger
+        self.episodes = episodes
+        self.rules = rules
+        self.origins: dict[str, EpisodeOrigin] = {}
+        """By episode, what it was made from; AEGIS's table has no such column."""
+        self._model = model
+        self._counter = counter
+        self._embed = embed
+        self._now = now
+        self._tell = tell
+
+    def recall(self, talk: AegisConversation | None, text: str, user: str) -> MemoryNodeInput:
+        """The memory node: working memory and episodes for the user's latest message.
+
+        It leaves no trace; `delivered` is what makes working memory last.
+
+        Args:
+            talk: the conversation; None where nothing was said in it yet.
+            text: the user's latest message.
+            user: whose it is.
+        """
+        fields = {} if talk is None else self.working.peek(talk.id)
+        return MemoryNodeInput(fields=fields, found=tuple(self._found(text, user)))
+
+    def delivered(self, talk: AegisConversation) -> None:
+        """The memory node has read a conversation's working memory, which lasts for it."""
+        self.working.get(talk.id)
+
+    def admits(self, talk: AegisConversation, skill: str, visible: Iterable[str]) -> bool:
+        """The check before an injection: whether a skill is not in the ledger.
+
+        Args:
+            talk: the conversation.
+            skill: the skill.
+            visible: ids of the messages that the model still sees. AEGIS does not look at them, so
+                that a skill which has left the context stays out of it; the repaired one does.
+        """
+        item, place = skill_item(skill), talk.places.get(skill)
+        there = self.rules.fixed and place in set(visible)
+        if self.rules.fixed and not there:
+            self.ledger.evict(talk.id, item)
+            # A shorter question would show the old copy again, beside the new one.
+            talk.window.remove([place] if place else [])
+        if there or self.ledger.has(talk.id, item):
+            self._tell("skipped", (), f"{skill} has been injected before")
+            return False
+        return True
+
+    def injected(self, talk: AegisConversation, skill: str, message: Message) -> None:
+        """The mark after an injection."""
+        mark = self.ledger.claim if self.rules.fixed else self.ledger.mark
+        if mark(talk.id, skill_item(skill), INJECTED):
+            self._tell("injected", (message.id,), skill)
+
+    def note(self, talk: AegisConversation, said: Sequence[Message]) -> None:
+        """Write what a turn mentioned to working memory."""
+        data: dict[str, JSON] = {}
+        if self._mentioned(talk, said):
+            data[ENTITIES] = [dict(entity) for _, entity in talk.entities.values()]
+        if self.rules.notes and (facts := self._facts(said)):
+            before = self.working.peek(talk.id).get(SCRATCHPAD)
+            data[SCRATCHPAD] = "\n".join((*([before] if isinstance(before, str) else ()), *facts))
+        if not data:
+            return
+        try:
+            self.working.set(talk.id, data)
+        except TooLargeError as error:
+            ids = tuple(m.id for m in said)
+            self._tell("oversize" if error.kept else "refused", ids, str(error))
+
+    def conclude(self, talk: AegisConversation, *, over: bool = True) -> AegisEpisode | None:
+        """Store what a conversation came to since its last episode; None where that is nothing.
+
+        Args:
+            talk: the conversation.
+            over: whether it is over, rather than long.
+        """
+        taken = tuple(talk.pending)
+        if not any(m.role == "user" for m in taken):
+            return None
+        if not self.rules.fixed:
+            # AEGIS has no second try: what no summary came of, no episode will ever tell of.
+            talk.pending = []
+            return self._concluded(talk, taken)
+        if talk.refused == taken[-1].id:
+            return None
+        episode = self._concluded(talk, taken)
+        if episode is None:
+            talk.refused = taken[-1].id
+            return None
+        talk.pending = []
+        if over:
+            self.ledger.end(talk.id)
+        return episode
+
+    def conclude_all(self, talks: Iterable[AegisConversation], *, over: bool = True) -> None:
+        """Conclude conversations, all of them over or long.
+
+        Raises:
+            ModelError: the model or the embedder failed. Repaired, that is told instead: what the
+                conversation came to is asked for again when the next one is over.
+        """
+        for talk in talks:
+            try:
+                self.conclude(talk, over=over)
+            except ModelError as error:
+                if not self.rules.fixed:
+                    raise
+                self._failed(talk.pending, error)
+                return
+
+    def _concluded(
+        self, talk: AegisConversation, taken: tuple[Message, ...]
+    ) -> AegisEpisode | None:
+        made, outcome = merge(
+            taken,
+            Summary(),
+            model=self._model,
+            counter=self._counter,
+            limit=self.rules.summary,
+            now=self._now(),
+        )
+        if not made.text.strip():
+            self._tell(outcome.kind, outcome.sources, outcome.detail)
+            return None
+        decisions = dict(decisions_in(taken))
+        episode = self._episode(talk, taken, made, list(decisions))
+        vector = self._embed().embed([episode.summary])[0]
+        self.origins[episode.id] = EpisodeOrigin(
+            sources=made.sources,
+            all=tuple(m.id for m in taken),
+            user=talk.principal,
+            decided=tuple(dict.fromkeys(decisions.values())),
+        )
+        self.episodes.store(episode, vector)
+        self._tell("stored", outcome.sources, "what the conversation came to")
+        return episode
+
+    def _episode(
+        self,
+        talk: AegisConversation,
+        taken: tuple[Message, ...],
+        made: Summary,
+        decisions: list[JSON],
+    ) -> AegisEpisode:
+        return AegisEpisode(
+            id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{talk.id}\n{taken[-1].id}")),
+            agent_id=self.rules.agent,
+            user_id=talk.principal,
+            conversation_id=talk.id,
+            summary=made.text,
+            key_decisions=decisions,
+            entities_mentioned=[dict(entity) for _, entity in talk.entities.values()],
+            tools_called=list(tools_called(taken)),
+            created_at=self._now(),
+        )
+
+    def _found(self, text: str, user: str) -> list[EpisodeHit]:
+        if not self.rules.top or not text.strip():
+            return []
+        query = self._embed().embed([text])[0]
+        found = self.episodes.search(
+            query,
+            self.rules.agent,
+            user_id=user if self.rules.users else None,
+            limit=self.rules.top,
+        )
+        least = self.rules.least
+        return [f for f in found if least is None or (f.similarity or 0.0) >= least]
+
+    def _mentioned(self, talk: AegisConversation, said: Sequence[Message]) -> bool:
+        new = False
+        for message in said:
+            if message.role == "tool":
+                continue
+            for entity in entities_in(message.spoken):
+                name = str(entity["id"])
+                talk.entities.pop(name, None)
+                talk.entities[name] = (message.id, entity)
+                new = True
+        for name in list(talk.entities)[: max(0, len(talk.entities) - self.rules.entities)]:
+            del talk.entities[name]
+        return new
+
+    def _facts(self, said: Sequence[Message]) -> list[str]:
+        own = tuple(m for m in said if m.role == "user")
+        if not own:
+            return []
+        try:
+            reply = self._model.complete(Request(task="extract", messages=own, now=self._now()))
+        except ModelError as error:
+            if not self.rules.fixed:
+                raise
+            self._failed(own, error)
+            return []
+        return [line for line in reply.text.splitlines() if line.strip()]
+
+    def _failed(self, messages: Iterable[Message], error: ModelError) -> None:
+        self._tell("failed", tuple(m.id for m in messages), f"the model failed: {error}")
+
+
+def _entity(entity: JSON) -> str:
+    if not isinstance(entity, dict):
+        return json.dumps(entity)
+    return f"{entity.get('name') or entity.get('id')} ({entity.get('type')})"

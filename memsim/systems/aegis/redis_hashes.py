@@ -1,0 +1,183 @@
+"""AEGIS's hashes in a Redis server, under the very keys that its document names."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from memsim.clock import utc
+from memsim.memory.stores.redis_session import Session
+from memsim.systems.aegis.hashes import SAMPLES
+from memsim.systems.aegis.working_memory import DEFAULT_MARK, AegisLedger, ledger_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from datetime import datetime
+
+    from memsim.systems.aegis.hashes import Hashes
+
+
+# The one class through which AEGIS's services reach Redis: texts by key, and the ledger.
+
+
+class RedisManager:
+    """What AEGIS's document lists of it. Every method raises `StoreError` where the server fails.
+
+    Args:
+        hashes: the server, or what stands in for it.
+    """
+
+    def __init__(self, hashes: Hashes) -> None:
+        self._hashes = hashes
+        self._ledger = AegisLedger(hashes)
+
+    def get(self, key: str) -> str | None:
+        """The text under a key; None where there is none."""
+        return self._hashes.text(key)
+
+    def set(self, key: str, value: str, ex: int | None = None) -> None:
+        """Write a text under a key, in place of whatever is there.
+
+        Args:
+            key: where.
+            value: the text.
+            ex: seconds that it lasts; None for good.
+        """
+        self._hashes.put_text(key, value, ex)
+
+    def delete(self, key: str) -> None:
+        """Take out what is under a key, whatever it is."""
+        self._hashes.delete(key)
+
+    def ledger_key(self, conversation_id: str) -> str:
+        """The key of a conversation's injection ledger."""
+        return ledger_key(conversation_id)
+
+    def ledger_has(self, conversation_id: str, item_key: str) -> bool:
+        """Whether an item is marked."""
+        return self._ledger.has(conversation_id, item_key)
+
+    def ledger_mark(self, conversation_id: str, item_key: str, value: str = DEFAULT_MARK) -> None:
+        """Mark an item."""
+        self._ledger.mark(conversation_id, item_key, value)
+
+    def ledger_get_all(self, conversation_id: str) -> dict[str, str]:
+        """Every marked item, with its mark."""
+        return self._ledger.get_all(conversation_id)
+
+
+_PAGE = 1000
+
+
+class RedisHashes:
+    """Hashes in a server; see `memsim.systems.aegis.hashes.Hashes`.
+
+    Args:
+        url: where the server is, as redis-py reads it; its password is never shown.
+        now: a clock that runs apart from the server's, such as a replay's; keys expire by either.
+            Expiry by it is known to this object only.
+
+    Raises:
+        StoreError: the server cannot be reached.
+    """
+
+    def __init__(self, url: str, now: Callable[[], datetime] | None = None) -> None:
+        self._session = Session(url, "aegis")
+        self._now = now
+        self._until: dict[str, datetime] = {}
+        try:
+            self._session.call("PING")
+        except BaseException:
+            self._session.close()
+            raise
+
+    def all(self, key: str) -> dict[str, str]:
+        """The fields with their values."""
+        self._expired(key)
+        flat = [part.decode("utf-8", "replace") for part in self._session.call("HGETALL", key)]
+        return dict(zip(flat[::2], flat[1::2], strict=True))
+
+    def has(self, key: str, field: str) -> bool:
+        """Whether there is such a field."""
+        self._expired(key)
+        return bool(self._session.call("HEXISTS", key, field))
+
+    def put(self, key: str, fields: Mapping[str, str]) -> int:
+        """Write fields beside those that are there; how many are new."""
+        self._expired(key)
+        if not fields:
+            return 0
+        flat = [text for pair in fields.items() for text in pair]
+        return int(self._session.call("HSET", key, *flat))
+
+    def put_new(self, key: str, field: str, value: str) -> bool:
+        """Write a field unless it is there; whether it was written."""
+        self._expired(key)
+        return bool(self._session.call("HSETNX", key, field, value))
+
+    def remove(self, key: str, fields: Collection[str]) -> int:
+        """Take fields out; how many were there."""
+        self._expired(key)
+        return int(self._session.call("HDEL", key, *fields)) if fields else 0
+
+    def delete(self, key: str) -> bool:
+        """Take a key out; whether it was there."""
+        self._expired(key)
+        self._until.pop(key, None)
+        return bool(self._session.call("DEL", key))
+
+    def expire(self, key: str, seconds: int) -> bool:
+        """Let a key go after so long; whether it is there."""
+        self._expired(key)
+        there = bool(self._session.call("EXPIRE", key, seconds))
+        if there and self._now is not None:
+            self._until[key] = utc(self._now()) + timedelta(seconds=seconds)
+        return there
+
+    def ttl(self, key: str) -> int:
+        """Seconds that are left by the server's clock; -1 for no end, -2 for no key."""
+        self._expired(key)
+        return int(self._session.call("TTL", key))
+
+    def usage(self, key: str, samples: int = SAMPLES) -> int | None:
+        """Bytes by the server's estimate; None for a missing key."""
+        self._expired(key)
+        said = self._session.call("MEMORY", "USAGE", key, "SAMPLES", samples)
+        return None if said is None else int(said)
+
+    def text(self, key: str) -> str | None:
+        """The text under a key; None where there is none."""
+        self._expired(key)
+        said = self._session.call("GET", key)
+        return None if said is None else said.decode("utf-8", "replace")
+
+    def put_text(self, key: str, value: str, seconds: int | None = None) -> None:
+        """Write a text in place of whatever is there; it lasts so long, or for good."""
+        self._until.pop(key, None)
+        self._session.call("SET", key, value)
+        if seconds is not None:
+            self.expire(key, seconds)
+
+    def keys(self, prefix: str) -> list[str]:
+        """Every key that begins so, sorted."""
+        found: set[str] = set()
+        cursor = b"0"
+        pattern = "".join(f"[{c}]" if c in "*?[]\\" else c for c in prefix)
+        while True:
+            cursor, page = self._session.call(
+                "SCAN", cursor, "MATCH", f"{pattern}*", "COUNT", _PAGE
+            )
+            found.update(key.decode("utf-8", "replace") for key in page)
+            if cursor == b"0":
+                return sorted(found)
+
+    def close(self) -> None:
+        """Close the connection; calling it again does nothing."""
+        with suppress(OSError):
+            self._session.close()
+
+    def _expired(self, key: str) -> None:
+        if self._now is not None and (until := self._until.get(key)) and until <= self._now():
+            del self._until[key]
+            self._session.call("DEL", key)

@@ -1,0 +1,377 @@
+"""How AgentScope keeps a history within its limits: the document's ways, and the package's.
+
+The document names three ways that stand for themselves, and a progressive one that merges first,
+then summarises, then offloads, as long as it is too much. The package has six families of
+strategies, of which the first that changes something is the only one to work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from memsim.memory.compaction import (
+    Asking,
+    Condense,
+    Keep,
+    Means,
+    MergeAdjacent,
+    Offload,
+    State,
+    Step,
+    Trim,
+)
+from memsim.memory.compaction.sizes import Size
+from memsim.memory.compaction.trigger import Limits
+from memsim.memory.state import JSON, reading
+from memsim.models import Reply, Request
+from memsim.systems.agentscope.offloads import tag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+
+    from memsim.memory.compaction import Blobs
+    from memsim.message import Message
+    from memsim.models import Model
+    from memsim.systems.agentscope.compression_families import Family
+    from memsim.systems.agentscope.thresholds import AutoContextConfig, WindowStrategy
+    from memsim.tokens import TokenCounter
+
+    History = tuple[Message, ...]
+
+
+# What AutoContextMemory notes of each compression.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionEvent:
+    """One compression.
+
+    Attributes:
+        event_type: which family's.
+        timestamp: in milliseconds.
+        compressed_message_count: messages that went into it.
+        previous_message_id: of the message before it; None at the beginning.
+        next_message_id: of the message after it; None at the end.
+        compressed_message_id: of what took their place; None where content was offloaded.
+        input_token: tokens that the model read, or that there were before.
+        output_token: tokens that it wrote, or that there are after.
+        time: seconds that the model took.
+    """
+
+    event_type: str
+    timestamp: int
+    compressed_message_count: int
+    previous_message_id: str | None
+    next_message_id: str | None
+    compressed_message_id: str | None
+    input_token: int
+    output_token: int
+    time: float
+
+    def save(self) -> JSON:
+        """The event as JSON values."""
+        return dict(asdict(self))
+
+    @classmethod
+    def loaded(cls, saved: Any) -> CompressionEvent:  # noqa: ANN401 - from a file
+        """The event that `save` wrote.
+
+        Raises:
+            StateError: it wrote no such thing.
+        """
+        with reading("its compression events are damaged"):
+            return cls(**saved)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUse:
+    """What one call of a model took."""
+
+    input: int
+    output: int
+    time: float
+
+
+def events_of(
+    family: Family,
+    old: History,
+    new: History,
+    used: Sequence[ModelUse],
+    counter: TokenCounter,
+    now: int,
+) -> list[CompressionEvent]:
+    """The events of a family's step, in the order in which it works.
+
+    Args:
+        family: which.
+        old: the history before it.
+        new: the history after it.
+        used: what each call of the model took, in order.
+        counter: the estimate, for what is offloaded.
+        now: milliseconds.
+    """
+    changes = list(_replaced(old, new))
+    if not family.onwards:
+        changes.reverse()
+    events: list[CompressionEvent] = []
+    for at, (first, stop, place) in enumerate(changes):
+        # What has been worked on is new already on one side, and still old on the other.
+        before, after = (new, old) if family.onwards else (old, new)
+        left = place - 1 if family.onwards else first - 1
+        right = stop if family.onwards else place + 1
+        offload = ModelUse(
+            input=counter.message(old[first]), output=counter.message(new[place]), time=0.0
+        )
+        meta = used[at] if family.asks else offload
+        events.append(
+            CompressionEvent(
+                event_type=family.event,
+                timestamp=now,
+                compressed_message_count=stop - first,
+                previous_message_id=id_of(before[left]) if left >= 0 else None,
+                next_message_id=id_of(after[right]) if right < len(after) else None,
+                compressed_message_id=id_of(new[place]) if family.asks else None,
+                input_token=meta.input,
+                output_token=meta.output,
+                time=meta.time,
+            )
+        )
+    return events
+
+
+def id_of(message: Message) -> str:
+    """The id of a message for events; what took the place of one has an id of its own there."""
+    return f"{message.id}:made" if message.composed and ":" not in message.id else message.id
+
+
+def _replaced(old: History, new: History) -> Iterator[tuple[int, int, int]]:
+    at = 0
+    for place, message in enumerate(new):
+        if at < len(old) and old[at] is message:
+            at += 1
+            continue
+        first, at = at, at + 1
+        if message.id != old[first].id:
+            following = new[place + 1] if place + 1 < len(new) else None
+            while at < len(old) and old[at] is not following:
+                at += 1
+        yield first, at, place
+
+
+UNGUARDED = Keep(system=False, current=False, pairs=False)
+"""The package protects nothing of its own accord."""
+
+REFERRING = "<summary>\n{text}\n</summary>\n{reference}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionResult:
+    """What came of a compression.
+
+    Attributes:
+        history, state: afterwards.
+        events: of each change, in order.
+        sources: ids of the messages that were taken out or shortened.
+        detail: why nothing changed.
+        calls: how often a model was asked.
+    """
+
+    history: History
+    state: State
+    events: tuple[CompressionEvent, ...] = ()
+    sources: tuple[str, ...] = ()
+    detail: str = ""
+    calls: int = 0
+
+    @property
+    def changed(self) -> bool:
+        """Whether there was anything to do, and it was done."""
+        return bool(self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """Compresses a history once it is too much.
+
+    Attributes:
+        limits: beyond which it is.
+        counter: the estimate that they are meant in.
+        families: the package's; empty for the document's steps.
+        steps: the document's, gentlest first, as long as it is too much.
+    """
+
+    limits: Limits
+    counter: TokenCounter
+    families: tuple[Family, ...] = ()
+    steps: tuple[Step, ...] = ()
+    keep: Keep = UNGUARDED
+
+    def is_due(self, messages: int, tokens: int) -> bool:
+        """Whether a history is too much."""
+        return bool(self.limits.beyond(Size(messages=messages, characters=0, tokens=tokens)))
+
+    def __call__(
+        self,
+        history: History,
+        state: State,
+        *,
+        model: Model,
+        blobs: Blobs,
+        now: Callable[[], datetime],
+    ) -> CompressionResult:
+        """Compress a history.
+
+        Args:
+            history: the messages as they are now, oldest first.
+            state: what came of earlier compressions.
+            model: writes summaries.
+            blobs: where large content goes.
+            now: the present instant, by which events are dated and models timed.
+        """
+        timed = TimedModel(model, now)
+        means = Means(counter=self.counter, now=now(), model=timed, blobs=blobs, keep=self.keep)
+        if self.families:
+            return self._first(history, state, means, timed)
+        return self._progressive(history, state, means)
+
+    def _first(
+        self, history: History, state: State, means: Means, timed: TimedModel
+    ) -> CompressionResult:
+        detail = ""
+        for family in self.families:
+            done = family.step(history, state, means)
+            if done.changed:
+                moment = int(means.now.timestamp() * 1000)
+                new = done.history
+                events = events_of(family, history, new, timed.used, self.counter, moment)
+                return CompressionResult(
+                    history=new,
+                    state=done.state,
+                    events=tuple(events),
+                    sources=done.outcome.sources,
+                    detail=done.outcome.step,
+                    calls=len(timed.used),
+                )
+            detail = done.outcome.detail or detail
+            if done.outcome.kind == "failed":
+                state = done.state
+                break  # what a model raises leaves the whole compression
+        return CompressionResult(history=history, state=state, detail=detail, calls=len(timed.used))
+
+    def _progressive(self, history: History, state: State, means: Means) -> CompressionResult:
+        sources: list[str] = []
+        detail, calls = "", 0
+        for step in self.steps:
+            tokens = self.counter.messages(history)
+            if not self.is_due(len(history), tokens):
+                break
+            done = step(history, state, means)
+            history, state = done.history, done.state
+            calls += done.outcome.calls
+            if done.changed:
+                sources.extend(done.outcome.sources)
+            else:
+                detail = done.outcome.detail
+        return CompressionResult(
+            history=history,
+            state=state,
+            sources=tuple(dict.fromkeys(sources)),
+            detail=detail,
+            calls=calls,
+        )
+
+
+class TimedModel:
+    """A model of which is noted what each call took.
+
+    Args:
+        model: answers.
+        now: the present instant.
+    """
+
+    def __init__(self, model: Model, now: Callable[[], datetime]) -> None:
+        self._model = model
+        self._now = now
+        self.used: list[ModelUse] = []
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._model.name
+
+    def complete(self, request: Request) -> Reply:
+        """What the model says.
+
+        Raises:
+            ModelError: it failed.
+        """
+        begun = self._now()
+        reply = self._model.complete(request)
+        took = (self._now() - begun).total_seconds()
+        self.used.append(ModelUse(input=reply.usage.input, output=reply.usage.output, time=took))
+        return reply
+
+
+def documented_compression(
+    strategy: WindowStrategy,
+    config: AutoContextConfig,
+    counter: TokenCounter,
+    limit: int,
+    *,
+    smaller: bool = False,
+) -> Compression | None:
+    """The document's compression; None for none.
+
+    Args:
+        strategy: which way.
+        config: the thresholds.
+        counter: the document's estimate.
+        limit: tokens that a summary may have.
+        smaller: do nothing that makes no less of the history, which the document does not look at.
+    """
+    limits = Limits(messages=config.msg_threshold - 1, tokens=config.token_threshold)
+    steps = _steps(strategy, config, limit, smaller=smaller)
+    if not steps:
+        return None
+    return Compression(limits=limits, counter=counter, steps=steps, keep=Keep())
+
+
+def _steps(
+    strategy: WindowStrategy, config: AutoContextConfig, limit: int, *, smaller: bool
+) -> tuple[Step, ...]:
+    last = config.last_keep
+    summarise = Condense(
+        asking=Asking(limit=limit, checked=smaller),
+        form=REFERRING,
+        offload=True,
+        reference=tag,
+        last=last,
+        name="summarise",
+    )
+    offload = Offload(
+        over=config.large_payload_threshold,
+        preview=config.offload_single_preview,
+        reference=tag,
+        smaller=smaller,
+    )
+    merge = MergeAdjacent(last=last, smaller=smaller)
+    # A tail by number: what is left of the older ones is dropped, whatever its tokens are.
+    truncate = Trim(to=Limits(messages=last), last=last, firm=False)
+    ways: dict[str, tuple[Step, ...]] = {
+        "none": (),
+        "truncation": (truncate,),
+        "summarisation": (summarise,),
+        "offloading": (offload,),
+        "progressive": (merge, summarise, offload),
+    }
+    return ways[strategy]
+
+
+def packaged_compression(
+    config: AutoContextConfig, counter: TokenCounter, families: tuple[Family, ...]
+) -> Compression:
+    """The package's compression, which is due as soon as a threshold is reached."""
+    limits = Limits(messages=config.msg_threshold - 1, tokens=config.token_threshold - 1)
+    return Compression(limits=limits, counter=counter, families=families)

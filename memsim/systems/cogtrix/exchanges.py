@@ -1,0 +1,242 @@
+"""Older messages as texts: one transcript to be summarised, or exchanges to be recalled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from memsim.errors import ModelError, RefError
+from memsim.message import Text, said
+from memsim.systems.cogtrix.settings import SUMMARY_WORDS
+
+if TYPE_CHECKING:
+    from memsim.memory.retrieval import Hit
+    from memsim.memory.retrieval.vectors import VectorIndex
+    from memsim.memory.state import JSON
+    from memsim.message import Message
+    from memsim.models import Embedder
+
+
+GAP = " [...] "
+SUMMARISED = (2000, 1000, 500)
+"""Characters beyond which a message is shortened for the summary, and how many stay of each end."""
+RECALLED = (1500, 750, 500)
+"""The same for recall."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastExchange:
+    """What was said up to and with an answer.
+
+    Attributes:
+        text: as it is embedded and recalled.
+        whole: ids of the messages that stand in it with all their words.
+        parts: ids of those that stand in it shortened.
+    """
+
+    text: str
+    whole: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Ids of all its messages."""
+        return self.whole + self.parts
+
+
+def transcript(messages: Iterable[Message]) -> str:
+    """Messages as one text for whoever summarises them."""
+    lines = (f"{_label(m)}: {text}" for m, text, _ in _said(messages, SUMMARISED))
+    return "\n\n".join(lines)
+
+
+def summary_input(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The same as messages, under their own ids."""
+    return tuple(
+        replace(m, blocks=(Text(text),), composed=False)
+        for m, text, _ in _said(messages, SUMMARISED)
+    )
+
+
+def exchanges(messages: Iterable[Message]) -> Iterator[PastExchange]:
+    """The exchanges in some messages; what no answer follows is one of its own."""
+    lines: list[str] = []
+    whole: list[str] = []
+    parts: list[str] = []
+    for message, text, shortened in _said(messages, RECALLED):
+        lines.append(f"{_label(message)}: {text}")
+        # A quotation is to the letter: without calls, and with the blanks around it.
+        (whole if not shortened and text == message.text else parts).append(message.id)
+        if message.role != "user":
+            yield PastExchange(text="\n".join(lines), whole=tuple(whole), parts=tuple(parts))
+            lines, whole, parts = [], [], []
+    if lines:
+        yield PastExchange(text="\n".join(lines), whole=tuple(whole), parts=tuple(parts))
+
+
+def _said(
+    messages: Iterable[Message], limits: tuple[int, int, int]
+) -> Iterator[tuple[Message, str, bool]]:
+    over, first, last = limits
+    for message in messages:
+        text = message.spoken.strip()
+        if message.role == "tool" or not text:
+            continue
+        if len(text) > over:
+            yield message, text[:first] + GAP + text[-last:], True
+        else:
+            yield message, text, False
+
+
+def _label(message: Message) -> str:
+    return "User" if message.role == "user" else "Assistant"
+
+
+# What Cogtrix tells a model that summarises, for those who give it one of their own.
+
+
+RULES = (
+    "Keep facts, data, decisions, user preferences and action items.",
+    "Leave out small talk, greetings and the details of tool calls.",
+    "Write in the third person and the present tense.",
+    f"Use fewer than {SUMMARY_WORDS} words.",
+    "Use bullet points.",
+)
+"""The five rules of the document."""
+
+FIRST = "The conversation to summarise:\n\n{text}"
+NEXT = (
+    "The summary so far:\n---\n{summary}\n---\n\nTake these further exchanges into it, and say once"
+    " what belongs together:\n\n{text}"
+)
+
+
+def summary_prompt(batch: Iterable[Message], summary: str = "") -> tuple[Message, Message]:
+    """The rules, and what is to be summarised.
+
+    Args:
+        batch: messages that have left the window.
+        summary: that of all before them; empty for none.
+    """
+    form = NEXT.replace("{summary}", summary) if summary else FIRST
+    return (
+        said("system", "\n".join(f"- {rule}" for rule in RULES), id="rules"),
+        said("user", form.replace("{text}", transcript(batch)), id="batch"),
+    )
+
+
+# Exchanges that are found again by their meaning.
+
+
+THRESHOLD = 0.25
+"""The source's: what 1 / (1 + distance) must be at least."""
+LEAST_WORDS = 3
+"""The source's: words between blanks without which nothing is recalled."""
+
+
+class ExchangeIndex:
+    """An index of exchanges.
+
+    Args:
+        embed: makes the embedder on first use.
+    """
+
+    def __init__(self, embed: Callable[[], Embedder]) -> None:
+        self._embed = embed
+        self._kept: dict[str, PastExchange] = {}
+        self._made = 0
+        self._index: VectorIndex | None = None
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __iter__(self) -> Iterator[PastExchange]:
+        return iter(self._kept.values())
+
+    def add(self, exchanges: Iterable[PastExchange]) -> None:
+        """Take exchanges in."""
+        for exchange in exchanges:
+            self._made += 1
+            name = f"x{self._made}"
+            self._kept[name] = exchange
+            self._vectors.add(name, exchange.text)
+
+    def recall(self, text: str, k: int, threshold: float = 0.0) -> list[PastExchange]:
+        """The nearest exchanges, best first.
+
+        Args:
+            text: what the user says.
+            k: so many at most.
+            threshold: what 1 / (1 + distance) must be at least; 0 for no such bound. The distance
+                is the squared one of unit vectors, as an index of vectors gives it.
+        """
+        hits = self._search(text, k)
+        return [self._kept[h.id] for h in hits if similarity(h.score) >= threshold]
+
+    def rank_of(self, source: str, text: str) -> int | None:
+        """The rank, from 1, of the best exchange that a message stands in; None if in none."""
+        ids = [name for name, kept in self._kept.items() if source in kept.sources]
+        if not ids:
+            return None
+        ranked = [h.id for h in self._search(text, len(self._kept))]
+        return next((rank for rank, name in enumerate(ranked, 1) if name in ids), None)
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Take out the exchanges in which any of these messages stands."""
+        gone = set(ids)
+        for name in [n for n, kept in self._kept.items() if not gone.isdisjoint(kept.sources)]:
+            del self._kept[name]
+            self._vectors.remove(name)
+
+    def close(self) -> None:
+        """Release the index."""
+        if self._index is not None:
+            self._index.close()
+
+    def save(self) -> JSON:
+        """The exchanges, with the name of the embedder that their vectors are of."""
+        return {
+            "embedding_model": self._embed().name if self._kept else "",
+            "exchanges": [
+                {"text": x.text, "whole": list(x.whole), "parts": list(x.parts)}
+                for x in self._kept.values()
+            ],
+        }
+
+    def load(self, saved: Any) -> bool:  # noqa: ANN401 - from a file
+        """Take over saved exchanges.
+
+        Returns:
+            False where they are of another embedder, and so are left out.
+        """
+        found = [
+            PastExchange(text="" + x["text"], whole=tuple(x["whole"]), parts=tuple(x["parts"]))
+            for x in saved["exchanges"]
+        ]
+        if found and saved["embedding_model"] != self._embed().name:
+            return False
+        self.add(found)
+        return True
+
+    @property
+    def _vectors(self) -> VectorIndex:
+        if self._index is None:
+            from memsim.memory.retrieval.vectors import VectorIndex
+
+            self._index = VectorIndex(self._embed)
+        return self._index
+
+    def _search(self, text: str, k: int) -> list[Hit]:
+        if not k or not self._kept:
+            return []
+        try:
+            return self._vectors.search(text, k)
+        except (ModelError, RefError, OSError):
+            # Without an embedder nothing is recalled, and everything else goes on.
+            return []
+
+
+def similarity(cosine: float) -> float:
+    """1 / (1 + squared distance) of two unit vectors."""
+    return 1 / (1 + max(0.0, 2 - 2 * cosine))

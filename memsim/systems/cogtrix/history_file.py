@@ -1,0 +1,127 @@
+"""Messages as the history file holds them, and the names of a session's files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
+
+from memsim.memory.state import pack, reading, unpack
+from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse
+from memsim.systems.cogtrix.session_notes import iso_stamp, read_stamp
+from memsim.systems.cogtrix.window_fit import message_content
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memsim.memory.state import JSON
+    from memsim.message import Block, Role
+
+P = TypeVar("P", bound=PurePath)
+
+TYPES = {"user": "human", "assistant": "ai", "tool": "tool", "system": "system"}
+ROLES: dict[str, Role] = {
+    "human": "user",
+    "ai": "assistant",
+    "tool": "tool",
+    "system": "system",
+}
+LONGEST_NAME = 200
+SUMMARY, COVERED, UPDATED = "_summary", "_summary_msg_idx", "_summary_last_updated_at"
+
+
+def message_record(message: Message, *, known: bool) -> JSON:
+    """A message as the history file holds it.
+
+    Args:
+        message: an original.
+        known: whether its time is known.
+    """
+    held = message.spoken if message.calls else message_content(message)
+    saved: dict[str, JSON] = {"type": TYPES[message.role], "content": held}
+    if known:
+        saved["timestamp"] = iso_stamp(message.time)
+    calls = [b for b in message.blocks if isinstance(b, ToolUse)]
+    if calls:
+        saved["tool_calls"] = [{"id": c.id, "name": c.name, "args": c.arguments} for c in calls]
+    if message.results:
+        saved["tool_call_id"] = message.results[0]
+    # Who said it and in which session, and blocks as they were, are known here alone.
+    saved["message"] = pack([message])[0]
+    return saved
+
+
+def message_of_record(saved: Any, number: int) -> tuple[Message, bool]:  # noqa: ANN401 - from a file
+    """The message that `message_record` wrote, or any other program that writes such files.
+
+    Args:
+        saved: what it wrote.
+        number: its place in the file, for an id where there is none.
+
+    Returns:
+        The message, and whether its time is known.
+
+    Raises:
+        StateError: it is no such record.
+    """
+    with reading("its history is damaged"):
+        if "message" in saved:
+            return unpack([saved["message"]])[0], "timestamp" in saved
+        text = "" + saved["content"]
+        blocks: list[Block] = [Text(text)]
+        if saved["type"] == "tool":
+            blocks = [ToolResult(id=str(saved.get("tool_call_id", "")), text=text)]
+        blocks += [_call(call) for call in saved.get("tool_calls") or ()]
+        stamp = saved.get("timestamp")
+        message = Message(
+            id=f"h{number}",
+            role=ROLES[saved["type"]],
+            blocks=tuple(blocks),
+            time=read_stamp(stamp) if stamp else EPOCH,
+        )
+        return message, bool(stamp)
+
+
+def _call(call: Mapping[str, Any]) -> ToolUse:
+    arguments = call.get("args", {})
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
+    return ToolUse(id=call["id"], name=call["name"], arguments=text)
+
+
+def session_paths(folder: P, session: str) -> dict[str, P]:
+    """The files of a session, by what is in them.
+
+    Args:
+        folder: of all sessions' data.
+        session: its name, which may hold any characters.
+    """
+    name = quote(session, safe="").replace(".", "%2E")[:LONGEST_NAME] or "_"
+    history = folder / "history"
+    return {
+        "history": history / f"{name}.json",
+        "hybrid": history / f"{name}_hybrid.json",
+        "mode_state": history / f"{name}_mode_state.json",
+        "vectors": folder / "vectordb" / "sessions" / name / "index.json",
+    }
+
+
+def write_files(folder: Path, session: str, saved: Mapping[str, JSON]) -> None:
+    """Write what a session's `save` gave into its files."""
+    for part, path in session_paths(folder, session).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(saved[part], ensure_ascii=False, indent=1, sort_keys=True)
+        partial = path.with_suffix(".partial")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+
+
+def load_files(folder: Path, session: str) -> dict[str, JSON]:
+    """What is in a session's files; a part whose file is missing or no JSON is left out."""
+    found: dict[str, JSON] = {}
+    for part, path in session_paths(folder, session).items():
+        try:
+            found[part] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+    return found

@@ -1,0 +1,185 @@
+"""What can be set, with the defaults of each mode, and where settings come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memsim.memory.compaction.outcome import Outcome
+    from memsim.models import Embedder, Model
+    from memsim.tokens import TokenCounter
+
+
+# What a session works with.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionServices:
+    """What a session works with.
+
+    Attributes:
+        counter: token counts.
+        model: writes summaries.
+        embed: makes the embedder on first use.
+        tell: takes what came of a summary, or the words that tell of another mode.
+    """
+
+    counter: TokenCounter
+    model: Model
+    embed: Callable[[], Embedder]
+    tell: Callable[[Outcome | str], None] = lambda _what: None
+
+
+Mode = Literal["conversation", "code", "reasoning"]
+Origin = Literal["document", "source"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+WINDOWS: dict[Mode, int] = {"conversation": 25, "code": 30, "reasoning": 30}
+"""Messages that are sent verbatim."""
+RECALL_K = 3
+"""Exchanges that are recalled for an input."""
+SOURCE_RECALL_K: dict[Mode, int] = {"conversation": 3, "code": 3, "reasoning": 2}
+BATCH = 10
+"""Messages that must have left the window before they are summarised."""
+MEANINGFUL_MESSAGES = 4
+MEANINGFUL_CHARACTERS = 5000
+SUMMARY_WORDS = 400
+SUMMARY_TOKENS = SUMMARY_WORDS * 4 // 3
+"""Tokens that so many words have, as a rule."""
+UNCOVERED_TOKENS: dict[Mode, int] = {"conversation": 16000, "code": 16000, "reasoning": 32000}
+"""The source's: tokens of turns after which a summary is dropped."""
+MAX_AGE_HOURS = 24
+"""The source's: age at which a summary is dropped when a reasoning session is resumed."""
+FACTS_DAYS = 7
+
+ADDITIONS: dict[Mode, str] = {
+    "conversation": "You are a helpful AI assistant.",
+    "code": "You are an expert programmer.",
+    "reasoning": "You are a strategic advisor.",
+}
+"""How the system prompt speaks to the model in each mode."""
+
+MODE_VARIABLE = "COGTRIX_MEMORY_MODE"
+RECALL_VARIABLE = "COGTRIX_VECTOR_RECALL_K"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CogtrixSettings:
+    """How a session works; None for what a mode decides.
+
+    Attributes:
+        mode: the mode at the start.
+        working_memory_size: messages that are sent verbatim.
+        summarization: whether older messages are summarised.
+        vector_recall_k: exchanges that are recalled; 0 for none.
+        max_files, max_errors: what code mode tracks.
+        max_decisions, max_alternatives: what reasoning mode tracks.
+        prefix_max_stale_turns: turns that a section may go untouched and is still shown.
+        origin: whether what the document says holds, or what the source does.
+        fixed: whether known defects are repaired.
+        tiers: whether older tool results and answers are kept in shorter forms.
+        automatic: whether the mode follows what the user asks for.
+    """
+
+    mode: Mode = "conversation"
+    working_memory_size: int | None = None
+    summarization: bool = True
+    vector_recall_k: int | None = None
+    max_files: int = 20
+    max_errors: int = 5
+    max_decisions: int = 20
+    max_alternatives: int = 10
+    prefix_max_stale_turns: int = 3
+    origin: Origin = "document"
+    fixed: bool = False
+    tiers: bool = False
+    automatic: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (
+            ("mode", self.mode, MODES),
+            ("origin", self.origin, get_args(Origin)),
+        ):
+            if value not in allowed:
+                raise ValueError(f"{name} is {value!r}: it is {' or '.join(map(repr, allowed))}")
+        for name in ("working_memory_size", "max_files", "max_errors"):
+            self._at_least(name, 1)
+        for name in ("max_decisions", "max_alternatives"):
+            self._at_least(name, 1)
+        for name in ("vector_recall_k", "prefix_max_stale_turns"):
+            self._at_least(name, 0)
+
+    def _at_least(self, name: str, least: int) -> None:
+        value = getattr(self, name)
+        if value is not None and value < least:
+            raise ValueError(f"{name} is {value}: at least {least}")
+
+    @property
+    def source(self) -> bool:
+        """Whether the source's behaviour holds."""
+        return self.origin == "source"
+
+    def window(self, mode: Mode) -> int:
+        """Messages that are sent verbatim in a mode."""
+        return self.working_memory_size or WINDOWS[mode]
+
+    def recalled(self, mode: Mode) -> int:
+        """Exchanges that are recalled in a mode."""
+        if self.vector_recall_k is not None:
+            return self.vector_recall_k
+        return SOURCE_RECALL_K[mode] if self.source else RECALL_K
+
+
+EMBEDDERS = ("ollama", "openai")
+"""Providers of embeddings in the order in which they are tried at the start."""
+
+
+def embedding_model(config: Mapping[str, Any], available: Mapping[str, str]) -> str | None:
+    """The model that exchanges are embedded with; None where none is there: recall is skipped.
+
+    Args:
+        config: the configuration file as values. `rag.model` names an entry of `models`, whose
+            `model` it is; the same model is taken for documents.
+        available: by provider, the embedding model that answers.
+
+    Raises:
+        ValueError: `rag.model` names no entry.
+    """
+    named = (config.get("rag") or {}).get("model")
+    if named is None:
+        return next((available[provider] for provider in EMBEDDERS if provider in available), None)
+    models = config.get("models") or {}
+    if named not in models:
+        raise ValueError(f"rag.model is {named!r}: models has no such entry")
+    return str(models[named]["model"])
+
+
+def memory_settings(
+    config: Mapping[str, Any],
+    environment: Mapping[str, str] | None = None,
+    mode: str | None = None,
+) -> CogtrixSettings:
+    """The settings of a configuration file's `memory:` part, as it stands there.
+
+    Args:
+        config: the file as values, with a key `memory`.
+        environment: variables; one that names a mode outdoes the file.
+        mode: what a command line says; it outdoes both.
+
+    Raises:
+        ValueError: something there means nothing.
+    """
+    memory = config.get("memory") or {}
+    given = environment or {}
+    chosen = mode or given.get(MODE_VARIABLE) or memory.get("mode") or "conversation"
+    options = dict((memory.get("modes") or {}).get(chosen) or {})
+    if RECALL_VARIABLE in given:
+        options.setdefault("vector_recall_k", int(given[RECALL_VARIABLE]))
+    try:
+        return CogtrixSettings(**{**options, "mode": chosen})
+    except TypeError as error:
+        raise ValueError(f"memory.modes.{chosen}: {error}") from error

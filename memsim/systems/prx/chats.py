@@ -1,0 +1,198 @@
+"""A sender's chat beside PRX's memory: the latest messages, and in 0.3.0 a summary of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from memsim.memory.compaction import (
+    Asking,
+    Chain,
+    Condense,
+    Keep,
+    Means,
+    Outcome,
+    State,
+    Target,
+    Transcript,
+    Trim,
+    forget,
+)
+from memsim.memory.state import JSON, reading
+from memsim.memory.window import Window
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memsim.context import Section
+    from memsim.message import Message
+    from memsim.models import Model
+    from memsim.tokens import TokenCounter
+
+HISTORY = 50
+"""Messages of a sender's chat that are kept."""
+
+RECENT = 20
+"""Messages that a summary leaves as they are."""
+
+TRANSCRIPT, SUMMARY = 12_000, 2000
+"""Characters that the model is shown, and that it may write."""
+
+FORM = "[Compaction summary]\n{text}"
+
+
+def chat_compaction(limit: int) -> Chain:
+    """What 0.3.0 does beyond so many messages; where it gets no summary, the oldest go without."""
+    return Chain(
+        steps=(
+            Condense(
+                shown=Transcript(total=TRANSCRIPT),
+                asking=Asking(limit=SUMMARY // 4, checked=False),  # it is cut, whatever it is
+                form=FORM,
+                voice="assistant",
+                longest=SUMMARY,
+                last=RECENT,
+            ),
+            Trim(to=Target(messages=limit)),
+        ),
+        to=Target(messages=limit),
+    )
+
+
+class Chat:
+    """What one sender and the assistant said to each other.
+
+    Args:
+        counter: token counts.
+        limit: messages that are kept.
+        compacts: whether older ones are summed up; else they are dropped.
+    """
+
+    def __init__(self, counter: TokenCounter, *, limit: int = HISTORY, compacts: bool) -> None:
+        self._counter = counter
+        self._limit = limit
+        self._step = chat_compaction(limit) if compacts else None
+        self._window = self._new()
+        self._state = State()
+
+    def __contains__(self, source: object) -> bool:
+        return source in self._window
+
+    def __iter__(self) -> Iterator[Message]:
+        """The messages, a summary of older ones among them."""
+        return iter(self._window)
+
+    def __len__(self) -> int:
+        return len(self._window)
+
+    def add(self, message: Message) -> tuple[Message, ...]:
+        """Take a message in; the messages that left for it, oldest first."""
+        return self._window.add(message)
+
+    def section(self, budget: int) -> Section:
+        """The latest messages that fit into a budget."""
+        return self._window.section(budget)
+
+    def compact(self, model: Model, now: datetime) -> Outcome | None:
+        """Sum up what is old, where there is too much; None where there is not."""
+        if self._step is None or len(self._window) <= self._limit:
+            return None
+        means = Means(
+            counter=self._counter, now=now, model=model, keep=Keep(system=False, current=False)
+        )
+        behind = {m.id: m.derived_from for m in self if m.composed}
+        done = self._step(tuple(self._window), self._state, means)
+        self._take(done.history, done.state)
+        # What a summary of a summary covers was said by somebody, and not by the summary.
+        covered = (i for source in done.outcome.sources for i in behind.get(source, (source,)))
+        return replace(done.outcome, sources=tuple(dict.fromkeys(covered)))
+
+    def remove(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Forget messages, and summaries that were made of them; those of the ids that are gone."""
+        known = {*self._behind(), *(m.id for m in self)}
+        done = forget(tuple(self), self._state, ids)
+        self._take(done.history, done.state)
+        wanted = {*ids, *done.removed} & known
+        return tuple(sorted(i for i in wanted if i not in self and not i.startswith("condensed:")))
+
+    def save(self) -> JSON:
+        """The messages and what is known of summaries, as JSON values."""
+        return {"messages": self._window.save(), "compaction": self._state.save()}
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
+        """Take over what `save` gave.
+
+        Raises:
+            StateError: it gave no such thing.
+        """
+        with reading("its chats are damaged"):
+            messages, state = saved["messages"], saved["compaction"]
+        window, known = self._new(), State.loaded(state)
+        window.load(messages)
+        self._window, self._state = window, known
+
+    def _behind(self) -> Iterator[str]:
+        for sources in self._state.behind.values():
+            yield from sources
+
+    def _take(self, history: tuple[Message, ...], state: State) -> None:
+        self._window, self._state = self._new(), state
+        for message in history:
+            self._window.add(message)
+
+    def _new(self) -> Window:
+        return Window(self._counter, messages=None if self._step else self._limit)
+
+
+class Chats:
+    """The chats of everybody, each for themselves.
+
+    Args:
+        new: makes an empty one.
+    """
+
+    def __init__(self, new: Callable[[], Chat]) -> None:
+        self._new = new
+        self._chats: dict[str, Chat] = {}
+
+    def add(self, message: Message) -> tuple[Message, ...]:
+        """Take a message into its sender's chat; the messages that left it, oldest first."""
+        return self._chats.setdefault(message.principal, self._new()).add(message)
+
+    def of(self, principal: str) -> Chat:
+        """Somebody's chat; an empty one where they have none."""
+        return self._chats.get(principal) or self._new()
+
+    def remove(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Forget messages wherever they stand; `ids` that are gone, and what goes with them."""
+        return tuple(dict.fromkeys(i for chat in self._chats.values() for i in chat.remove(ids)))
+
+    def seen_by(self, viewer: str | None) -> Iterator[Message]:
+        """What stands in somebody's chat, or in everybody's."""
+        for who in sorted(self._chats) if viewer is None else [viewer]:
+            yield from self.of(who)
+
+    def compact(self, model: Model, now: datetime) -> Iterator[Outcome]:
+        """Sum up what is old wherever there is too much; what came of each."""
+        for who in sorted(self._chats):
+            done = self._chats[who].compact(model, now)
+            if done is not None:
+                yield done
+
+    def save(self) -> JSON:
+        """All chats as JSON values."""
+        return {who: self._chats[who].save() for who in sorted(self._chats)}
+
+    def reading(self, saved: Any) -> Chats:  # noqa: ANN401 - what was read from a file may be anything
+        """What `save` gave, as chats of the same kind; these stay as they are.
+
+        Raises:
+            StateError: it gave no such thing.
+        """
+        read = Chats(self._new)
+        with reading("its chats are damaged"):
+            for who, chat in saved.items():
+                read._chats[who] = self._new()
+                read._chats[who].load(chat)
+        return read

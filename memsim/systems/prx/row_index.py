@@ -1,0 +1,340 @@
+"""The vectors of PRX's rows: kept under the digests of their texts, and searched by cosine."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sqlite3
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memsim.systems.prx.schema import EVERY_ROW, Clause, MemoryRow, store_errors
+
+if TYPE_CHECKING:
+    from memsim.memory.retrieval.forms import Numbers, Scores
+    from memsim.memory.retrieval.nearest import MemoryStore
+    from memsim.models import Embedder, Vectors
+
+
+# Scores as PRX reckons them, in 32 bits: cosines, and two rankings made one.
+
+
+Ranked = tuple[int, float]
+"""The number of a row, and its score."""
+
+_TINY = 1.1920929e-07
+
+
+class HybridScore(NamedTuple):
+    """A row in two rankings.
+
+    Attributes:
+        vector: its cosine; None where it was not among the nearest.
+        keyword: its keyword score as a share of the best; None where it has none of the words.
+    """
+
+    number: int
+    vector: float | None
+    keyword: float | None
+    score: float
+
+
+def f32(number: float) -> float:
+    """A number as 32 bits hold it."""
+    return float(struct.unpack("<f", struct.pack("<f", number))[0])
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """The cosine of two vectors, from 0 to 1; 0 where there is none."""
+    if len(one) != len(other) or not one:
+        return 0.0
+    norms = math.sqrt(sum(a * a for a in one)) * math.sqrt(sum(b * b for b in other))
+    if not norms or not math.isfinite(norms):
+        return 0.0
+    return f32(min(1.0, max(0.0, sum(a * b for a, b in zip(one, other, strict=True)) / norms)))
+
+
+def merge(
+    vector: Sequence[Ranked],
+    keyword: Sequence[Ranked],
+    *,
+    weights: tuple[float, float] = (0.7, 0.3),
+    limit: int,
+) -> list[HybridScore]:
+    """The best of both rankings by weighted sum; those that tie stay as they came.
+
+    Args:
+        vector: rows with cosines.
+        keyword: rows with keyword scores, which count as shares of the best.
+        weights: of a cosine and of such a share.
+        limit: how many are wanted.
+    """
+    best = max((f32(score) for _, score in keyword), default=0.0)
+    best = best if best >= _TINY else 1.0
+    near = {number: f32(score) for number, score in vector}
+    words = {number: f32(f32(score) / best) for number, score in keyword}
+    of_vector, of_keyword = map(f32, weights)
+    merged = [
+        HybridScore(
+            number,
+            near.get(number),
+            words.get(number),
+            f32(f32(of_vector * near.get(number, 0.0)) + f32(of_keyword * words.get(number, 0.0))),
+        )
+        for number in dict.fromkeys((*near, *words))
+    ]
+    return sorted(merged, key=lambda m: -m.score)[:limit]
+
+
+# Words weighed by those rows alone that may be seen: what `fixed` ranks by.
+
+
+# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
+
+_TABLE = "CREATE VIRTUAL TABLE words USING fts5(key, content)"
+
+
+class WordIndexes:
+    """An index of words for every condition that rows were asked for by.
+
+    Args:
+        rows: the database.
+    """
+
+    def __init__(self, rows: sqlite3.Connection) -> None:
+        self._rows = rows
+        self._indexes: dict[Clause, _WordIndex] = {}
+
+    def keyword(self, phrases: str, limit: int, clause: Clause) -> list[Ranked]:
+        """Rows that match, by BM25 over those that are meant.
+
+        Args:
+            phrases: an expression of FTS5's.
+            limit: rows at most.
+            clause: rows that are meant.
+
+        Raises:
+            StoreError: the expression is none.
+        """
+        index = self._indexes.setdefault(clause, _WordIndex())
+        query = (
+            "SELECT m.rowid, m.key, m.content FROM memories m"
+            f" WHERE m.archived = 0 AND ({clause.sql})"
+        )
+        found = self._rows.execute(query, clause.given)
+        index.hold({number: (key, content) for number, key, content in found})
+        return index.keyword(phrases, limit)
+
+    def close(self) -> None:
+        """Release every index."""
+        for index in self._indexes.values():
+            index.close()
+        self._indexes.clear()
+
+
+class _WordIndex:
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(
+            ":memory:", isolation_level=None, check_same_thread=False
+        )
+        self._connection.execute(_TABLE)
+        self._held: dict[int, tuple[str, str]] = {}
+
+    def hold(self, rows: dict[int, tuple[str, str]]) -> None:
+        """Have exactly these rows."""
+        if rows == self._held:
+            return
+        gone = [n for n, row in self._held.items() if rows.get(n) != row]
+        come = [(n, *row) for n, row in rows.items() if self._held.get(n) != row]
+        self._connection.execute("BEGIN")
+        self._connection.executemany("DELETE FROM words WHERE rowid = ?", [(n,) for n in gone])
+        self._connection.executemany(
+            "INSERT INTO words(rowid, key, content) VALUES (?, ?, ?)", come
+        )
+        self._connection.execute("COMMIT")
+        self._held = rows
+
+    def keyword(self, phrases: str, limit: int) -> list[Ranked]:
+        """See `WordIndexes.keyword`."""
+        with store_errors():
+            found = self._connection.execute(
+                "SELECT rowid, bm25(words) AS score FROM words WHERE words MATCH ?"
+                " ORDER BY score, rowid LIMIT ?",
+                (phrases, limit),
+            )
+            return [(number, f32(-score)) for number, score in found]
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
+
+
+class RowVectors:
+    """Vectors of the texts in a database, and the index of the rows that have one.
+
+    Args:
+        connection: the database, whose `embedding_cache` they are kept in.
+        embed: gives the embedder on first use; None for no vectors.
+        unembedded: categories of rows without vectors.
+        cache_size: texts that are kept; beyond it those go that were used longest ago.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        embed: Callable[[], Embedder] | None,
+        unembedded: frozenset[str],
+        cache_size: int,
+    ) -> None:
+        self._run = connection.execute
+        self._embed = embed
+        self._unembedded = unembedded
+        self._cache_size = cache_size
+        self._index: MemoryStore | None = None
+        self._placed: set[int] = set()
+        self._looked_up = ("", b"")
+
+    @property
+    def embedder(self) -> str:
+        """The name of what makes the vectors; empty where there are none."""
+        return "" if self._embed is None else self._embed().name
+
+    def of_row(self, category: str, text: str, at: str) -> bytes | None:
+        """The vector of a row that is written now; None where its category has none."""
+        return self._vector(text, at) if self._has(category) else None
+
+    def place(self, number: int, vector: bytes | None) -> None:
+        """A row has another vector now, or none."""
+        if self._index is None:
+            return  # read from the rows when it is first asked for
+        if number in self._placed:
+            self._index.remove(number)
+            self._placed.remove(number)
+        if vector is not None:
+            self._index.add([number], _decoded(vector)[None, :])
+            self._placed.add(number)
+
+    def nearest(self, query: str, limit: int, at: str | None, clause: Clause) -> list[Ranked]:
+        """Rows whose vectors are closest to the query's, by cosine above 0; none put away.
+
+        Args:
+            query: is kept as texts of rows are, where it is noted at all.
+            limit: rows at most.
+            at: the present; None to change nothing.
+            clause: rows that are meant.
+        """
+        if self._embed is None:
+            return []
+        vector = _decoded(self._known(query) if at is None else self._vector(query, at))
+        index = self._searchable()
+        if not len(index):
+            return []
+        found = (
+            index.search(vector, limit)
+            if clause == EVERY_ROW
+            else self._among(clause, vector, limit)
+        )
+        numbers, scores = (column.tolist() for column in found)
+        ranked = sorted(
+            (-f32(min(1.0, score)), number)
+            for number, score in zip(numbers, scores, strict=True)
+            if score > 0
+        )
+        return [(number, -score) for score, number in ranked[:limit]]
+
+    def note(self, query: str, at: str) -> None:
+        """A query that was looked up without a trace was really asked."""
+        if self._embed is not None:
+            self._vector(query, at)
+
+    def renew(self, rows: Iterable[MemoryRow], *, noted: bool) -> None:
+        """Give rows their vectors again.
+
+        Args:
+            rows: all there are.
+            noted: whether what is kept changes by it.
+        """
+        self._index = None
+        for row in rows:
+            if self._has(row.category):
+                text, at = row.content, row.updated
+                vector = self._vector(text, at) if noted else self._known(text)
+                self._run("UPDATE memories SET embedding = ? WHERE rowid = ?", (vector, row.number))
+
+    def _has(self, category: str) -> bool:
+        return self._embed is not None and category not in self._unembedded
+
+    def _vector(self, text: str, at: str) -> bytes:
+        """The vector of a text, which is kept under its digest alone, whoever made it."""
+        digest, run = digest_of(text), self._run
+        vector = self._kept(digest)
+        if vector is not None:
+            run("UPDATE embedding_cache SET accessed_at = ? WHERE content_hash = ?", (at, digest))
+            return vector
+        vector = self._known(text)
+        self._looked_up = ("", b"")
+        run("INSERT INTO embedding_cache VALUES (?, ?, ?, ?)", (digest, vector, at, at))
+        run(
+            "DELETE FROM embedding_cache WHERE rowid IN (SELECT rowid FROM embedding_cache"
+            " ORDER BY accessed_at, rowid"
+            " LIMIT max(0, (SELECT count(*) FROM embedding_cache) - ?))",
+            (self._cache_size,),
+        )
+        return vector
+
+    def _known(self, text: str) -> bytes:
+        """The vector of a text, which leaves no trace beyond this object."""
+        if self._looked_up[0] != text or not self._looked_up[1]:
+            self._looked_up = (text, self._kept(digest_of(text)) or self._made(text))
+        return self._looked_up[1]
+
+    def _kept(self, digest: str) -> bytes | None:
+        query = "SELECT embedding FROM embedding_cache WHERE content_hash = ?"
+        found = self._run(query, (digest,)).fetchone()
+        return None if found is None else bytes(found[0])
+
+    def _made(self, text: str) -> bytes:
+        assert self._embed is not None  # noqa: S101 - asked by those alone who embed
+        vector: bytes = self._embed().embed([text])[0].astype("<f4").tobytes()
+        return vector
+
+    def _among(self, clause: Clause, vector: Vectors, limit: int) -> tuple[Numbers, Scores]:
+        """The closest of those rows alone that are meant."""
+        import numpy as np
+
+        from memsim.memory.retrieval.nearest import closest
+
+        query = f"SELECT m.rowid FROM memories m WHERE {clause.sql}"
+        meant = np.array([n for (n,) in self._run(query, clause.given)], np.int64)
+        numbers, vectors = self._searchable().all()
+        (rows,) = np.isin(numbers, meant).nonzero()
+        return closest(vector, numbers[rows], vectors[rows], limit)
+
+    def _searchable(self) -> MemoryStore:
+        if self._index is None:
+            from memsim.memory.retrieval.nearest import MemoryStore
+            from memsim.memory.stores.ranking import EXACT
+
+            self._index = MemoryStore(exact=EXACT)
+            query = (
+                "SELECT rowid, embedding FROM memories"
+                " WHERE embedding IS NOT NULL AND archived = 0 ORDER BY 1"
+            )
+            self._placed = set()
+            for number, vector in self._run(query).fetchall():
+                self._index.add([number], _decoded(vector)[None, :])
+                self._placed.add(number)
+        return self._index
+
+
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16].hex()
+
+
+def _decoded(vector: bytes) -> Vectors:
+    import numpy as np
+
+    return np.frombuffer(vector, "<f4")
