@@ -15,9 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from memsim import ScenarioBuilder
-from memsim.discovery.loading import prepare
-from memsim.models.embedding import load_embedder
-from memsim.models.loading import load_model
+from memsim.discovery.loader import prepare
+from memsim.models.registry import load_embedder, load_model
 from memsim.replay import replay
 from memsim.scenario.script import Scenario, ScriptEvent
 from memsim.tokens import TokenCounter, load_tokenizer

@@ -26,8 +26,8 @@ from memsim.memory.retrieval.bm25 import Bm25
 from memsim.memory.retrieval.recollection import Recollection
 from memsim.memory.retrieval.vectors import VectorIndex
 from memsim.memory.window import Window
-from memsim.models.embedding import HashEmbedder
-from memsim.models.offline import OfflineModel
+from memsim.models.embedders import HashEmbedder
+from memsim.models.offline.model import OfflineModel
 from memsim.scenario.script import Turn
 from memsim.tokens import TokenCounter, load_tokenizer
 

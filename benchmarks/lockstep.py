@@ -26,7 +26,7 @@ from memsim.memory.options import MemoryOptions
 from memsim.memory.stores.memory import InMemory
 from memsim.message import said
 from memsim.models import Embedder, Reply, Request
-from memsim.models.embedding import load_embedder
+from memsim.models.registry import load_embedder
 from memsim.tokens import TokenCounter, load_tokenizer
 
 Filling = Literal["some", "same", "keys", "many"]

@@ -25,7 +25,7 @@ from memsim.memory.retrieval.recall import About, fitting, recall
 from memsim.memory.retrieval.talk import Talk
 from memsim.memory.retrieval.vectors import VectorIndex
 from memsim.message import Message
-from memsim.models.embedding import load_embedder
+from memsim.models.registry import load_embedder
 from memsim.scenario.datasets import load_dataset
 from memsim.scenario.script import Probe, Scenario, Turn
 from memsim.tokens import TokenCounter, load_tokenizer

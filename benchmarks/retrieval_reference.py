@@ -24,7 +24,7 @@ from memsim.memory.retrieval.fusion import reciprocal_ranks, weighted_scores, wi
 from memsim.memory.retrieval.terms import lower
 from memsim.memory.retrieval.vectors import VectorIndex
 from memsim.models import Embedder
-from memsim.models.embedding import load_embedder
+from memsim.models.registry import load_embedder
 from memsim.scenario.datasets.locomo import load_locomo
 from memsim.scenario.script import Scenario, Turn
 

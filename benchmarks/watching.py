@@ -21,8 +21,7 @@ from unittest import mock
 
 from memsim import ScenarioBuilder
 from memsim.discovery import prepare, resolve
-from memsim.models.embedding import load_embedder
-from memsim.models.loading import load_model
+from memsim.models.registry import load_embedder, load_model
 from memsim.replay import replay
 from memsim.scenario.script import Scenario, ScriptEvent
 from memsim.tokens import TokenCounter, load_tokenizer
@@ -96,7 +95,7 @@ def blind() -> Iterator[None]:
 
     with (
         mock.patch.multiple("memsim.replay.stage", Watch=Blind, **dict.fromkeys(WATCHED, nothing)),
-        mock.patch("memsim.replay.agent.watch_sent", nothing),
+        mock.patch("memsim.replay.tool_agent.watch_sent", nothing),
     ):
         yield
 

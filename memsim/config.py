@@ -19,7 +19,7 @@ from memsim.memory.stores.opening import SERVICES
 from memsim.tokens import DEFAULT_TOKENIZER
 
 if TYPE_CHECKING:
-    from memsim.models.cassette import Mode
+    from memsim.models.cassette import RecordMode
 
 __all__ = [
     "GateSettings",
@@ -113,7 +113,7 @@ class Settings:
     expect_lines: Mapping[str, int] = field(default_factory=dict)
     baseline: str = ""
     gate: GateSettings = GateSettings()
-    record: Mode = "none"
+    record: RecordMode = "none"
     cassettes: str = "cassettes"
     max_cost: float | None = None
     judge: str = ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
 from memsim.message import Message, Text, paired
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ TRIMMED_FIRST: tuple[SectionName, ...] = ("window", "recalled", "working", "summ
 """Sections that give way when a context is over its budget: in this order, oldest message first."""
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """One labelled part of a context.
@@ -72,7 +72,7 @@ class Section:
         return self.verbatim + self.derived
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What the model would be sent.

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from memsim.errors import MemsimError
 from memsim.suite.cases import CaseOutcome, CaseSpec, blank_result
-from memsim.suite.garbage import searched_rarely
+from memsim.suite.scenarios import rare_garbage_collection
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -273,7 +273,7 @@ def _work(line: Connection, play: PlayCase) -> None:
     _hold_interrupts(held=False)
     try:
         line.send(_Ready())
-        with searched_rarely():
+        with rare_garbage_collection():
             while True:
                 for spec in line.recv():
                     line.send(_attempt(spec, play))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -19,7 +19,7 @@ EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 """When a script begins that does not say so itself: a Monday morning."""
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Text:
     """Plain words."""
@@ -49,7 +49,7 @@ class ToolResult:
 Block = Text | ToolUse | ToolResult
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One role's utterance.

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from memsim.discovery.source import Found, strategies_in
+from memsim.discovery.strategy_source import StrategySource, strategies_in
 from memsim.errors import ConfigError, RefError
 
-Action = Literal["created", "kept", "extended"]
+ScaffoldAction = Literal["created", "kept", "extended"]
 
 SCENARIO = """\
 memsim: 1
@@ -193,7 +193,7 @@ NEXT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class ScaffoldFile:
     """What became of one path.
 
     Attributes:
@@ -202,10 +202,10 @@ class Written:
     """
 
     path: str
-    action: Action
+    action: ScaffoldAction
 
 
-def scaffold(folder: Path, *, github: bool = False) -> tuple[Written, ...]:
+def scaffold(folder: Path, *, github: bool = False) -> tuple[ScaffoldFile, ...]:
     """Write what is missing in a folder, and nothing else.
 
     Beside a `strategies/mine.py` of somebody's own the block names what is in that, and there are
@@ -232,16 +232,16 @@ def scaffold(folder: Path, *, github: bool = False) -> tuple[Written, ...]:
         raise ConfigError(f"cannot be written: {error.strerror}", path=path) from error
 
 
-def _write(folder: Path, name: str, text: str) -> Written:
+def _write(folder: Path, name: str, text: str) -> ScaffoldFile:
     path = folder / name
     if path.exists() or path.is_symlink():
-        return Written(path=name, action="kept")
+        return ScaffoldFile(path=name, action="kept")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    return Written(path=name, action="created")
+    return ScaffoldFile(path=name, action="created")
 
 
-def _kept(path: Path) -> tuple[Found, ...] | None:
+def _kept(path: Path) -> tuple[StrategySource, ...] | None:
     """The strategies in a file that is there already; None when it is not."""
     if not path.exists():
         return None
@@ -251,14 +251,14 @@ def _kept(path: Path) -> tuple[Found, ...] | None:
         return ()
 
 
-def _settings(kept: tuple[Found, ...] | None) -> str:
+def _settings(kept: tuple[StrategySource, ...] | None) -> str:
     if kept is None or any(found.name == "mine" for found in kept):
         return CONFIG
     usable = [f.name for f in kept if all(param.default is not None for param in f.params)]
     return CONFIG.replace('"mine", ', f'"{usable[0]}", ' if usable else "")
 
 
-def _files(kept: tuple[Found, ...] | None) -> dict[str, str]:
+def _files(kept: tuple[StrategySource, ...] | None) -> dict[str, str]:
     mine = [found for found in kept or () if found.name == "mine"]
     tested = kept is None or any(p.name == "messages" for found in mine for p in found.params)
     return {path: text for path, text in FILES.items() if tested or path != TEST}
@@ -279,10 +279,10 @@ def _extended(path: Path, block: str) -> str | None:
     return f"{text}{gap}{block}"
 
 
-def _configure(folder: Path, text: str | None) -> Written:
+def _configure(folder: Path, text: str | None) -> ScaffoldFile:
     path = folder / "pyproject.toml"
     if text is None:
-        return Written(path=path.name, action="kept")
-    action: Action = "extended" if path.exists() else "created"
+        return ScaffoldFile(path=path.name, action="kept")
+    action: ScaffoldAction = "extended" if path.exists() else "created"
     path.write_text(text, encoding="utf-8")
-    return Written(path=path.name, action=action)
+    return ScaffoldFile(path=path.name, action=action)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from memsim.context import ContextBuilder
 from memsim.errors import StrategyError
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -35,7 +35,7 @@ Retention = Mapping[str, tuple[timedelta, timedelta | None]]
 """By category: for how long it is served, and when it is erased; None for never."""
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """What a context is asked for.

@@ -14,7 +14,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,10 +29,10 @@ Phase = Literal["write", "maintain", "search", "answer", "judge"]
 Presence = Literal["window", "summary", "recalled", "core", "working", "tools", "system", "absent"]
 """The section that holds a fact in a context."""
 ToolOutcome = Literal["done", "refused", "failed", "unknown", "skipped"]
-"""What became of a call of a tool: `memsim.replay.agent` says what each means."""
+"""What became of a call of a tool: `memsim.replay.tool_agent` says what each means."""
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRecord:
     """One model call.
@@ -51,7 +51,7 @@ class CallRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCallRecord:
     """A call of one of the memory's tools.
 
     Attributes:
@@ -79,11 +79,11 @@ class AgentRound:
 
     number: int
     said: str = ""
-    calls: tuple[ToolCall, ...] = ()
+    calls: tuple[ToolCallRecord, ...] = ()
     note: str = ""
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRecord:
     """What happened in one turn.
@@ -123,7 +123,7 @@ class TurnRecord:
         return None if self.tokens is None else sum(self.tokens.values())
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Age:
     """How long ago the newest evidence was said, at the question."""
@@ -134,7 +134,7 @@ class Age:
     days: int
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
     """A place on a fact's way: from this turn on it was in that section (or in none)."""
@@ -148,7 +148,7 @@ class Stop:
     """
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceTrace:
     """One piece of evidence of a probe, and where it was at the question.
@@ -174,7 +174,7 @@ class EvidenceTrace:
     path: tuple[Stop, ...] = ()
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeTrace:
     """One question and all that was seen of it.
@@ -221,7 +221,7 @@ class Trace:
 
     Attributes:
         contexts: what was sent in each turn and at each question, as lines of JSON that
-            `memsim.replay.recorder` describes; empty when nobody wanted them.
+            `memsim.replay.context_recorder` describes; empty when nobody wanted them.
         error: why the case could not be played to its end; empty when it could.
     """
 

@@ -12,10 +12,10 @@ import pytest
 
 from memsim.clock import Clock
 from memsim.discovery import (
-    Found,
     Param,
     Project,
     StrategyRef,
+    StrategySource,
     find_project,
     find_strategies,
     load_strategy,
@@ -24,9 +24,9 @@ from memsim.discovery import (
     parse_ref,
     resolve,
 )
-from memsim.discovery.loading import load_file, module_name
+from memsim.discovery.loader import load_file, module_name
 from memsim.discovery.params import read_value
-from memsim.discovery.refs import snake_case
+from memsim.discovery.strategy_ref import snake_case
 from memsim.errors import ConfigError, RefError
 from memsim.models import Model
 from memsim.strategy import Environment, Strategy
@@ -123,7 +123,7 @@ def no_builtins(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPa
     """An empty folder in place of memsim's own strategies."""
     folder = tmp_path_factory.mktemp("shipped") / "strategies"
     folder.mkdir()
-    monkeypatch.setattr("memsim.discovery.listing.builtin_folder", lambda _kind: folder)
+    monkeypatch.setattr("memsim.discovery.catalogue.builtin_folder", lambda _kind: folder)
     return folder
 
 
@@ -278,7 +278,7 @@ def test_one_folder_by_two_ways_is_read_once(
 ) -> None:
     """In memsim's own checkout the project's folder and memsim's are the same."""
     folder = project.base / "strategies"
-    monkeypatch.setattr("memsim.discovery.listing.builtin_folder", lambda _kind: folder)
+    monkeypatch.setattr("memsim.discovery.catalogue.builtin_folder", lambda _kind: folder)
 
     (found,) = find_strategies(project)
 
@@ -315,7 +315,7 @@ def test_an_installed_strategy_stands_between_project_and_builtin(
 
     found = [f for f in find_strategies(project) if f.name == "theirs"]
 
-    expected = Found(
+    expected = StrategySource(
         name="theirs",
         class_name="Theirs",
         origin="installed",

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from memsim.discovery import StrategyRef
-from memsim.discovery.loading import load_file
+from memsim.discovery.loader import load_file
 from memsim.errors import RefError
 from memsim.executors import (
     InProcess,

@@ -10,7 +10,7 @@ from dataclasses import FrozenInstanceError, dataclass, field, replace
 
 import pytest
 
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Plain:
         object.__setattr__(self, "title", f"{self.name} {self.size}")
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Quick:
     """As it is made quickly."""

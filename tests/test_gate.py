@@ -6,8 +6,7 @@ import pytest
 
 from memsim.errors import ExitCode
 from memsim.gate import judge
-from memsim.suite.cases import CaseResult, State
-from memsim.suite.expect import ExpectFailure
+from memsim.suite.cases import CaseResult, ExpectFailure, State
 
 
 def case(

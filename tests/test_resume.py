@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memsim.discovery.loading import load_file
+from memsim.discovery.loader import load_file
 from memsim.runs import load_run, open_run
 
 DRIVER = '''
@@ -26,7 +26,7 @@ from memsim.errors import ExitCode
 from memsim.executors import InProcess, ProcessPool
 from memsim.runs import open_run, perform
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
-from memsim.suite.planning import Plan
+from memsim.suite.case_plan import Plan
 from memsim.suite.scenarios import ScenarioRef
 
 CASES = 40

@@ -21,13 +21,12 @@ from memsim.executors import InProcess, Outcomes, PlayCase
 from memsim.runs import RunWriter, case_log, list_runs, load_run, open_run, perform
 from memsim.runs.case_log import RECORDS
 from memsim.runs.run_folder import RunLock, runs_folder
-from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
-from memsim.suite.expect import ExpectFailure
-from memsim.suite.planning import Plan
+from memsim.suite.case_plan import CasePlan
+from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, ExpectFailure
 from memsim.suite.scenarios import ScenarioRef
 
 
-def plan(cases: int = 3, fingerprint: str = "f1", repeats: int = 1) -> Plan:
+def plan(cases: int = 3, fingerprint: str = "f1", repeats: int = 1) -> CasePlan:
     """A plan of so many cases."""
     made = tuple(
         CaseSpec(
@@ -40,7 +39,7 @@ def plan(cases: int = 3, fingerprint: str = "f1", repeats: int = 1) -> Plan:
         for repeat in range(repeats)
     )
     prints = tuple(f"p{n}" for n in range(len(made)))
-    return Plan(cases=made, settings=Settings(), fingerprints=prints, fingerprint=fingerprint)
+    return CasePlan(cases=made, settings=Settings(), fingerprints=prints, fingerprint=fingerprint)
 
 
 def play(spec: CaseSpec) -> CaseOutcome:
@@ -66,7 +65,7 @@ def play(spec: CaseSpec) -> CaseOutcome:
     )
 
 
-def record(made: Plan, reports: Path) -> Path:
+def record(made: CasePlan, reports: Path) -> Path:
     """Play a plan to its end and return its folder."""
     with open_run(made, reports) as writer:
         perform(made, writer, InProcess(), play=play)

@@ -29,11 +29,11 @@ from memsim.executors import InProcess, ProcessPool
 from memsim.gate import fails, lacks
 from memsim.scoring import METRICS
 from memsim.suite import (
-    Bound,
     CaseOutcome,
+    CasePlan,
     CaseSpec,
     ExpectFailure,
-    Plan,
+    MetricBound,
     ScenarioRef,
     check_expectations,
     find_scenarios,
@@ -165,7 +165,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return find_project()
 
 
-def planned(project: Project, *refs: str, k: str | None = None, **changes: object) -> Plan:
+def planned(project: Project, *refs: str, k: str | None = None, **changes: object) -> CasePlan:
     """The plan of a project's scenarios with these strategies and no controls."""
     settings = replace(load_settings(project), **changes)  # type: ignore[arg-type]
     strategies = resolve_strategies(refs or ("window",), project, controls=False)
@@ -480,7 +480,7 @@ def test_a_bare_number_bounds_on_the_side_that_is_worse(metric: str, sign: str) 
 
 def test_a_metric_that_is_missing_fails_closed() -> None:
     """Its value is told as none."""
-    bound = Bound(metric="recall", sign=">=", value=0.8, place="a.yaml:4")
+    bound = MetricBound(metric="recall", sign=">=", value=0.8, place="a.yaml:4")
 
     failures = check_expectations({}, [bound])
 
@@ -619,7 +619,7 @@ def test_a_model_that_cannot_be_loaded_is_an_error_of_its_cases(
     def fail(*_arguments: object) -> None:
         raise ModelError("the model is not there")
 
-    monkeypatch.setattr("memsim.suite.asking._offline", fail)
+    monkeypatch.setattr("memsim.suite.case_models._offline", fail)
     result = played(project, "window").result
 
     assert (result.state, result.error) == ("error", "the model is not there")

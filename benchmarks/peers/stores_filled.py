@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from benchmarks.growth_parts import talk
-from memsim.models.embedding import WordLlamaEmbedder
+from memsim.models.embedders import WordLlamaEmbedder
 
 if TYPE_CHECKING:
     from stores_ours import Ours

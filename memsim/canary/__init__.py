@@ -6,17 +6,16 @@ whether a value is known without its token, `unplanted` are the ones that must n
 
 from __future__ import annotations
 
-from memsim.canary.choice import Choice, ask, rank, weigh
-from memsim.canary.controls import is_control, unplanted
+from memsim.canary.choice import ChoiceResult, ask, rank, weigh
 from memsim.canary.decode import as_text
-from memsim.canary.match import Hit, Matcher, Tier
-from memsim.canary.mint import Canary, fingerprint, mint
+from memsim.canary.match import CanaryHit, Matcher, Tier
+from memsim.canary.mint import Canary, fingerprint, is_control, mint, unplanted
 from memsim.canary.normalise import normalise
 
 __all__ = [
     "Canary",
-    "Choice",
-    "Hit",
+    "CanaryHit",
+    "ChoiceResult",
     "Matcher",
     "Tier",
     "as_text",

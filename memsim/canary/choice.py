@@ -12,15 +12,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memsim.canary.kinds import CHOICES
-from memsim.canary.mint import Canary, encode
+from memsim.canary.mint import CHOICES, Canary, encode
 
 ASKINGS, NEEDED = 4, 3
 """How often a canary's value is asked for, and how often it must come first to have leaked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ChoiceResult:
     """What the askings for one canary's value came to.
 
     Attributes:
@@ -83,7 +82,7 @@ def rank(canary: Canary, answer: str) -> int:
     return sum(at is not None and at <= own for at in named.values())
 
 
-def weigh(ranks: Sequence[int]) -> Choice:
+def weigh(ranks: Sequence[int]) -> ChoiceResult:
     """Judge the askings for one canary.
 
     Args:
@@ -94,7 +93,7 @@ def weigh(ranks: Sequence[int]) -> Choice:
     """
     if len(ranks) != ASKINGS or not all(1 <= place <= CHOICES for place in ranks):
         raise ValueError(f"expected {ASKINGS} ranks of 1 to {CHOICES}, not {list(ranks)}")
-    return Choice(ranks=tuple(ranks))
+    return ChoiceResult(ranks=tuple(ranks))
 
 
 def exposure(place: int) -> float:

@@ -34,7 +34,7 @@ _EITHER = 32 + zlib.MAX_WBITS
 """Tells zlib to expect a gzip or a zlib header."""
 
 
-class View(NamedTuple):
+class DecodedText(NamedTuple):
     """One way to read a text.
 
     Attributes:
@@ -46,7 +46,7 @@ class View(NamedTuple):
     text: str
 
 
-def views(text: str) -> Iterator[View]:
+def views(text: str) -> Iterator[DecodedText]:
     """Every decoded view of a text, to the depth of two encodings.
 
     Args:
@@ -101,7 +101,9 @@ def _inflate(data: bytes, start: int, most: int) -> bytes:
     return bytes(opened)
 
 
-def _expand(text: str, raw: bytes, via: tuple[str, ...], inflater: _Inflater) -> Iterator[View]:
+def _expand(
+    text: str, raw: bytes, via: tuple[str, ...], inflater: _Inflater
+) -> Iterator[DecodedText]:
     for name, decoded in _decoded(text, raw, inflater):
         if isinstance(decoded, bytes):
             data, view = decoded, _legible(decoded)
@@ -109,7 +111,7 @@ def _expand(text: str, raw: bytes, via: tuple[str, ...], inflater: _Inflater) ->
             data, view = b"", decoded
         within = (*via, name)
         if len(view) >= LEAST:
-            yield View(within, view)
+            yield DecodedText(within, view)
         if len(within) < DEPTH and (len(view) >= LEAST or data):
             yield from _expand(view, data, within, inflater)
 

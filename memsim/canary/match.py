@@ -9,16 +9,55 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
+from memsim.canary.codecs import SPELLED
 from memsim.canary.decode import views
-from memsim.canary.excerpt import excerpt
-from memsim.canary.mint import GRAM, LENGTH, SYMBOLS, Canary
+from memsim.canary.mint import GRAM, KINDS, LENGTH, SYMBOLS, Canary
 from memsim.canary.normalise import Normalised, normalise
+
+# Shows where a secret was found without showing it, or any other.
+
+
+AROUND = 20
+"""Characters shown on either side."""
+MARK = "[redacted]"
+_WIDE = 200
+_VALUES = "|".join(re.escape(value) for kind in KINDS.values() for value in kind.choices)
+_TELLING = re.compile(
+    rf"(?i:{_VALUES}|{SPELLED.pattern})|\w*\d\w*|\w*[A-Z]{{2}}\w*|[^\s*]{{16,}}|\b\w\b"
+)
+_UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a1-\u1fff]+")
+
+Spans = Callable[[str], Iterable[tuple[int, int]]]
+"""Gives the stretches of a text that are secrets, as (start, end)."""
+
+
+def excerpt(text: str, start: int, end: int, secrets: Spans) -> str:
+    """What stands around a stretch of a text, with every secret masked.
+
+    Masked are the stretch itself, what `secrets` finds, every value that a canary can have, and
+    all that looks like a code: words with digits or in capitals, long runs, single letters,
+    spelled letters, and words that the stretch begins or ends in.
+    """
+    left = re.sub(r"\w+\Z", "*", text[max(start - _WIDE, 0) : start])
+    right = re.sub(r"\A\w+", "*", text[end : end + _WIDE])
+    before, after = _masked(left, secrets)[-AROUND:], _masked(right, secrets)[:AROUND]
+    return f"{before}{MARK}{after}".strip()
+
+
+def _masked(text: str, secrets: Spans) -> str:
+    pieces, end = [], 0
+    for start, stop in sorted(secrets(text)):
+        pieces += [text[end:start], "*"] if start >= end else []
+        end = max(end, stop)
+    bare = "".join([*pieces, text[end:]])
+    return _UNPRINTABLE.sub(" ", _TELLING.sub("*", bare))
+
 
 Tier = Literal["T0", "T1", "T2", "T3"]
 
@@ -26,7 +65,7 @@ _RUN = re.compile(f"[{SYMBOLS}]{{{GRAM},}}+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class CanaryHit:
     """A canary that was found.
 
     Attributes:
@@ -81,7 +120,7 @@ class Matcher:
                 part = canary.symbols[offset : offset + GRAM]
                 self._parts.setdefault(part, []).append((number, offset))
 
-    def find(self, text: str, *, decode: bool = False) -> tuple[Hit, ...]:
+    def find(self, text: str, *, decode: bool = False) -> tuple[CanaryHit, ...]:
         """Every canary in a text, each once, at its lowest tier and there at its first place.
 
         Args:
@@ -90,7 +129,7 @@ class Matcher:
         """
         return self.find_in([text], decode=decode)
 
-    def find_in(self, texts: Sequence[str], *, decode: bool = False) -> tuple[Hit, ...]:
+    def find_in(self, texts: Sequence[str], *, decode: bool = False) -> tuple[CanaryHit, ...]:
         """Every canary in several texts read one after the other, as by one who sees them all."""
         read = _Read(texts)
         hits = {number: self._hit(place, read) for number, place in self._first(read.plain).items()}
@@ -120,7 +159,7 @@ class Matcher:
                             number, at, at + _alike(symbols[offset:], plain[at : run.end()])
                         )
 
-    def _hit(self, place: _Place, read: _Read) -> Hit:
+    def _hit(self, place: _Place, read: _Read) -> CanaryHit:
         canary = self._canaries[place.canary]
         start, end = read.origin(place.start), read.origin(place.end - 1) + 1
         tier: Tier = "T1" if place.whole else "T3"
@@ -128,21 +167,21 @@ class Matcher:
             tier, start, end = "T0", exact, exact + len(canary.token)
         number, at = read.locate(start)
         around = excerpt(read.text, start, end, self._secrets)
-        return Hit(canary=canary.id, tier=tier, text=number, at=at, via=(), excerpt=around)
+        return CanaryHit(canary=canary.id, tier=tier, text=number, at=at, via=(), excerpt=around)
 
-    def _encoded(self, texts: Sequence[str], found: AbstractSet[int]) -> dict[int, Hit]:
+    def _encoded(self, texts: Sequence[str], found: AbstractSet[int]) -> dict[int, CanaryHit]:
         """The canaries not yet found that stand in a decoded view."""
         hits = self._decoded("\n".join(texts), found)
         if not hits:
             return hits
-        known: dict[int, Hit] = {}
+        known: dict[int, CanaryHit] = {}
         for number, text in enumerate(texts):
             alone = self._decoded(text, {*found, *known})
             known |= {canary: replace(hit, text=number) for canary, hit in alone.items()}
         return hits | known
 
-    def _decoded(self, text: str, found: AbstractSet[int]) -> dict[int, Hit]:
-        hits: dict[int, Hit] = {}
+    def _decoded(self, text: str, found: AbstractSet[int]) -> dict[int, CanaryHit]:
+        hits: dict[int, CanaryHit] = {}
         for view in views(text):
             for number, place in self._first(normalise(view.text)).items():
                 if place.whole and number not in found and number not in hits:

@@ -11,7 +11,7 @@ import click
 
 from memsim.cli.saved_runs import reports_folder
 from memsim.cli.terminal import Terminal
-from memsim.discovery import Found, Project, builtin_folder, find_project, find_strategies
+from memsim.discovery import Project, StrategySource, builtin_folder, find_project, find_strategies
 from memsim.errors import RunFolderError, ScenarioError
 from memsim.report import number_format
 from memsim.report.layout import Column, TextLine, Tone, lay_out
@@ -147,19 +147,19 @@ def _strategies(view: ListView) -> Iterator[TextLine]:
     yield from _told([found.problem for found in everything if found.problem])
 
 
-def _strategy_cells(found: Found) -> tuple[str, ...]:
+def _strategy_cells(found: StrategySource) -> tuple[str, ...]:
     where = f"{found.origin}, over the {found.shadows} one" if found.shadows else found.origin
     return found.name, where, found.doc
 
 
-def _parameters(found: Found) -> Iterator[TextLine]:
+def _parameters(found: StrategySource) -> Iterator[TextLine]:
     given = [p.name if p.default is None else f"{p.name}={p.default}" for p in found.params]
     wide = max(map(len, given), default=0)
     for text, param in zip(given, found.params, strict=True):
         yield TextLine(text=f"      {text:<{wide}}  {param.doc or param.annotation}", tone="dim")
 
 
-def _fidelity(found: Found) -> Iterator[TextLine]:
+def _fidelity(found: StrategySource) -> Iterator[TextLine]:
     if not found.fidelity:
         return
     tests = f"tests/fidelity/test_{found.name}.py"

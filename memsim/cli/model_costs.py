@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 import click
 
 from memsim.cli.run_options import is_given
-from memsim.models.access import NOTHING, Spent, added
-from memsim.models.refs import LiveRef, is_asked, read_embedder, read_judge, read_model
+from memsim.models.model_access import NO_SPENDING, Spending, add_spending
+from memsim.models.model_ref import LiveRef, asks_provider, read_embedder, read_judge, read_model
 from memsim.report import number_format
 from memsim.report.layout import TextLine
 
 if TYPE_CHECKING:
     from memsim.config import Settings
     from memsim.executors import Executor, Outcomes, PlayCase
-    from memsim.models.live.pricing import Price
-    from memsim.suite import CaseSpec, Plan
+    from memsim.models.live.cost_limit import Price
+    from memsim.suite import CasePlan, CaseSpec
 
 _FLAGS = (("record", "--record"), ("live", "--live"), ("max_cost", "--max-cost"))
 
@@ -32,7 +32,7 @@ def check_live_flags(ctx: click.Context, settings: Settings) -> None:
     Raises:
         click.UsageError: there is such a flag.
     """
-    if is_asked(settings.model, settings.embedder, settings.judge):
+    if asks_provider(settings.model, settings.embedder, settings.judge):
         return
     for name, flag in _FLAGS:
         if is_given(ctx, name) and not (name == "record" and settings.record == "none"):
@@ -41,7 +41,7 @@ def check_live_flags(ctx: click.Context, settings: Settings) -> None:
 
 
 @contextmanager
-def with_provider_access(plan: Plan) -> Iterator[Plan]:
+def with_provider_access(plan: CasePlan) -> Iterator[CasePlan]:
     """The plan with what its cases need to ask a provider, once it is sure that they can.
 
     Raises:
@@ -50,10 +50,10 @@ def with_provider_access(plan: Plan) -> Iterator[Plan]:
     """
     settings, access = plan.settings, plan.cases[0].access
     parts = (settings.model, settings.embedder, settings.judge)
-    if access.mode == "none" or not is_asked(*parts):
+    if access.mode == "none" or not asks_provider(*parts):
         yield plan
         return
-    from memsim.models.opening import check_live
+    from memsim.models.registry import check_live
 
     check_live(settings.model, settings.embedder, access, settings.judge)
     if access.cap is None:
@@ -74,19 +74,19 @@ class CostTally:
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self.spent = NOTHING
+        self.spent = NO_SPENDING
 
     def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
         """Play the cases, as the executor does."""
         with closing(self._executor.run(specs, play)) as outcomes:
             for place, outcome in outcomes:
-                self.spent = added(self.spent, outcome.spent)
+                self.spent = add_spending(self.spent, outcome.spent)
                 yield place, outcome
 
 
-def spent_line(spent: Spent, settings: Settings) -> str:
+def spent_line(spent: Spending, settings: Settings) -> str:
     """What the calls came to, in one line; empty where there was none."""
-    from memsim.models.live.spending import dollars
+    from memsim.models.live.cost_limit import dollars
 
     parts = []
     if spent.asked:
@@ -102,7 +102,7 @@ def spent_line(spent: Spent, settings: Settings) -> str:
 
 def _prices(settings: Settings) -> dict[str, Price | None]:
     """The providers' models of a run, with their prices."""
-    from memsim.models.live.pricing import listed, price_of
+    from memsim.models.live.cost_limit import listed_price, price_of
 
     found: dict[str, Price | None] = {}
     if isinstance(ref := read_model(settings.model), LiveRef):
@@ -110,16 +110,16 @@ def _prices(settings: Settings) -> dict[str, Price | None]:
     if settings.judge and isinstance(ref := read_judge(settings.judge).model, LiveRef):
         found[ref.model] = price_of(ref)
     if (named := read_embedder(settings.embedder)).kind == "litellm":
-        found[named.name] = listed(named.name)
+        found[named.name] = listed_price(named.name)
     return found
 
 
-def priced_lines(plan: Plan) -> list[TextLine]:
+def priced_lines(plan: CasePlan) -> list[TextLine]:
     """What asking would come to: the cases are played with the offline model in its place."""
     from memsim.executors import choose_executor
-    from memsim.models.live.spending import dollars
+    from memsim.models.live.cost_limit import dollars
     from memsim.suite import run_case
-    from memsim.suite.judging import believed, calibrate
+    from memsim.suite.judgement import calibrate, with_calibration
     from memsim.tokens import TokenCounter, load_tokenizer
 
     if not (prices := _prices(plan.settings)):
@@ -128,12 +128,12 @@ def priced_lines(plan: Plan) -> list[TextLine]:
     counter = TokenCounter(load_tokenizer(plan.settings.tokenizer))
     trial = calibrate(dry, counter)
     # Nobody knows yet how the judge will do: it is asked about everything, if it does well.
-    specs = believed(dry, "")
+    specs = with_calibration(dry, "")
     turns = sum(spec.turns for spec in specs)
     tally = CostTally(choose_executor(plan.settings.jobs, cases=len(specs), turns=turns))
     for _ in tally.run(specs, run_case):
         pass
-    spent = added(trial.spent if trial else NOTHING, tally.spent)
+    spent = add_spending(trial.spent if trial else NO_SPENDING, tally.spent)
     cost = f"at most {dollars(spent.cost)} ({_rates(prices)})"
     if unknown := [name for name, price in prices.items() if price is None]:
         cost = f"not known of {unknown[0]}: give it with its name, as in price=0.15/0.60"

@@ -31,13 +31,13 @@ from memsim.cli.saved_runs import RunBaseline, read_baseline_sheet
 from memsim.cli.terminal import Terminal, complain
 from memsim.discovery import find_project
 from memsim.errors import CapReached, ExitCode
-from memsim.models.access import NOTHING, added
+from memsim.models.model_access import NO_SPENDING, add_spending
 
 if TYPE_CHECKING:
     from memsim.discovery import Project
     from memsim.report.run_summary import RunSummary
     from memsim.runs import Run, RunWriter
-    from memsim.suite import CaseResult, Plan
+    from memsim.suite import CasePlan, CaseResult
 
 
 @click.command(
@@ -81,7 +81,7 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[R
         ).perform()
 
 
-def _against(ctx: click.Context, plan: Plan, project: Project, flags: RunFlags) -> RunBaseline:
+def _against(ctx: click.Context, plan: CasePlan, project: Project, flags: RunFlags) -> RunBaseline:
     settings = plan.settings
     against = RunBaseline(
         name=settings.baseline,
@@ -111,12 +111,12 @@ def _intent(scenarios: tuple[str, ...], flags: RunFlags) -> RunRequest:
     )
 
 
-def _need_dataset(plan: Plan, flag: str) -> None:
+def _need_dataset(plan: CasePlan, flag: str) -> None:
     if not any(case.scenario.dataset for case in plan.cases):
         raise click.UsageError(f"{flag} is for datasets such as locomo, and none is run")
 
 
-def _dry_run(plan: Plan, terminal: Terminal) -> int:
+def _dry_run(plan: CasePlan, terminal: Terminal) -> int:
     from memsim.cli.run_plan import preview_lines
 
     terminal.say_lines([*preview_lines(plan, terminal), *priced_lines(plan)])
@@ -128,7 +128,7 @@ class _Performance:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: CasePlan,
         project: Project,
         terminal: Terminal,
         flags: RunFlags,
@@ -144,7 +144,7 @@ class _Performance:
         self._flags = flags
         self._typed = typed
         self._watch = watch
-        self._spent = NOTHING
+        self._spent = NO_SPENDING
 
     def perform(self) -> int:
         from memsim.gate import judge
@@ -220,7 +220,7 @@ class _Performance:
             try:
                 return perform(plan, writer, executor, watch=watch)
             finally:
-                self._spent = added(self._spent, executor.spent)
+                self._spent = add_spending(self._spent, executor.spent)
 
     def _interrupted(self, writer: RunWriter, why: str) -> int:
         kept, total = writer.kept, len(self._plan.cases)

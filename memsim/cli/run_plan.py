@@ -16,13 +16,13 @@ from memsim.report import number_format
 from memsim.report.layout import Column, Marks, TextLine, Tone, lay_out
 
 if TYPE_CHECKING:
-    from memsim.suite import Plan, Selection
+    from memsim.suite import CasePlan, Selection
 
 
 # What a plan amounts to, before it is carried out.
 
 
-def plan_line(plan: Plan, marks: Marks) -> str:
+def plan_line(plan: CasePlan, marks: Marks) -> str:
     """Such as `72 cases: 9 scenarios × 8 strategies × 1 budget`."""
     cases = plan.cases
     factors = [
@@ -36,7 +36,7 @@ def plan_line(plan: Plan, marks: Marks) -> str:
     return f"{number_format.plural(len(cases), 'case')}: {f' {marks.times} '.join(factors)}"
 
 
-def preview_lines(plan: Plan, terminal: Terminal) -> list[TextLine]:
+def preview_lines(plan: CasePlan, terminal: Terminal) -> list[TextLine]:
     """The cases of a plan by scenario, with the turns and questions that they come to."""
     rows: list[tuple[Sequence[str], Tone]] = []
     turns = probes = 0
@@ -94,7 +94,7 @@ class RunRequest:
 class RunPlan:
     """A plan, and what must be said before it is carried out."""
 
-    plan: Plan
+    plan: CasePlan
     remarks: tuple[str, ...] = ()
 
 
@@ -106,7 +106,7 @@ def plan_run(intent: RunRequest, project: Project) -> RunPlan:
         NothingCollected: no case is left.
     """
     from memsim.suite import plan, resolve_strategies
-    from memsim.suite.asking import access_of
+    from memsim.suite.case_models import access_of
     from memsim.suite.scenarios import LEAKAGE
 
     settings = settings_of(project, intent.settings)
@@ -215,14 +215,14 @@ def _shadowing(strategies: Sequence[StrategyRef], project: Project) -> list[str]
     ]
 
 
-def _probeless(made: Plan) -> list[str]:
+def _probeless(made: CasePlan) -> list[str]:
     without = dict.fromkeys(str(case.scenario) for case in made.cases if not case.probes)
     return [f"{scenario} asks no probe: nothing of it can be measured" for scenario in without]
 
 
 def _check_names(settings: Settings) -> None:
     """Refuse unknown names before anything is written, without loading what they name."""
-    from memsim.models.refs import read_embedder, read_judge, read_model
+    from memsim.models.model_ref import read_embedder, read_judge, read_model
     from memsim.tokens import ENCODINGS, load_tokenizer
 
     read_model(settings.model)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memsim.errors import UsageError
-from memsim.models.embedding import load_embedder
+from memsim.models.registry import load_embedder
 from memsim.systems.aegis.episodes import InProcessEpisodes
 from memsim.systems.aegis.hashes import InProcessHashes
 from memsim.systems.aegis.storage import open_postgres_episodes, open_redis_hashes

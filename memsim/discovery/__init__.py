@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memsim.discovery.listing import find_strategies, locate
-from memsim.discovery.loading import (
+from memsim.discovery.catalogue import find_strategies, locate
+from memsim.discovery.loader import (
     load_strategy,
     make,
     pin,
@@ -11,17 +11,17 @@ from memsim.discovery.loading import (
     reload_changed,
     resolve,
     source_digest,
+    try_parameters,
 )
 from memsim.discovery.project import Project, builtin_folder, find_project
-from memsim.discovery.refs import StrategyRef, parse_ref
-from memsim.discovery.source import Found, Param
-from memsim.discovery.trial import try_parameters
+from memsim.discovery.strategy_ref import StrategyRef, parse_ref
+from memsim.discovery.strategy_source import Param, StrategySource
 
 __all__ = [
-    "Found",
     "Param",
     "Project",
     "StrategyRef",
+    "StrategySource",
     "builtin_folder",
     "find_project",
     "find_strategies",

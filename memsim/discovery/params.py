@@ -11,7 +11,7 @@ from memsim.errors import RefError, nearest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from memsim.discovery.source import Param
+    from memsim.discovery.strategy_source import Param
 
 Value = int | float | bool | str | None
 

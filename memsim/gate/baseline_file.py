@@ -32,9 +32,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from memsim.atomic_files import GRACE, sweep, write_whole
 from memsim.config import show_budget
 from memsim.errors import BaselineError, ExitCode, nearest
-from memsim.files import GRACE, sweep, write_whole
 from memsim.gate.score_sheet import (
     CHANCE_REPEATS,
     PAIRED,

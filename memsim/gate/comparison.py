@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from memsim.atomic_files import GRACE, sweep, write_whole
 from memsim.errors import RunFolderError
-from memsim.files import GRACE, sweep, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsim.canary import Matcher, fingerprint, mint
-from memsim.canary.excerpt import MARK
+from memsim.canary.match import MARK
 from memsim.leakage.records import Attempt, Control, Sighting, Trail
 from memsim.leakage.residue import legible
 from memsim.leakage.world import Seen, Setting, World
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memsim.canary import Canary
-    from memsim.canary.match import Hit
+    from memsim.canary.match import CanaryHit
     from memsim.leakage.families import Families
 
 _DOMAINS = ("office", "travel", "cooking", "support", "smalltalk", "health", "coding")
@@ -58,7 +58,7 @@ class Lab:
         self._salt = salt
         self._worlds = 0
         self._matcher_of: tuple[int, Matcher] = (0, Matcher(()))
-        self._read: dict[str, tuple[Hit, ...]] = {}
+        self._read: dict[str, tuple[CanaryHit, ...]] = {}
         self._found: dict[str, frozenset[str]] = {}
         self.families = families
         self.canaries: dict[str, Canary] = {}
@@ -242,7 +242,7 @@ class Lab:
                 text = text.replace(facet, MARK)
         return MARK if text and self._matcher.find(text, decode=True) else text
 
-    def _hits(self, view: Seen) -> tuple[Hit, ...]:
+    def _hits(self, view: Seen) -> tuple[CanaryHit, ...]:
         """Every secret that can be read in a view.
 
         What the operator alone sees is not decoded: an encoded copy there is one that was given.
@@ -254,7 +254,7 @@ class Lab:
         there = {hit.canary for hit in plain}
         return (*plain, *(hit for hit in self._decoded(view.text) if hit.canary not in there))
 
-    def _decoded(self, text: str) -> tuple[Hit, ...]:
+    def _decoded(self, text: str) -> tuple[CanaryHit, ...]:
         # Decoding takes a hundred times as long as reading, and many attacks get the same view.
         # A line of it is not known to be clean because a view with that line was: an encoded copy
         # may be wrapped, and come to be whole only beside its other lines.

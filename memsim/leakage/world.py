@@ -15,8 +15,8 @@ from memsim.errors import MemsimError
 from memsim.leakage.hearing import Logbook
 from memsim.leakage.sights import Seen, claimed_in, parts_of, voices_of
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
-from memsim.replay.blame import blame
 from memsim.replay.stage import Stage
+from memsim.replay.strategy_calls import describe_error
 from memsim.scenario.script import (
     Ask,
     Elapsed,
@@ -263,7 +263,7 @@ class World:
         except MemsimError as error:
             return self._note("error", principal, str(error))
         except Exception as error:  # noqa: BLE001 - a stranger's code: what it raises is a finding
-            return self._note("error", principal, blame(error), failed=True)
+            return self._note("error", principal, describe_error(error), failed=True)
 
     def surfaces(self, viewer: str | None = None) -> tuple[Seen, ...]:
         """Every tier of the strategy as a viewer, or its operator, may see it.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from memsim.memory.compaction.graphemes import boundary
+from memsim.language.graphemes import boundary
 from memsim.memory.conversation import digest_of
 
 LENGTH = 1_600

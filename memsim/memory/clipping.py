@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsim.context import ContextBuilder, Section
-from memsim.memory.compaction.graphemes import head, tail
+from memsim.language.graphemes import head, tail
 from memsim.memory.compaction.summary import originals
 from memsim.message import ToolUse
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memsim.atomic_files import locked, sweep, unwritable, write_whole
 from memsim.errors import StateError, StoreError
-from memsim.files import locked, sweep, unwritable, write_whole
 from memsim.memory.acl import Where
 from memsim.memory.audit import AuditTrail, Head
 from memsim.memory.compaction.blobs import FolderBlobs

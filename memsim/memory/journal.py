@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Protocol
 
+from memsim.atomic_files import WAIT, locked, sync_folder, unwritable
 from memsim.errors import StoreError
-from memsim.files import WAIT, locked, sync_folder, unwritable
 
 _BLOCK = 4096
 

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memsim.files import unwritable, write_whole
+from memsim.atomic_files import unwritable, write_whole
 from memsim.memory.journal import FileLines
 from memsim.memory.state import JSON, reading
 

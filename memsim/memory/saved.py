@@ -30,8 +30,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from memsim.atomic_files import WAIT
 from memsim.errors import ModelError, StateError, StoreError
-from memsim.files import WAIT
 from memsim.memory.acl import somebody
 from memsim.memory.assembly import OFFLOADED
 from memsim.memory.backlog import Backlog
@@ -515,12 +515,12 @@ def _embed(embedder: Embedder | str, *, known: bool) -> Callable[[], Embedder]:
     if not isinstance(embedder, str):
         return lambda: embedder
     if not known:
-        from memsim.models.refs import read_embedder
+        from memsim.models.model_ref import read_embedder
 
         read_embedder(embedder)
 
     def load() -> Embedder:
-        from memsim.models.embedding import load_embedder
+        from memsim.models.registry import load_embedder
 
         return load_embedder(embedder)
 
@@ -528,6 +528,6 @@ def _embed(embedder: Embedder | str, *, known: bool) -> Callable[[], Embedder]:
 
 
 def _offline(tokenizer: str) -> Model:
-    from memsim.models.loading import load_model
+    from memsim.models.registry import load_model
 
     return load_model("offline", tokenizer)

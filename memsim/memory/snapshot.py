@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memsim.atomic_files import WAIT, locked, sweep, unwritable, write_whole
 from memsim.errors import StateError
-from memsim.files import WAIT, locked, sweep, unwritable, write_whole
 from memsim.memory.canonical import canonical, parse
 from memsim.memory.state import JSON, reading
 

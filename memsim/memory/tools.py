@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import ModelError, StoreError
+from memsim.language.graphemes import head
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
-from memsim.memory.compaction.graphemes import head
 from memsim.memory.conversation import Conversation
 from memsim.memory.working import WorkingFull
 from memsim.memory.workspace import WorkspaceFull

@@ -22,11 +22,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from memsim.atomic_files import WAIT, locked, sweep, unwritable, write_whole
 from memsim.clock import utc
 from memsim.errors import StoreError
-from memsim.files import WAIT, locked, sweep, unwritable, write_whole
+from memsim.language.graphemes import head, tail
 from memsim.memory.chunks import LENGTH, Chunk, chunk
-from memsim.memory.compaction.graphemes import head, tail
 
 MEMORY = "MEMORY.md"
 ROOTS = ("IDENTITY.md", "SOUL.md", "USER.md", MEMORY)

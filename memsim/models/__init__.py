@@ -8,7 +8,7 @@ task       input                          reply
 summarise  messages, `previous` summary   text of at most `max_tokens`, `sources` of it
 extract    messages                       one fact a line
 answer     messages (the context), question  an answer drawn only from the messages
-judge      question, `expected`, `given`  a verdict as JSON: see `memsim.models.judge`
+judge      question, `expected`, `given`  a verdict as JSON: see `memsim.models.offline.judge`
 act        messages, tools                text or tool calls
 ========== ============================== ==========================================
 """
@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +31,17 @@ if TYPE_CHECKING:
     from memsim.message import Message, ToolUse
 
     Vectors = NDArray[np.float32]
+
+
+# How much an agent may do, so that what it costs is bounded before it is asked.
+
+
+AGENT_ROUNDS = 4
+"""Times that an agent may call tools for one message or question."""
+
+AGENT_CALLS = 16
+"""Calls of one round that are carried out; further ones are told of in the record alone."""
+
 
 Task = Literal["summarise", "extract", "answer", "judge", "act"]
 
@@ -54,7 +65,7 @@ class ToolSpec:
     reads: bool = False
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One call of a model.
@@ -93,7 +104,7 @@ class Request:
     round: int = 0
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """Tokens of one call."""
@@ -102,7 +113,7 @@ class Usage:
     output: int = 0
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What a model answered.
@@ -164,7 +175,7 @@ def check_embedder(ref: str) -> None:
     Raises:
         RefError: no embedder is called that, or it has no such parameter.
     """
-    from memsim.models.refs import read_embedder
+    from memsim.models.model_ref import read_embedder
 
     read_embedder(ref)
 
@@ -175,7 +186,7 @@ def check_model(ref: str) -> None:
     Raises:
         RefError: no model is called that, or it has no such parameter.
     """
-    from memsim.models.refs import read_model
+    from memsim.models.model_ref import read_model
 
     read_model(ref)
 

@@ -127,7 +127,7 @@ class SessionEnd:
 
         from memsim.gate.score_sheet import sheet_of
         from memsim.runs.run_writer import provenance
-        from memsim.suite.planning import identity
+        from memsim.suite.case_plan import identity
 
         made = provenance()
         if made["dirty"]:

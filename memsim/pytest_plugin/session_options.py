@@ -14,12 +14,12 @@ import pytest
 from memsim.cli.saved_runs import read_baseline_sheet, settings_of
 from memsim.discovery import find_project
 from memsim.errors import MemsimError
-from memsim.models.refs import is_asked, read_judge
+from memsim.models.model_ref import asks_provider, read_judge
 
 if TYPE_CHECKING:
     from memsim.config import Settings
     from memsim.discovery import Project
-    from memsim.models.access import Access
+    from memsim.models.model_access import ModelAccess
 
 
 def explain_hint(case: str, probe: str, config: pytest.Config) -> str:
@@ -99,12 +99,12 @@ def _check_judge(config: pytest.Config) -> None:
 
 
 def _check_recording(config: pytest.Config) -> None:
-    from memsim.models.opening import check_live
+    from memsim.models.registry import check_live
 
     try:
         project = find_project(config.rootpath)
         settings = session_settings(project, config)
-        if is_asked(settings.model, settings.embedder, settings.judge):
+        if asks_provider(settings.model, settings.embedder, settings.judge):
             access = session_access(settings, project, config)
             check_live(settings.model, settings.embedder, access, settings.judge)
             return
@@ -115,9 +115,9 @@ def _check_recording(config: pytest.Config) -> None:
     raise pytest.UsageError(message)
 
 
-def session_access(settings: Settings, project: Project, config: pytest.Config) -> Access:
+def session_access(settings: Settings, project: Project, config: pytest.Config) -> ModelAccess:
     """How a session comes by a live model's answers; its workers share what may be spent."""
-    from memsim.suite.asking import access_of
+    from memsim.suite.case_models import access_of
 
     if settings.max_cost is None:
         return access_of(settings, project)

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import ExitCode
-from memsim.models.cassette.shelf import held
+from memsim.models.cassette.case_recordings import folder_lock
 from memsim.pytest_plugin.session_options import RUN_FILES, RUN_FOLDERS
 from memsim.runs import load_run, open_run
 from memsim.runs.case_log import read_result, result_record
 from memsim.runs.judge_trial import JUDGE_KEY
+from memsim.suite.case_plan import CasePlan, fingerprint
 from memsim.suite.cases import CaseOutcome
-from memsim.suite.judging import calibrate
-from memsim.suite.planning import Plan, fingerprint
+from memsim.suite.judgement import calibrate
 from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from memsim.config import Settings
     from memsim.gate.comparison import Comparison
-    from memsim.models.access import Access
+    from memsim.models.model_access import ModelAccess
     from memsim.suite.cases import CaseSpec
 
 
@@ -82,13 +82,13 @@ def judge_trial_of(specs: Sequence[CaseSpec]) -> Mapping[str, Any]:
 
 
 @contextmanager
-def _alone(access: Access) -> Iterator[None]:
+def _alone(access: ModelAccess) -> Iterator[None]:
     # Where several processes record, the first one asks, and the others find what it was told.
     if access.folder is None or access.mode not in {"new", "rewrite"}:
         yield
         return
     access.folder.mkdir(parents=True, exist_ok=True)
-    with held(access.folder):
+    with folder_lock(access.folder):
         yield
 
 
@@ -124,7 +124,7 @@ def keep_run(
     _take_away(folder)
     prints = tuple(fingerprint(spec) for spec in specs)
     whole = hashlib.sha256("".join(prints).encode()).hexdigest()
-    plan = Plan(cases=tuple(specs), settings=settings, fingerprints=prints, fingerprint=whole)
+    plan = CasePlan(cases=tuple(specs), settings=settings, fingerprints=prints, fingerprint=whole)
     with open_run(plan, folder.parent, out=folder, command=command, among=True) as writer:
         if trial:
             writer.note(JUDGE_KEY, dict(trial))

@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from memsim.errors import MemsimError
-from memsim.replay.recorder import Recorder
+from memsim.replay.context_recorder import ContextRecorder
 from memsim.replay.stage import Stage
 from memsim.scenario.script import Ask
 
@@ -72,7 +72,7 @@ def replay(
     if keep is not None:
         stage.keep = keep
     if contexts:
-        stage.recorder = Recorder(stage.trace.contexts)
+        stage.recorder = ContextRecorder(stage.trace.contexts)
     asked: set[str] = set()
     try:
         stage.open()

@@ -11,13 +11,17 @@ from memsim.context import TRIMMED_FIRST, Context
 from memsim.errors import MemsimError, StrategyError
 from memsim.message import ToolUse, composed
 from memsim.models import Request
-from memsim.replay.account import Account, by_section, common_start
-from memsim.replay.agent import Agent, Task, asked, results_text, shortened
-from memsim.replay.facts import Chronicle, FactBook
-from memsim.replay.foreign import foreign_calls
-from memsim.replay.meter import MeteredModel
-from memsim.replay.recorder import Recorder
-from memsim.replay.watching import Watch, watch_asked, watch_fitted, watch_sent
+from memsim.replay.context_recorder import ContextRecorder, ContextTotals, by_section, common_start
+from memsim.replay.contract import Watch, watch_asked, watch_fitted, watch_sent
+from memsim.replay.fact_book import Chronicle, FactBook
+from memsim.replay.strategy_calls import MeteredModel, calls_by_phase
+from memsim.replay.tool_agent import (
+    AgentTask,
+    ToolAgent,
+    question_message,
+    results_text,
+    shorten_text,
+)
 from memsim.scenario.script import Ask, Elapsed, ForgetAsked, Granted, Restarted, Turn
 from memsim.strategy import Environment, Event, Grant, Query, Strategy
 from memsim.tokens import MESSAGE_OVERHEAD
@@ -59,11 +63,11 @@ class Stage:
     ) -> None:
         self.trace = Trace()
         self.keep: Callable[[TurnRecord], None] = self.trace.turns.append
-        self.recorder: Recorder | None = None
+        self.recorder: ContextRecorder | None = None
         self._scenario = scenario
         self._make = make
         self._model = MeteredModel(model)
-        self._foreign = foreign_calls(self._model)
+        self._foreign = calls_by_phase(self._model)
         self._budget = budget
         self._repeat = repeat
         self._counter = counter
@@ -228,7 +232,7 @@ class Stage:
             self._watch.planted(fact)
         for message in turn.heard:
             self._observe(message, planted)
-        account = Account()
+        account = ContextTotals()
         calls: dict[str, ToolUse] = {}
         for message in turn.reply:
             if message.role == "assistant":
@@ -291,7 +295,7 @@ class Stage:
             self._watch.shown(context, query)
             return context.ranked() if asked else context
 
-    def _record(self, turn: Turn, account: Account) -> None:
+    def _record(self, turn: Turn, account: ContextTotals) -> None:
         events = tuple(self._events)
         self._events.clear()
         if events:
@@ -316,8 +320,8 @@ class Stage:
             )
         )
 
-    def _agent(self, phase: Phase) -> Agent:
-        return Agent(
+    def _agent(self, phase: Phase) -> ToolAgent:
+        return ToolAgent(
             self._model,
             self.strategy,
             repeat=self._repeat,
@@ -336,7 +340,7 @@ class Stage:
             there = context.verbatim
             heard = (m for m in turn.heard if m.id not in there)
             messages = (*context.messages(), *heard)
-            task = Task(tools, turn.principal, turn.time, self._budget)
+            task = AgentTask(tools, turn.principal, turn.time, self._budget)
             self._agent("write").work(messages, task)
 
     def _take_rounds(self) -> tuple[AgentRound, ...]:
@@ -352,7 +356,7 @@ class Stage:
         evidence = self._facts.evidence(probe)
         sources = tuple(source for source, _ in evidence)
         query = Query(
-            text=question(probe),
+            text=question_text(probe),
             principal=probe.principal,
             session=ask.session,
             time=ask.time,
@@ -381,14 +385,14 @@ class Stage:
             tools = tuple(t for t in self.strategy.tools(query.principal) if t.reads)
         if not tools:
             return context
-        question = asked(
+        question = question_message(
             query.text,
             principal=query.principal,
             session=query.session,
             turn=query.turn,
             now=query.time,
         )
-        task = Task(tools, query.principal, query.time, query.budget)
+        task = AgentTask(tools, query.principal, query.time, query.budget)
         traffic = self._agent("search").work((*context.messages(), question), task)
         found = self._found(results_text(traffic), context, query)
         if not found.tokens:
@@ -401,7 +405,7 @@ class Stage:
     def _found(self, text: str, context: Context, query: Query) -> Section:
         """What tools found, as much of it as there is room for when all else that may gives way."""
         stays = sum(s.tokens for s in context.sections if s.layer not in TRIMMED_FIRST)
-        text = shortened(text, query.budget - stays - MESSAGE_OVERHEAD, self._counter)
+        text = shorten_text(text, query.budget - stays - MESSAGE_OVERHEAD, self._counter)
         if not text:
             return self._build.section("tools", ())
         message = composed(
@@ -438,7 +442,7 @@ class Stage:
         )
 
     def _query_tokens(self, probe: Probe) -> int:
-        return self._counter.text(question(probe)) + 4
+        return self._counter.text(question_text(probe)) + 4
 
     def _answer(self, context: Context, query: Query) -> str:
         self._model.phase = "answer"
@@ -493,7 +497,7 @@ class Stage:
         """
         if self._playing is not None and self._rounds:
             self._events.clear()
-            self._record(self._playing, Account())
+            self._record(self._playing, ContextTotals())
         for probe in probes:
             self.trace.probes.append(
                 ProbeTrace(
@@ -522,7 +526,7 @@ class _Look:
         self.overflow = 0
 
 
-def question(probe: Probe) -> str:
+def question_text(probe: Probe) -> str:
     """The question as it is put, with its options when it has any."""
     if not probe.choices:
         return probe.ask

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from memsim.scoring.case_summary import AUDITED_WRONG
 from memsim.scoring.outcomes import PASSED, UNMEASURED
-from memsim.scoring.summary import AUDITED_WRONG
 
 if TYPE_CHECKING:
     from memsim.runs import Run

@@ -39,7 +39,7 @@ def agent_phrases(rounds: Iterable[AgentRecord], marks: Marks) -> list[str]:
     """What an agent called in a turn, in a phrase for each call.
 
     Args:
-        rounds: as `memsim.scoring.transcripts` writes them.
+        rounds: as `memsim.scoring.trace_records` writes them.
         marks: signs that can be shown.
     """
     calls = [call for each in rounds for call in each.get("calls", ())]
@@ -54,7 +54,7 @@ def agent_lines(rounds: Sequence[AgentRecord], marks: Marks, width: int) -> Iter
     """What an agent did for a question, round by round, of each text the beginning.
 
     Args:
-        rounds: as `memsim.scoring.transcripts` writes them.
+        rounds: as `memsim.scoring.trace_records` writes them.
         marks: signs that can be shown.
         width: cells in a line.
     """

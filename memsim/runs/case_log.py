@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from memsim.errors import RunFolderError
-from memsim.frozen import quickly_made
-from memsim.suite.cases import CaseOutcome, CaseResult
-from memsim.suite.expect import ExpectFailure
+from memsim.fast_dataclass import fast_init
+from memsim.suite.cases import CaseOutcome, CaseResult, ExpectFailure
 from memsim.trace import json_line
 
 _END, _OWN = b"}\n", b',"own":'
@@ -22,7 +21,7 @@ RECORDS = (TURNS, PROBES, CONTEXTS)
 CASES = "cases.jsonl"
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True)
 class RecordSpan:
     """A stretch of a records file: where it begins and ends, and the CRC-32 of it."""

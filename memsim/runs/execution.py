@@ -10,14 +10,14 @@ from memsim.errors import CapReached
 from memsim.executors import Executor, PlayCase
 from memsim.runs.run_writer import RunWriter
 from memsim.suite.cases import CaseResult
-from memsim.suite.garbage import searched_rarely
+from memsim.suite.scenarios import rare_garbage_collection
 
 if TYPE_CHECKING:
-    from memsim.suite.planning import Plan
+    from memsim.suite.case_plan import CasePlan
 
 
 def perform(
-    plan: Plan,
+    plan: CasePlan,
     writer: RunWriter,
     executor: Executor,
     *,
@@ -49,7 +49,7 @@ def perform(
     specs = [plan.cases[place] for place in places]
     unpaid = ""
     # Closed whatever happens here, so that no process goes on playing for nobody.
-    with searched_rarely(), closing(executor.run(specs, play or _run_case())) as outcomes:
+    with rare_garbage_collection(), closing(executor.run(specs, play or _run_case())) as outcomes:
         for number, outcome in outcomes:
             if outcome.unpaid:
                 # What is under way elsewhere is still to be kept; what is not yet begun ends here.

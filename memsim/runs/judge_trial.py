@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memsim.models.access import NOTHING, Spent
-from memsim.suite.judging import believed, calibrate
+from memsim.models.model_access import NO_SPENDING, Spending
+from memsim.suite.judgement import calibrate, with_calibration
 from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
     from memsim.runs.run_writer import RunWriter
-    from memsim.suite.planning import Plan
+    from memsim.suite.case_plan import CasePlan
 
 JUDGE_KEY = "judge"
 """Where `run.json` keeps it."""
 
 
-def with_judge_trial(plan: Plan, writer: RunWriter) -> tuple[Plan, Spent]:
+def with_judge_trial(plan: CasePlan, writer: RunWriter) -> tuple[CasePlan, Spending]:
     """The plan, whose cases know whether their judge is to be believed.
 
     A run that is continued believes what it found when it began.
@@ -36,13 +36,13 @@ def with_judge_trial(plan: Plan, writer: RunWriter) -> tuple[Plan, Spent]:
         CassetteError: recordings are damaged or cannot be written.
     """
     if writer.finished or not any(case.judge for case in plan.cases):
-        return plan, NOTHING
+        return plan, NO_SPENDING
     kept = writer.noted(JUDGE_KEY)
     if isinstance(kept, Mapping) and kept.get("asked") and isinstance(kept.get("unfit"), str):
-        return replace(plan, cases=believed(plan.cases, kept["unfit"])), NOTHING
+        return replace(plan, cases=with_calibration(plan.cases, kept["unfit"])), NO_SPENDING
     counter = TokenCounter(load_tokenizer(plan.settings.tokenizer))
     found = calibrate(plan.cases, counter)
     if found is None:
-        return plan, NOTHING
+        return plan, NO_SPENDING
     writer.note(JUDGE_KEY, found.record())
-    return replace(plan, cases=believed(plan.cases, found.trial.unfit)), found.spent
+    return replace(plan, cases=with_calibration(plan.cases, found.trial.unfit)), found.spent

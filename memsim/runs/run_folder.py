@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from memsim.atomic_files import is_beginning, sweep, write_whole
 from memsim.errors import RunFolderError
-from memsim.files import is_beginning, sweep, write_whole
 
 INFO = "run.json"
 LOCK = ".lock"

@@ -70,7 +70,7 @@ class Run:
             yield from self._records(TURNS, entry.span(TURNS))
 
     def contexts(self, case: str) -> Iterator[dict[str, object]]:
-        """What was sent in a case, as `memsim.replay.recorder` wrote it; nothing if nobody did.
+        """What was sent in a case, as `memsim.replay.context_recorder` wrote it; or nothing.
 
         Raises:
             RunFolderError: there is no such case, or the records are damaged.

@@ -45,7 +45,7 @@ from memsim.runs.run_folder import (
 from memsim.suite.cases import CaseOutcome, CaseResult
 
 if TYPE_CHECKING:
-    from memsim.suite.planning import Plan
+    from memsim.suite.case_plan import CasePlan
 
 
 # What a run was made with: versions, and the state of the working tree. For information only.
@@ -105,7 +105,9 @@ class RunWriter:
         finished: the run was complete when it was opened; there is nothing to play.
     """
 
-    def __init__(self, folder: Path, plan: Plan, lock: RunLock, info: Mapping[str, object]) -> None:
+    def __init__(
+        self, folder: Path, plan: CasePlan, lock: RunLock, info: Mapping[str, object]
+    ) -> None:
         self.folder = folder
         self._plan = plan
         self._lock = lock
@@ -295,7 +297,7 @@ class RunWriter:
 
 
 def open_run(
-    plan: Plan,
+    plan: CasePlan,
     reports: Path,
     *,
     out: Path | None = None,
@@ -329,7 +331,7 @@ def open_run(
     return RunWriter(created, plan, lock, read_info(created))
 
 
-def _continue(folder: Path, plan: Plan) -> RunWriter | None:
+def _continue(folder: Path, plan: CasePlan) -> RunWriter | None:
     try:
         info = read_info(folder)
         if info.get("finished") or info["fingerprint"] != plan.fingerprint:
@@ -346,7 +348,9 @@ def _continue(folder: Path, plan: Plan) -> RunWriter | None:
     return RunWriter(folder, plan, lock, info)
 
 
-def _open_named(folder: Path, plan: Plan, info: Mapping[str, object], *, among: bool) -> RunWriter:
+def _open_named(
+    folder: Path, plan: CasePlan, info: Mapping[str, object], *, among: bool
+) -> RunWriter:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         inside = {p.name for p in folder.iterdir()}
@@ -371,8 +375,8 @@ def _open_named(folder: Path, plan: Plan, info: Mapping[str, object], *, among: 
     return RunWriter(folder, plan, lock, known)
 
 
-def _describe(plan: Plan, command: tuple[str, ...]) -> dict[str, object]:
-    from memsim.suite.planning import identity
+def _describe(plan: CasePlan, command: tuple[str, ...]) -> dict[str, object]:
+    from memsim.suite.case_plan import identity
 
     cases = zip(plan.cases, plan.fingerprints, strict=True)
     return {

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memsim.errors import ScenarioError
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
 from memsim.scenario.nodes import Listing, Mapping, Node, Scalar
 from memsim.scenario.plan import PlainStep, Repeat, Say, ScriptStep, UseTools
 from memsim.scenario.schema import STEP
@@ -18,7 +18,7 @@ MAX_STEPS = 50_000
 _COUNT = re.compile(r"\$i(?![A-Za-z])")
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """One turn as written: who speaks first, and what the assistant says and does."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from memsim.errors import ScenarioError
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
 from memsim.scenario.nodes import Listing, Mapping, Node, Scalar, shown
 from memsim.scenario.values import PLAIN, Kind, Schema, expected, written
 
@@ -171,7 +171,7 @@ class ListOf(Kind[tuple[T, ...]]):
         return {"anyOf": [item, several]} if self._single else several
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Named(Generic[T]):
     """A value under a name, with the line of the name."""

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
 from memsim.message import EPOCH
 from memsim.scenario.names import Named
 from memsim.scenario.nodes import Node
 from memsim.scenario.script import Ability, Match
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactNote:
     """What a fact says, without its id."""
@@ -27,7 +27,7 @@ class FactNote:
 Facts = tuple[Named[FactNote], ...]
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Say:
     """Someone speaks: the user, or the assistant without tools."""
@@ -161,7 +161,7 @@ class After:
     turns: int = 0
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeNote:
     """A probe as it was written."""
@@ -183,7 +183,7 @@ class ProbeNote:
     labels: tuple[Named[str], ...] = ()
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """A whole script as it was written."""

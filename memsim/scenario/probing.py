@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memsim.errors import ScenarioError
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
 from memsim.scenario.findings import Moment, Survey
 from memsim.scenario.names import Named
 from memsim.scenario.nodes import near, shown
@@ -23,7 +23,7 @@ MAX_FACTS = 20
 _MESSAGE = re.compile(r"m[1-9][0-9]{0,8}")
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A probe and its point.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -41,7 +41,7 @@ UNKNOWN = "unknown"
 """As `expect`: the right answer is that it was never said."""
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """Something that the script plants.
@@ -67,7 +67,7 @@ class Fact:
     private: bool = False
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
     """A question put to the memory at a point of the script.
@@ -110,7 +110,7 @@ class Probe:
     line: int | None = None
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One exchange.
@@ -140,7 +140,7 @@ class Elapsed:
     now: datetime
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """A probe is due, after turn `turn`."""
@@ -186,7 +186,7 @@ class Restarted:
 ScriptEvent = Turn | Elapsed | Ask | ForgetAsked | Granted | Restarted
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """A script, ready to be played.

@@ -9,13 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memsim.scoring.answers import AnswerScore, judge_answer
+from memsim.scoring.answer_score import AnswerScore, judge_answer
+from memsim.scoring.case_summary import summarise
 from memsim.scoring.metrics import JUDGED, METRICS, Measure, Metric
-from memsim.scoring.outcomes import OUTCOMES, PASSED, UNMEASURED, Outcome
+from memsim.scoring.outcomes import (
+    OUTCOMES,
+    PASSED,
+    UNMEASURED,
+    WHEREABOUTS,
+    Outcome,
+    Reason,
+    Whereabouts,
+    discards,
+)
 from memsim.scoring.probes import ProbeScore, score_probe
-from memsim.scoring.records import record, turn_record
-from memsim.scoring.summary import summarise
-from memsim.scoring.whereabouts import WHEREABOUTS, Reason, Whereabouts, discards
+from memsim.scoring.trace_records import record, turn_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,14 +8,59 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from memsim.models.lexicon import STOP
+from memsim.language.lexicon import STOP
+from memsim.models import Request
+from memsim.models.offline.judge import read_verdict
 from memsim.scenario.script import Probe
-from memsim.scoring.answers import judge_answer
-from memsim.scoring.summary import AUDITED_WRONG
+from memsim.scoring.answer_score import judge_answer
+from memsim.scoring.case_summary import AUDITED_WRONG
 from memsim.scoring.votes import flipped, majority
 
-Kind = Literal["right", "specific", "vague"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+# What a judge is asked about which answers, and what its reply is worth.
+
+
+def vote_of(text: str | None) -> bool | None:
+    """The vote that a judge's reply is; None for no reply and for one that cannot be read."""
+    return None if text is None else read_verdict(text)
+
+
+def to_be_judged(probes: Sequence[Probe]) -> frozenset[str]:
+    """Ids of the probes of one scenario whose answers a judge is asked about.
+
+    Those that say so, where any does; else all that have an answer and do not say no. Whether an
+    unknown answer was rightly not given is told by rule alone.
+    """
+    able = [p for p in probes if p.expect and not p.unanswerable and p.judge is not False]
+    chosen = [p for p in able if p.judge]
+    return frozenset(p.id for p in chosen or able)
+
+
+def question_of(
+    probe: Probe, answer: str, superseded: Sequence[str] = (), *, repeat: int = 0, draw: int = 0
+) -> Request:
+    """What a judge is asked about an answer."""
+    wanted = [_line(text) for text in probe.expect]
+    if probe.match == "all":
+        wanted = [" and ".join(wanted)]
+    known = {_line(text).casefold() for text in probe.expect}
+    old = dict.fromkeys(map(_line, (*probe.forbid, *superseded)))
+    return Request(
+        task="judge",
+        question="\n- ".join([probe.ask, *probe.choices]),
+        expected="\n".join(wanted),
+        outdated="\n".join(text for text in old if text.casefold() not in known),
+        given=answer,
+        repeat=repeat,
+        draw=draw,
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+KnownKind = Literal["right", "specific", "vague"]
+KINDS: tuple[KnownKind, ...] = get_args(KnownKind)
 """Known to be right; known to be wrong and as definite as a right one; wrong by saying nothing."""
 
 EACH = 6
@@ -54,7 +99,7 @@ _TOPIC = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownAnswer:
     """An answer of which it is known whether it is right.
 
     Attributes:
@@ -65,7 +110,7 @@ class Known:
 
     scenario: str
     probe: Probe
-    kind: Kind
+    kind: KnownKind
     given: str
 
     @property
@@ -75,7 +120,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class KindScore:
     """How a judge did on the known answers of one kind.
 
     Attributes:
@@ -95,7 +140,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class JudgeTrial:
     """How a judge did on all known answers of a run.
 
     Attributes:
@@ -104,12 +149,12 @@ class Trial:
         unfit: why nothing that it says counts, in a phrase; empty where it may be believed.
     """
 
-    kinds: Mapping[str, Told] = field(default_factory=dict)
+    kinds: Mapping[str, KindScore] = field(default_factory=dict)
     flips: float | None = None
     unfit: str = ""
 
 
-def known_answers(scenario: str, probes: Sequence[Probe], seed: int) -> tuple[Known, ...]:
+def known_answers(scenario: str, probes: Sequence[Probe], seed: int) -> tuple[KnownAnswer, ...]:
     """The known answers that a scenario gives: the same for the same seed, whatever else is run.
 
     Args:
@@ -123,7 +168,7 @@ def known_answers(scenario: str, probes: Sequence[Probe], seed: int) -> tuple[Kn
     chance = random.Random(f"{seed}/judge/{scenario}")
     order = chance.sample(sound, len(sound))
     return tuple(
-        Known(scenario=scenario, probe=probe, kind=kind, given=given)
+        KnownAnswer(scenario=scenario, probe=probe, kind=kind, given=given)
         for kind in KINDS
         for probe, given in _drawn(kind, order, chance)
     )
@@ -141,7 +186,7 @@ def scenarios_tried(names: Iterable[str], seed: int) -> tuple[str, ...]:
 
 
 def _drawn(
-    kind: Kind, order: Sequence[Probe], chance: random.Random
+    kind: KnownKind, order: Sequence[Probe], chance: random.Random
 ) -> Iterable[tuple[Probe, str]]:
     make = {"right": _right, "specific": _specific, "vague": _vague}[kind]
     left = [(probe, make(probe, order, chance)) for probe in order]
@@ -206,7 +251,7 @@ def _other_number(text: str) -> str:
 # -- how a judge did
 
 
-def tried(known: Sequence[Known], votes: Sequence[Sequence[bool | None]]) -> Trial:
+def try_judge(known: Sequence[KnownAnswer], votes: Sequence[Sequence[bool | None]]) -> JudgeTrial:
     """How a judge did.
 
     Args:
@@ -214,20 +259,20 @@ def tried(known: Sequence[Known], votes: Sequence[Sequence[bool | None]]) -> Tri
         votes: its opinions on each.
     """
     verdicts = [majority(opinions) for opinions in votes]
-    kinds: dict[str, Told] = {
+    kinds: dict[str, KindScore] = {
         kind: _told([(k, v) for k, v in zip(known, verdicts, strict=True) if k.kind == kind])
         for kind in KINDS
     }
     flips = [f for opinions in votes if (f := flipped(opinions)) is not None]
-    return Trial(
+    return JudgeTrial(
         kinds=kinds,
         flips=sum(flips) / len(flips) if flips else None,
         unfit=_unfit(kinds),
     )
 
 
-def _told(found: Sequence[tuple[Known, bool | None]]) -> Told:
-    return Told(
+def _told(found: Sequence[tuple[KnownAnswer, bool | None]]) -> KindScore:
+    return KindScore(
         n=len(found),
         told=sum(verdict is known.right for known, verdict in found),
         unread=sum(verdict is None for _, verdict in found),
@@ -241,7 +286,7 @@ _DID = {
 }
 
 
-def _unfit(kinds: Mapping[str, Told]) -> str:
+def _unfit(kinds: Mapping[str, KindScore]) -> str:
     if missing := [kind for kind, told in kinds.items() if not told.n]:
         return f"there is no known answer of the kind {missing[0]!r} to try it on"
     below = [

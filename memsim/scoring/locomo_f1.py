@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import Stemmer
 
-from memsim.scoring.abstention import abstains
+from memsim.scoring.polarity import abstains
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

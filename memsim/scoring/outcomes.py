@@ -2,7 +2,143 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from memsim.trace import EvidenceTrace, ProbeTrace, TurnRecord
+
+
+# Says in one word where a probe's evidence was, and why a failed probe failed.
+
+
+Whereabouts = Literal[
+    "window",
+    "working",
+    "core",
+    "system",
+    "tools",
+    "summary",
+    "recalled",
+    "stored",
+    "trimmed",
+    "not-inspectable",
+    "archived",
+    "denied",
+    "lost",
+]
+WHEREABOUTS: tuple[Whereabouts, ...] = get_args(Whereabouts)
+"""Every place, best kept first; the worst kept of several pieces of evidence gives the word."""
+
+Reason = Literal[
+    "not-written",
+    "compacted-away",
+    "purged",
+    "denied",
+    "not-retrieved",
+    "over-budget",
+    "not-read",
+    "not-inspectable",
+]
+
+_ARCHIVED = frozenset({"archive", "archived", "offload", "offloaded"})
+_UNREACHABLE = frozenset({"audit", "log", "export", "purged", "deleted"})
+_PURGES = frozenset({"purged", "archived", "expired", "deleted", "evicted", "forgotten"})
+_COMPACTS = frozenset(
+    {"compaction", "compacted", "dropped", "summarised", "summarized", "trimmed", "merged"}
+)
+_DISCARDS = _PURGES | _COMPACTS
+
+
+def place_of(piece: EvidenceTrace, *, inspectable: bool) -> Whereabouts:
+    """Where one piece of evidence was at the question."""
+    if piece.presence != "absent":
+        return piece.presence
+    if piece.trimmed:
+        return "trimmed"
+    if not inspectable:
+        return "not-inspectable"
+    if piece.location is None or piece.location.tier in _UNREACHABLE:
+        return "lost"
+    if piece.location.tier == "denied":
+        return "denied"
+    return "archived" if piece.location.tier in _ARCHIVED else "stored"
+
+
+def whereabouts(trace: ProbeTrace) -> Whereabouts | None:
+    """Where the probe's evidence was, by its worst kept piece; None when none was looked for."""
+    piece = _worst(trace)
+    return place_of(piece, inspectable=trace.inspectable) if piece else None
+
+
+def reason_of(
+    trace: ProbeTrace, discarded: Mapping[str, str], *, value_shown: bool | None
+) -> Reason | None:
+    """Why a probe failed; None when it has no evidence that could tell.
+
+    Args:
+        trace: the failed probe.
+        discarded: message id to the kind of the last event that put it away, from `discards`.
+        value_shown: whether the expected answer itself stood in the context; None when nobody
+            looked.
+    """
+    piece = _worst(trace)
+    if piece is None:
+        return None
+    place = place_of(piece, inspectable=trace.inspectable)
+    if place in _FIXED:
+        return _FIXED[place]
+    if place == "lost":
+        return _how_lost(piece, discarded.get(piece.source, ""))
+    # Something made from the message is there, and what was asked for is not in it.
+    if not piece.verbatim and value_shown is False:
+        return "compacted-away"
+    return "not-read"
+
+
+_FIXED: dict[Whereabouts, Reason] = {
+    "trimmed": "over-budget",
+    "denied": "denied",
+    "stored": "not-retrieved",
+    "archived": "purged",
+    "not-inspectable": "not-inspectable",
+}
+
+
+def _worst(trace: ProbeTrace) -> EvidenceTrace | None:
+    def badness(piece: EvidenceTrace) -> tuple[int, bool]:
+        place = place_of(piece, inspectable=trace.inspectable)
+        return WHEREABOUTS.index(place), not piece.verbatim
+
+    return max(trace.evidence, key=badness, default=None)
+
+
+def _how_lost(piece: EvidenceTrace, event: str) -> Reason:
+    cause = piece.path[-1].cause if piece.path else ""
+    for kind in (cause, event):
+        if kind in _PURGES:
+            return "purged"
+        if kind in _COMPACTS:
+            return "compacted-away"
+    was_there = any(stop.presence != "absent" for stop in piece.path)
+    return "compacted-away" if was_there else "not-written"
+
+
+def discards(turns: Iterable[TurnRecord], wanted: Iterable[str]) -> dict[str, str]:
+    """The kind of the last event that put each wanted message away; others are left out."""
+    sources = frozenset(wanted)
+    if not sources:
+        return {}
+    return {
+        source: event.kind
+        for turn in turns
+        for event in turn.events
+        if event.kind in _DISCARDS
+        for source in event.sources
+        if source in sources
+    }
+
 
 Outcome = Literal[
     "PASS",

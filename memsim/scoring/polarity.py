@@ -6,13 +6,99 @@ from Bergen to Oslo` does so for Bergen alone. Words reach only as far as their 
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from memsim.scoring.answer_text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from memsim.scoring.normalise import Words
+    from memsim.scoring.answer_text import AnswerWords
+
+
+# Recognises an answer that says that it does not know.
+
+
+_NOT = r"(?: not|n't| never)"
+_BE = "(?:is|was|are|were|has|have|been)"
+_ADVERBS = "(?: (?:been|yet|ever|actually|explicitly|specifically|directly|currently)){0,2}"
+_TELLING = (
+    "(?:mention|say|said|specif|stat|provid|giv|discuss|record|disclos|shar|t[oe]l[dl]|contain"
+    "|includ|indicat|describ|reveal|address|cover|list|explain|identif|clarif|confirm|talk|come up"
+    r"|came up|show|hear|learn)\w*"
+)
+_TOLD = (
+    "(?:mentioned|specified|stated|provided|given|said|discussed|recorded|known|included|clear"
+    "|disclosed|talked|something|shared|told|found|present|indicated|listed|described|covered"
+    "|addressed|revealed|answerable|enough|certain|possible to (?:say|tell|know|determine))"
+)
+_HELD = (
+    "(?:information|info|mention|records?|data|evidence|indication|details?|memory|memories|answer"
+    "|context|reference|knowledge|idea|clue|way (?:of|to) (?:know|tell|say))"
+)
+_KNOWING = "(?:know|recall|remember|find|tell|say|determine|answer)"
+_VOID = "(?:unknown|unclear|unspecified|undisclosed|unstated|unanswerable|undetermined)"
+
+_SILENCE = (
+    (
+        rf"\b(?:do|does|did|can|could|was|were|am|is|are|would|might|may|ca|wo){_NOT}"
+        rf"(?: \w+){{0,2}}? (?:{_KNOWING}|be sure|sure|certain|aware|able to"
+        rf"|have (?:\w+ ){{0,3}}?{_HELD})\b"
+    ),
+    rf"\bcannot (?:\w+ )?(?:{_KNOWING}|be)\b",
+    rf"\b{_BE}{_NOT}{_ADVERBS} {_TOLD}\b",
+    rf"^(?:it is |it's )?(?:not|never) (?:\w+ly )?{_TOLD}\b",
+    rf"\b(?:do|does|did|has|have){_NOT}{_ADVERBS} {_TELLING}\b",
+    rf"\b(?:you|nobody|no one|it|they|i) (?:(?:have|has|was|were) )?never (?:been )?{_TELLING}\b",
+    rf"\b(?:nobody|no one) (?:has )?{_TELLING}\b",
+    (
+        rf"(?:^|\b(?:there|{_BE}|there's|see|find|found|contains?|provides?|gives?|with) )"
+        rf"no (?:\w+ ){{0,2}}?{_HELD}\b"
+    ),
+    rf"\b(?:{_HELD}|that)(?: {_BE})?{_NOT} (?:currently )?available\b",
+    r"\bi (?:do not|don't|did not|didn't) (?:have|see|find)\b",
+    rf"\b(?:insufficient|not enough|lacks?|lacking|without) (?:\w+ ){{0,2}}?{_HELD}\b",
+    rf"\bno idea\b|\bnot sure\b|\bunsure\b|\bunable to (?:{_KNOWING}|provide|confirm)\b",
+    rf"\b(?:it is|it's|is|are|remains) {_VOID}\b",
+    r"\bnothing (?:was|is|has been|about|on|in)\b",
+    rf"^\W*(?:{_VOID}|n/?a|none given|idk|dunno|no answer|no clue|beats me)\W*$",
+)
+_GUESS = (
+    r"^(?:(?:but|and|so|however|still|though)\W+)?(?:(?:i|we) (?:think|believe|guess|suppose"
+    r"|assume|would say|would guess)|i'd (?:say|guess)|my (?:best )?guess|maybe|perhaps|possibly"
+    r"|probably|likely|presumably|the answer is|(?:it|they|he|she|that) (?:is|was|are|were"
+    r"|might be|may be|could be|must be)|it's|they're|he's|she's|that's)\b"
+    rf"(?! (?:\w+ )?(?:not|never|possible|likely|{_VOID}))"
+)
+_CLAUSE = re.compile(
+    r"[.;!?\n]+\s*|,\s*(?=but\b|however\b|though\b|so\b|and\s+i\b)|\s+(?=but\b|however\b)|\s+-+\s+"
+)
+_READ = 2_000
+
+
+def _phrases(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns).replace(" ", r"\s+"))
+
+
+_silent = _phrases(*_SILENCE).search
+_guesses = _phrases(_GUESS).search
+
+
+@lru_cache(maxsize=1 << 12)
+def abstains(answer: str) -> bool:
+    """Whether the answer says that it does not know, and does not guess all the same.
+
+    `I don't know.` and `The conversation does not mention it.` abstain; `I'm not sure, but I think
+    it is Oslo.` does not. Only the beginning of a very long answer is read.
+    """
+    clauses = [c.strip() for c in _CLAUSE.split(fold(answer[:_READ])) if c.strip()]
+    silent = [bool(_silent(clause)) for clause in clauses]
+    if not any(silent):
+        return False
+    return not any(_guesses(c) for c, s in zip(clauses, silent, strict=True) if not s)
+
 
 NEGATORS = frozenset(
     {
@@ -57,7 +143,7 @@ _CURRENT = frozenset({"now", "currently", "presently", "today", "nowadays"})
 
 
 @lru_cache(maxsize=1 << 13)
-def denied(words: Words) -> frozenset[int]:
+def denied(words: AnswerWords) -> frozenset[int]:
     """Places of the words that the text denies."""
     return frozenset(_denied(words))
 
@@ -67,7 +153,7 @@ def is_negative(tokens: Sequence[str]) -> bool:
     return not _DENIALS.isdisjoint(tokens)
 
 
-def says_old(words: Words, start: int, end: int, *, loosely: bool) -> bool:
+def says_old(words: AnswerWords, start: int, end: int, *, loosely: bool) -> bool:
     """Whether the words from `start` to `end` are given as something of the past, or denied.
 
     Args:
@@ -87,7 +173,7 @@ def says_old(words: Words, start: int, end: int, *, loosely: bool) -> bool:
     return loosely and not _PERHAPS_OLD.isdisjoint(before)
 
 
-def _before(words: Words, start: int) -> Iterator[str]:
+def _before(words: AnswerWords, start: int) -> Iterator[str]:
     """The clause's words just before, nearest first, as far as nothing says `now`."""
     clause = words.clauses[start]
     for i in range(start - 1, max(-1, start - 7), -1):
@@ -96,7 +182,7 @@ def _before(words: Words, start: int) -> Iterator[str]:
         yield words.tokens[i]
 
 
-def _after(words: Words, end: int) -> Iterator[str]:
+def _after(words: AnswerWords, end: int) -> Iterator[str]:
     clause = words.clauses[end - 1]
     for i in range(end, min(len(words.tokens), end + 5)):
         if words.clauses[i] != clause or words.tokens[i] in _CURRENT:
@@ -113,7 +199,7 @@ def _used_to(before: Sequence[str]) -> bool:
     return any(word == "to" and before[i + 1 : i + 2] == ["used"] for i, word in enumerate(before))
 
 
-def _denied(words: Words) -> Iterator[int]:
+def _denied(words: AnswerWords) -> Iterator[int]:
     for place, token in enumerate(words.tokens):
         if _opens(words, place):
             yield from _reach(words, place)
@@ -121,7 +207,7 @@ def _denied(words: Words) -> Iterator[int]:
             yield from _back(words, place)
 
 
-def _opens(words: Words, place: int) -> bool:
+def _opens(words: AnswerWords, place: int) -> bool:
     token = words.tokens[place]
     following = words.tokens[place + 1 : place + 2]
     if token in _COMPARED:
@@ -131,7 +217,7 @@ def _opens(words: Words, place: int) -> bool:
     return token in NEGATORS and following not in {("only",), ("just",)}
 
 
-def _is_reply(words: Words, place: int) -> bool:
+def _is_reply(words: AnswerWords, place: int) -> bool:
     clause = words.clauses[place]
     if place and words.clauses[place - 1] == clause:
         return False
@@ -139,7 +225,7 @@ def _is_reply(words: Words, place: int) -> bool:
     return not following or words.clauses[place + 1] != clause or following[0] in _PRONOUNS
 
 
-def _reach(words: Words, place: int) -> Iterator[int]:
+def _reach(words: AnswerWords, place: int) -> Iterator[int]:
     clause = words.clauses[place]
     for i in range(place + 1, min(len(words.tokens), place + 1 + _REACH)):
         if words.clauses[i] != clause or words.tokens[i] in _ENDS:
@@ -147,7 +233,7 @@ def _reach(words: Words, place: int) -> Iterator[int]:
         yield i
 
 
-def _denies_back(words: Words, place: int) -> bool:
+def _denies_back(words: AnswerWords, place: int) -> bool:
     first, second = (*words.tokens[place + 1 : place + 3], "", "")[:2]
     return (
         first in _WRONG
@@ -156,7 +242,7 @@ def _denies_back(words: Words, place: int) -> bool:
     )
 
 
-def _back(words: Words, place: int) -> Iterator[int]:
+def _back(words: AnswerWords, place: int) -> Iterator[int]:
     clause = words.clauses[place]
     for i in range(place - 1, max(-1, place - 1 - _REACH), -1):
         if words.clauses[i] != clause or words.tokens[i] in _ENDS:

@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memsim.frozen import quickly_made
-from memsim.scoring.answers import AnswerScore, judge_answer
-from memsim.scoring.context import answer_in_context
+from memsim.fast_dataclass import fast_init
+from memsim.scoring.answer_score import AnswerScore, judge_answer
+from memsim.scoring.context_scores import Leak, answer_in_context, leaks
 from memsim.scoring.evidence import Ranks, evidence_scores, rank_scores, ranks
-from memsim.scoring.leaks import Leak, leaks
-from memsim.scoring.outcomes import PASSED, UNMEASURED, Outcome
-from memsim.scoring.whereabouts import reason_of, whereabouts
+from memsim.scoring.outcomes import PASSED, UNMEASURED, Outcome, reason_of, whereabouts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memsim.scoring.whereabouts import Reason, Whereabouts
+    from memsim.scoring.outcomes import Reason, Whereabouts
     from memsim.trace import ProbeTrace
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeScore:
     """What one probe was worth.

@@ -19,7 +19,7 @@ _BY_SECTION = {section: f"context_{section}" for section in SECTIONS if section 
 _BY_PHASE = {phase: (f"calls_{phase}", f"tokens_{phase}") for phase in PHASES}
 
 
-class Usage:
+class UsageSum:
     """Usage of the turns and probes added so far, from their lines in the run's files.
 
     Means and sums are of the contexts of the turns; where none was sent in a turn, as in a recorded
@@ -184,7 +184,7 @@ class _Calls:
 
 def usage(turns: Iterable[Line], probes: Sequence[Line]) -> dict[str, Measure]:
     """Every metric of `metrics.USAGE`, from the lines of the run's files."""
-    used = Usage()
+    used = UsageSum()
     for line in turns:
         used.add_turn(line)
     for line in probes:

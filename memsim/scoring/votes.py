@@ -62,7 +62,7 @@ def votes_in(words: Iterable[str]) -> tuple[bool | None, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class JudgeAgreement:
     """How often two say the same of the same answers.
 
     Attributes:
@@ -77,14 +77,14 @@ class Agreement:
     kappa: float | None = None
 
 
-def agreement(pairs: Sequence[tuple[bool, bool]]) -> Agreement:
+def agreement(pairs: Sequence[tuple[bool, bool]]) -> JudgeAgreement:
     """How far two agree, from what each said of every answer."""
     n = len(pairs)
     if not n:
-        return Agreement(n=0)
+        return JudgeAgreement(n=0)
     raw = sum(one == other for one, other in pairs) / n
     ones, others = sum(one for one, _ in pairs), sum(other for _, other in pairs)
     if not (0 < ones < n and 0 < others < n):
-        return Agreement(n=n, raw=raw)
+        return JudgeAgreement(n=n, raw=raw)
     chance = (ones * others + (n - ones) * (n - others)) / n**2
-    return Agreement(n=n, raw=raw, kappa=(raw - chance) / (1 - chance))
+    return JudgeAgreement(n=n, raw=raw, kappa=(raw - chance) / (1 - chance))

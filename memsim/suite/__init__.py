@@ -10,22 +10,33 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
-    from memsim.suite.expect import Bound, ExpectFailure, check_expectations, parse_bound
-    from memsim.suite.finding import Selection, find_scenarios, select_scenarios
-    from memsim.suite.planning import CONTROLS, Plan, plan, resolve_strategies
+    from memsim.suite.case_plan import (
+        CONTROLS,
+        CasePlan,
+        parse_expression,
+        plan,
+        resolve_strategies,
+    )
+    from memsim.suite.cases import (
+        CaseOutcome,
+        CaseResult,
+        CaseSpec,
+        ExpectFailure,
+        MetricBound,
+        check_expectations,
+        parse_bound,
+    )
     from memsim.suite.play import run_case
-    from memsim.suite.scenarios import ScenarioRef
-    from memsim.suite.select import parse_expression
+    from memsim.suite.scenarios import ScenarioRef, Selection, find_scenarios, select_scenarios
 
 __all__ = [
     "CONTROLS",
-    "Bound",
     "CaseOutcome",
+    "CasePlan",
     "CaseResult",
     "CaseSpec",
     "ExpectFailure",
-    "Plan",
+    "MetricBound",
     "ScenarioRef",
     "Selection",
     "check_expectations",
@@ -39,13 +50,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "cases": ("CaseOutcome", "CaseResult", "CaseSpec"),
-    "expect": ("Bound", "ExpectFailure", "check_expectations", "parse_bound"),
-    "planning": ("CONTROLS", "Plan", "plan", "resolve_strategies"),
+    "case_plan": ("CONTROLS", "CasePlan", "parse_expression", "plan", "resolve_strategies"),
+    "cases": (
+        "CaseOutcome",
+        "CaseResult",
+        "CaseSpec",
+        "ExpectFailure",
+        "MetricBound",
+        "check_expectations",
+        "parse_bound",
+    ),
     "play": ("run_case",),
-    "finding": ("Selection", "find_scenarios", "select_scenarios"),
-    "scenarios": ("ScenarioRef",),
-    "select": ("parse_expression",),
+    "scenarios": ("ScenarioRef", "Selection", "find_scenarios", "select_scenarios"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -2,16 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from memsim.config import show_budget
 from memsim.discovery import StrategyRef
-from memsim.frozen import quickly_made
-from memsim.models.access import NO_ACCESS, NOTHING, Access, Spent
-from memsim.suite.expect import Bound, ExpectFailure
+from memsim.errors import ConfigError, nearest
+from memsim.fast_dataclass import fast_init
+from memsim.models.model_access import NO_ACCESS, NO_SPENDING, ModelAccess, Spending
+from memsim.scoring.metrics import Metric
 from memsim.suite.scenarios import ScenarioRef
+
+# Bounds on a case's metrics: a scenario's `expect:`, `[tool.memsim.expect]`, `--fail-under`.
+
+
+_BOUND = re.compile(r"^\s*(>=|<=|==|>|<)?\s*(\S+)\s*$")
+_SIGNS: Mapping[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricBound:
+    """What a metric must be.
+
+    Attributes:
+        sign: `>=`, `<=`, `==`, `>` or `<`.
+        place: where it was said, such as `support.yaml:41`.
+    """
+
+    metric: str
+    sign: str
+    value: float
+    place: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.value:g}"
+
+    def holds(self, value: float) -> bool:
+        """Whether a measured value keeps the bound."""
+        return _SIGNS[self.sign](value, self.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectFailure:
+    """A bound that was not kept.
+
+    Attributes:
+        value: what was measured; None when the metric could not be.
+        place: where the bound was said.
+    """
+
+    metric: str
+    bound: str
+    value: float | None
+    place: str = ""
+
+
+def parse_bound(
+    metric: str,
+    text: str,
+    known: Mapping[str, Metric],
+    *,
+    path: str | None = None,
+    line: int | None = None,
+) -> MetricBound:
+    """A bound such as `>= 0.80`; a bare number is the least, or the most where lower is better.
+
+    Args:
+        metric: which metric.
+        text: the bound.
+        known: every metric there is.
+        path: the file that says it.
+        line: its line there.
+
+    Raises:
+        ConfigError: there is no such metric, or the text is not a bound.
+    """
+    names = sorted(known)
+    if metric not in names:
+        message = f"there is no metric {metric!r}"
+        raise ConfigError(message, path=path, line=line, hint=nearest(metric, names))
+    found = _BOUND.match(text)
+    value = _finite(found[2]) if found else None
+    if found is None or value is None:
+        message = f"{metric}: a bound is written like '>= 0.8' or '<= 4096', not {text!r}"
+        raise ConfigError(message, path=path, line=line)
+    place = f"{path}:{line}" if path and line else path or ""
+    bare = "<=" if known[metric].better == "lower" else ">="
+    return MetricBound(metric=metric, sign=found[1] or bare, value=value, place=place)
+
+
+def _finite(text: str) -> float | None:
+    if "_" in text:
+        return None
+    percent = text.endswith("%")
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        return None
+    if not math.isfinite(number):
+        return None
+    return number / 100 if percent else number
+
+
+def check_expectations(
+    metrics: Mapping[str, float | None], expect: Iterable[MetricBound]
+) -> tuple[ExpectFailure, ...]:
+    """The bounds that a case does not keep.
+
+    A metric that was not measured keeps no bound: its failure has the value None.
+    """
+    failures = []
+    for bound in expect:
+        value = metrics.get(bound.metric)
+        if value is None or not bound.holds(value):
+            failures.append(
+                ExpectFailure(metric=bound.metric, bound=str(bound), value=value, place=bound.place)
+            )
+    return tuple(failures)
+
 
 State = Literal["scored", "error", "lost", "invalid"]
 """`scored`: played to its end. `error`: the strategy or model failed. `lost`: its process died.
@@ -22,7 +140,7 @@ UNTRIED = "it was not tried on known answers"
 """Why no case believes a judge, as long as nobody says otherwise."""
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseSpec:
     """A scenario, a strategy, a budget and a repeat: everything a worker needs to play it.
@@ -44,11 +162,11 @@ class CaseSpec:
     model: str = "offline"
     embedder: str = "wordllama"
     tokenizer: str = "o200k_base"
-    bounds: tuple[Bound, ...] = ()
+    bounds: tuple[MetricBound, ...] = ()
     turns: int = 0
     probes: int = 0
     timeout: float = 0
-    access: Access = NO_ACCESS
+    access: ModelAccess = NO_ACCESS
     judge: str = ""
     unfit: str = UNTRIED
 
@@ -68,7 +186,7 @@ class CaseSpec:
         return f"{self.id}#{self.repeat}" if self.repeat else self.id
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
     """What came of a case, as `cases.jsonl` keeps it.
@@ -110,7 +228,7 @@ class CaseResult:
         return f"{self.id}#{self.repeat}" if self.repeat else self.id
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOutcome:
     """A case's result with its records, encoded.
@@ -126,7 +244,7 @@ class CaseOutcome:
     result: CaseResult
     turn_lines: bytes = b""
     probe_lines: bytes = b""
-    spent: Spent = NOTHING
+    spent: Spending = NO_SPENDING
     unpaid: str = ""
     context_lines: bytes = b""
 

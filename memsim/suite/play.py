@@ -30,11 +30,9 @@ from memsim.scoring import (
     summarise,
     turn_record,
 )
-from memsim.suite.asking import asking, embedder_of, failed
-from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
-from memsim.suite.expect import ExpectFailure, check_expectations
-from memsim.suite.judging import judged
-from memsim.suite.limit import time_limit
+from memsim.suite.case_models import embedder_of, failed_outcome, play_with_models, time_limit
+from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, ExpectFailure, check_expectations
+from memsim.suite.judgement import judge_case
 from memsim.suite.scenarios import LEAKAGE
 from memsim.tokens import TokenCounter, load_tokenizer
 from memsim.trace import json_line
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from memsim.models import Model
     from memsim.scenario.script import Scenario
     from memsim.strategy import Environment, Strategy
-    from memsim.suite.judging import Judge, Judgement
+    from memsim.suite.judgement import Judge, Judgement
     from memsim.trace import Trace
 
 MakeStrategy = Callable[["Environment"], "Strategy"]
@@ -66,7 +64,7 @@ def run_case(spec: CaseSpec) -> CaseOutcome:
 
 def _play_channel(spec: CaseSpec) -> CaseOutcome:
     from memsim.leakage.world import Setting
-    from memsim.suite.leaking import attack
+    from memsim.suite.leakage_case import attack
 
     def play(model: Model, _judge: Judge | None) -> CaseOutcome:
         # What a strategy prints must not end up among the results.
@@ -84,7 +82,7 @@ def _play_channel(spec: CaseSpec) -> CaseOutcome:
             )
             return attack(spec, setting)
 
-    return asking(spec, _counter(spec.tokenizer), play)
+    return play_with_models(spec, _counter(spec.tokenizer), play)
 
 
 def make_strategy(ref: StrategyRef, env: Environment) -> Strategy:
@@ -116,9 +114,9 @@ def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> Cas
         with redirect_stdout(sys.stderr), _PrivateFolder() as folder:
             trace = _replay(scenario, remembering, spec, model, folder)
         control = (seen[0].control if seen else None) or spec.strategy.control
-        return _scored(spec, trace, judged(spec, scenario, trace, judge), control, began)
+        return _scored(spec, trace, judge_case(spec, scenario, trace, judge), control, began)
 
-    return asking(spec, _counter(spec.tokenizer), play)
+    return play_with_models(spec, _counter(spec.tokenizer), play)
 
 
 def _replay(
@@ -183,7 +181,7 @@ def _scored(
         turn_lines, probe_lines = _lines(turns), _lines(probes)
         context_lines = _context_lines(spec, trace)
     except (TypeError, ValueError) as error:
-        return failed(spec, f"the strategy logged what JSON cannot hold: {error}")
+        return failed_outcome(spec, f"the strategy logged what JSON cannot hold: {error}")
     result = CaseResult(
         id=case,
         scenario=spec.scenario.name,

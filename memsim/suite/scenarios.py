@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Collection, Mapping, Sequence
+import posixpath
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memsim.discovery import Project, builtin_folder
 from memsim.errors import RefError, ScenarioError, nearest
-from memsim.frozen import quickly_made
+from memsim.fast_dataclass import fast_init
+from memsim.scenario.files import one_line
 
 if TYPE_CHECKING:
     from memsim.scenario.script import Scenario
 
 
-@quickly_made
+# Keeps Python's search for garbage from taking a tenth of a run of small cases.
+
+
+_YOUNG = 50_000
+"""New objects between two searches: some megabytes, where Python's own 700 suit a small heap."""
+
+
+@contextmanager
+def rare_garbage_collection() -> Iterator[None]:
+    """Searches new objects only now and then, and those that are there already not at all.
+
+    What a run plays lives as long as the run: thousands of scenarios need not be looked through for
+    each handful of cases. What becomes garbage meanwhile is found as ever.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_YOUNG, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+@fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioRef:
     """A scenario's printable handle; refs cross process borders, scenarios do not.
@@ -129,7 +159,7 @@ def scenarios_in_dataset(
     from memsim.scenario.datasets import load_dataset
 
     if name == LEAKAGE:
-        from memsim.suite.leaking import leak_scenarios
+        from memsim.leakage.playing import leak_scenarios
 
         return {s.name: s for s in leak_scenarios(path, dict(options))}
     return {s.name: s for s in load_dataset(name, path, dict(options))}
@@ -140,3 +170,223 @@ def dataset_names() -> Collection[str]:
     from memsim.scenario.datasets import DATASETS
 
     return (*DATASETS, LEAKAGE)
+
+
+# Which scenarios a run plays: from selectors to refs.
+
+
+_BUILTIN = "builtin/"
+SUFFIXES = (".yaml", ".yml")
+_CASE = re.compile(
+    r"^(?P<source>.*?)::(?P<name>[^\[\]]*?)(?:\[(?P<case>.*)\](?:#\d+)?)?(?:::(?P<probe>.*))?$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What selectors mean.
+
+    Attributes:
+        scenarios: in order, each once.
+        cases: brackets that a selector gave, such as `sliding_window@4k`, by scenario; scenarios
+            without one are played in full.
+    """
+
+    scenarios: tuple[ScenarioRef, ...] = ()
+    cases: Mapping[ScenarioRef, frozenset[str]] = field(default_factory=dict)
+
+
+def find_scenarios(
+    selectors: Sequence[str],
+    project: Project,
+    *,
+    data: Path | None = None,
+    options: Mapping[str, str] | None = None,
+) -> tuple[ScenarioRef, ...]:
+    """The scenarios that selectors mean, in order, each once.
+
+    None given means the project's folder `scenarios`, or memsim's own where there is none.
+
+    Args:
+        selectors: as the module describes.
+        project: what paths and names are looked up in.
+        data: the file or folder of a dataset's data.
+        options: the dataset's options.
+
+    Raises:
+        RefError: a selector means nothing.
+        ScenarioError: a file is wrong.
+    """
+    return select_scenarios(selectors, project, data=data, options=options).scenarios
+
+
+def select_scenarios(
+    selectors: Sequence[str],
+    project: Project,
+    *,
+    data: Path | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Selection:
+    """As `find_scenarios`, with the cases that selectors name.
+
+    Raises:
+        RefError: a selector means nothing.
+        ScenarioError: a file is wrong.
+    """
+    finder = _Finder(project, data, tuple(sorted((options or {}).items())))
+    cases: dict[ScenarioRef, set[str]] = {}
+    for selector in selectors or [_home(project)]:
+        found, case = finder.find(selector)
+        for ref in found:
+            known = cases.setdefault(ref, set() if case else {""})
+            known.add(case)
+    narrowed = {ref: frozenset(c) for ref, c in cases.items() if "" not in c}
+    return Selection(scenarios=tuple(cases), cases=narrowed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    project: Project
+    data: Path | None
+    options: tuple[tuple[str, str], ...]
+
+    def find(self, selector: str) -> tuple[tuple[ScenarioRef, ...], str]:
+        """The scenarios and, for a case's id, its bracket."""
+        split = _CASE.match(selector)
+        if split is None:
+            return tuple(self._sources(selector)), ""
+        source, name = split["source"], split["name"]
+        inside = tuple(self._sources(source))
+        found = tuple(ref for ref in inside if ref.name == name) if name else inside
+        if not found:
+            hint = nearest(name, (ref.name for ref in inside))
+            raise RefError(f"{source} holds no scenario {name!r}", hint=hint)
+        return found, split["case"] or ""
+
+    def _sources(self, selector: str) -> Iterator[ScenarioRef]:
+        if path := self._path(selector):
+            yield from self._in_path(path)
+        elif selector in dataset_names():
+            yield from self._in_dataset(selector)
+        elif any(mark in selector for mark in "*?["):
+            yield from self._in_glob(selector)
+        else:
+            yield from self._named(selector)
+
+    def _path(self, selector: str) -> Path | None:
+        if not selector.strip() or "\0" in selector:
+            raise RefError(f"{selector!r} is not a scenario")
+        for folder in (self.project.here, self.project.base):
+            if (path := folder / selector).exists():
+                return path
+        if selector.startswith(_BUILTIN):
+            path = builtin_folder("scenarios") / selector.removeprefix(_BUILTIN)
+            return path if path.exists() else None
+        return None
+
+    def _in_dataset(self, name: str) -> Iterator[ScenarioRef]:
+        place = self._data_of(name)
+        options = tuple(o for o in self.options if (o[0] in OF_LEAKAGE) == (name == LEAKAGE))
+        try:
+            inside = scenarios_in_dataset(name, place, options)
+        except ScenarioError as error:
+            raise self._as_shown(error) from None
+        for scenario in inside.values():
+            yield ScenarioRef(
+                source=name,
+                name=one_line(scenario.name),
+                dataset=name,
+                options=options,
+                place=place,
+            )
+
+    def _data_of(self, name: str) -> Path:
+        if name == LEAKAGE:
+            from memsim.leakage.playing import own_folder
+
+            return own_folder(self.project).resolve()
+        if self.data is None:
+            raise RefError(f"{name} is a dataset: say where its data is with --data PATH")
+        return self.data.resolve()
+
+    def _in_path(self, path: Path) -> Iterator[ScenarioRef]:
+        if not path.is_dir():
+            yield from self._in_file(path)
+            return
+        found = self._in_folder(path)
+        if not found:
+            raise RefError("holds no scenario files (*.yaml)", path=self.project.show(path))
+        yield from found
+
+    def _in_folder(self, folder: Path) -> list[ScenarioRef]:
+        try:
+            with rare_garbage_collection():
+                scenarios = load_path(folder)
+        except ScenarioError as error:
+            raise self._as_shown(error) from None
+        shown, real = self.project.show(folder), str(folder.resolve())
+        refs = []
+        for scenario in scenarios:
+            inside = _inside(scenario.path, folder)
+            place = Path(real + os.sep + inside)
+            remember(place, [scenario])
+            source = one_line(posixpath.normpath(f"{shown}/{inside.replace(os.sep, '/')}"))
+            refs.append(ScenarioRef(source=source, name=scenario.name, place=place))
+        return refs
+
+    def _as_shown(self, error: ScenarioError) -> ScenarioError:
+        return shown_as(error, self.project.show(Path(error.path)) if error.path else "")
+
+    def _in_file(self, path: Path) -> Iterator[ScenarioRef]:
+        source, place = one_line(self.project.show(path)), path.resolve()
+        for name in scenarios_in_file(place, source):
+            yield ScenarioRef(source=source, name=name, place=place)
+
+    def _in_glob(self, pattern: str) -> Iterator[ScenarioRef]:
+        try:
+            files = [p for p in sorted(self.project.here.glob(pattern)) if p.suffix in SUFFIXES]
+        except (ValueError, NotImplementedError):
+            files = []
+        if not files:
+            raise RefError(f"no scenario file matches {pattern!r}")
+        for file in files:
+            yield from self._in_file(file)
+
+    def _named(self, name: str) -> Iterator[ScenarioRef]:
+        known: dict[str, ScenarioRef] = {}
+        for ref in self._everywhere():
+            if ref.name == name:
+                yield ref
+                return
+            known.setdefault(ref.name, ref)
+        if name.endswith(SUFFIXES) or "/" in name:
+            near = nearest(Path(name).name, _neighbours(self.project.here / name))
+            hint = (Path(name).parent / near).as_posix() if near else None
+            raise RefError(f"there is no file {name!r}", hint=hint)
+        raise RefError(
+            f"no scenario is called {name!r}", hint=nearest(name, [*known, *dataset_names()])
+        )
+
+    def _everywhere(self) -> Iterator[ScenarioRef]:
+        folders = dict.fromkeys(folder.resolve() for folder in _homes(self.project))
+        for folder in folders:
+            yield from self._in_folder(folder)
+
+
+def _inside(path: Path | str, folder: Path) -> str:
+    text, above = str(path), f"{folder}{os.sep}"
+    return text[len(above) :] if text.startswith(above) else str(Path(path).relative_to(folder))
+
+
+def _home(project: Project) -> str:
+    own = project.root / "scenarios" if project.root else None
+    return str(own if own and own.is_dir() else builtin_folder("scenarios"))
+
+
+def _homes(project: Project) -> Iterable[Path]:
+    own = [project.root / "scenarios"] if project.root else []
+    return [folder for folder in (*own, builtin_folder("scenarios")) if folder.is_dir()]
+
+
+def _neighbours(path: Path) -> Iterable[str]:
+    return [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []

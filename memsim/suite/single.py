@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from memsim.config import load_settings, parse_budget
 from memsim.discovery import StrategyRef, find_project, reload_changed, resolve, try_parameters
-from memsim.discovery.refs import snake_case
+from memsim.discovery.strategy_ref import snake_case
 from memsim.errors import RefError, Unmeasurable
-from memsim.models.refs import read_judge
+from memsim.models.model_ref import read_judge
 from memsim.scenario.script import Scenario
-from memsim.suite.asking import access_of
+from memsim.suite.case_models import access_of
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, State
-from memsim.suite.finding import find_scenarios
-from memsim.suite.judging import believed, calibrate
+from memsim.suite.judgement import calibrate, with_calibration
 from memsim.suite.play import MakeStrategy, make_strategy, play_scenario
-from memsim.suite.scenarios import ScenarioRef
+from memsim.suite.scenarios import ScenarioRef, find_scenarios
 from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ def _tried(spec: CaseSpec, scenario: Scenario) -> tuple[CaseSpec, Mapping[str, o
     trial = calibrate([spec], counter, scenario)
     if trial is None:
         return spec, {}
-    return believed([spec], trial.trial.unfit)[0], trial.record()
+    return with_calibration([spec], trial.trial.unfit)[0], trial.record()
 
 
 def _command(spec: CaseSpec) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memsim.errors import ModelError
 from memsim.models import Reply
-from memsim.models.offline import OfflineModel
+from memsim.models.offline.model import OfflineModel
 
 if TYPE_CHECKING:
     from memsim.clock import Clock

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from memsim.discovery import StrategyRef, load_strategy, prepare, resolve
-from memsim.discovery.refs import snake_case
+from memsim.discovery.strategy_ref import snake_case
 from memsim.errors import MemsimError, NothingCollected
-from memsim.suite.select import parse_expression
+from memsim.suite.case_plan import parse_expression
 from memsim.testing.cases import AnyCase, Case
 from memsim.testing.claims import claims_of
 from memsim.testing.coverage import Coverage, Covered

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from memsim.clock import Clock
 from memsim.context import Context, ContextBuilder
 from memsim.errors import BudgetUnsatisfiable, MemsimError, StrategyError
-from memsim.models.embedding import load_embedder
+from memsim.models.registry import load_embedder
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
 from memsim.testing.behaviours import BehavingModel
 from memsim.testing.cases import Case, Elapse, Forgotten, Granted, Happening, Turn

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 
 from memsim.canary import Canary
-from memsim.canary.lookalikes import LOOKALIKES
+from memsim.canary.normalise import LOOKALIKES
 from tests.canary.encodings import WORDS
 
 ALPHABETS = {

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import pytest
 
-from memsim.canary import Choice, ask, mint, rank, weigh
+from memsim.canary import ChoiceResult, ask, mint, rank, weigh
 from memsim.canary.choice import at_least, exposure
-from memsim.canary.kinds import KINDS
+from memsim.canary.mint import KINDS
 
 CITY = mint(7, "clinic", "ana", "locker", kind="city")
 FIRST, SECOND = [value for value in CITY.choices if value != CITY.value][:2]
@@ -135,7 +135,7 @@ def test_three_of_four_are_a_leak(ranks: list[int], first: int, leak: bool) -> N
     """A guess seldom comes that far."""
     choice = weigh(ranks)
 
-    assert choice == Choice(ranks=tuple(ranks))
+    assert choice == ChoiceResult(ranks=tuple(ranks))
     assert (first, leak) == (choice.first, choice.leak)
     assert at_least(first) == choice.by_chance
 

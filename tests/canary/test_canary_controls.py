@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsim.canary import Matcher, is_control, mint, unplanted
-from memsim.canary.controls import NOWHERE
+from memsim.canary.mint import NOWHERE
 
 
 def test_two_hundred_controls_come_from_the_seed() -> None:

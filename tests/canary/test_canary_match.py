@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsim.canary import Canary, Hit, Matcher, mint, normalise, unplanted
-from memsim.canary.decode import View, views
-from memsim.canary.excerpt import AROUND, MARK
-from memsim.canary.kinds import KINDS
+from memsim.canary import Canary, CanaryHit, Matcher, mint, normalise, unplanted
+from memsim.canary.decode import DecodedText, views
+from memsim.canary.match import AROUND, MARK
+from memsim.canary.mint import KINDS
 from tests.canary import reference
 from tests.canary.encodings import CORPUS, ENCODINGS, MISSED, MORE, WRITTEN, Encoding, corpus
 
@@ -32,7 +32,7 @@ TIERS = {
 }
 
 
-def tiers(hits: tuple[Hit, ...]) -> dict[str, str]:
+def tiers(hits: tuple[CanaryHit, ...]) -> dict[str, str]:
     """The tier of each canary that was found, by id."""
     return {hit.canary: hit.tier for hit in hits}
 
@@ -102,7 +102,7 @@ def test_a_hit_tells_where() -> None:
     texts = ["Hello.", f"Ana says: {MINE.token}, keep it.", f"Again {MINE.token}"]
     (hit,) = MATCHER.find_in(texts)
 
-    assert hit == Hit(
+    assert hit == CanaryHit(
         canary=MINE.id,
         tier="T0",
         text=1,
@@ -241,7 +241,7 @@ def test_decoding_stops_when_all_are_found(monkeypatch: pytest.MonkeyPatch) -> N
     """What is in plain sight needs no second look."""
     seen: list[tuple[str, ...]] = []
 
-    def count(text: str) -> Iterator[View]:
+    def count(text: str) -> Iterator[DecodedText]:
         for view in views(text):
             seen.append(view.via)
             yield view

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.canary import Canary, fingerprint, mint
-from memsim.canary.kinds import KINDS
-from memsim.canary.mint import SYMBOLS, encode
+from memsim.canary.mint import KINDS, SYMBOLS, encode
 
 TEXT = st.text(st.characters(), max_size=12)
 MANY = [mint(7, "crowd", "ana", f"slot-{n}") for n in range(2000)]

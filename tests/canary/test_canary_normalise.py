@@ -12,8 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memsim.canary import normalise
-from memsim.canary.lookalikes import LOOKALIKES
-from memsim.canary.normalise import Normalised
+from memsim.canary.normalise import LOOKALIKES, Normalised
 from tests.canary.reference import read
 
 ANY_TEXT = st.text(st.characters())  # lone surrogates among them

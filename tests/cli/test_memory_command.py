@@ -16,7 +16,7 @@ from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.acl import Grant
 from memsim.memory.conversation import Conversation
 from memsim.message import Message, ToolResult, ToolUse, said
-from memsim.models.embedding import HashEmbedder
+from memsim.models.embedders import HashEmbedder
 
 Call = Callable[..., Result]
 NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)

@@ -30,8 +30,8 @@ from memsim.memory.workspace import Workspace
 from memsim.message import EPOCH, said
 from memsim.runs import list_runs, load_run, open_run
 from memsim.runs.run_folder import prepare_reports
+from memsim.suite.case_plan import CasePlan
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
-from memsim.suite.planning import Plan
 from memsim.suite.scenarios import ScenarioRef
 from memsim.testing.faults import Area
 
@@ -282,7 +282,7 @@ def baselines() -> Area[Path]:
 CASES = 4
 
 
-def plan() -> Plan:
+def plan() -> CasePlan:
     """A few cases."""
     made = tuple(
         CaseSpec(
@@ -292,7 +292,7 @@ def plan() -> Plan:
         )
         for n in range(CASES)
     )
-    return Plan(cases=made, settings=Settings(), fingerprints=("p",) * CASES, fingerprint="f")
+    return CasePlan(cases=made, settings=Settings(), fingerprints=("p",) * CASES, fingerprint="f")
 
 
 def outcome(spec: CaseSpec) -> CaseOutcome:

@@ -13,9 +13,9 @@ from typing import Final, get_args
 
 import pytest
 
+from memsim.atomic_files import write_whole
 from memsim.clock import Clock
 from memsim.errors import ExitCode, RunFolderError
-from memsim.files import write_whole
 from memsim.message import EPOCH
 from memsim.runs import list_runs, open_run
 from memsim.strategy import Environment, Strategy

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from memsim.files import GRACE
+from memsim.atomic_files import GRACE
 from memsim.gate.baseline_file import write_baseline
 from memsim.gate.comparison import COMPARISON, Comparison, write_comparison
 from tests.faults.areas import EMPTY

@@ -12,12 +12,11 @@ import pytest
 from memsim.memory import open_memory
 from memsim.memory.acl import Where
 from memsim.message import EPOCH, said
-from memsim.models.embedding import CachedEmbedder, HashEmbedder
-from memsim.models.live import Answer, Call
-from memsim.models.live.failing import Outage
+from memsim.models.embedders import CachedEmbedder, HashEmbedder
+from memsim.models.live import Call, Outage, ProviderAnswer
 from memsim.models.live.model import LiveModel
-from memsim.models.live.retrying import Patience, Retrying
-from memsim.models.refs import LiveRef
+from memsim.models.live.retry import RetryClient, RetryPolicy
+from memsim.models.model_ref import LiveRef
 from memsim.testing import Case, Turn, World
 from memsim.testing.checking import subject_of
 from memsim.testing.faults import Mode, Schedule, one_after_another
@@ -151,10 +150,10 @@ class Stub:
     def __init__(self) -> None:
         self.asked = 0
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ProviderAnswer:
         """An answer."""
         self.asked += 1
-        return Answer(text="The order number 1 is A-7.")
+        return ProviderAnswer(text="The order number 1 is A-7.")
 
 
 @pytest.mark.parametrize("mode", ["transient", "persistent"])
@@ -168,10 +167,10 @@ def test_a_provider_that_fails_is_asked_again_a_bounded_number_of_times(
 
     def attempt(schedule: Schedule) -> None:
         provider = FailingAsker(Stub(), schedule, after=600.0)
-        patience = Patience(attempts=3, longest=900.0)
+        patience = RetryPolicy(attempts=3, longest=900.0)
         model = LiveModel(
             LiveRef(model="openai/gpt-4o-mini"),
-            Retrying(provider, patience=patience, wait=waited.append),
+            RetryClient(provider, patience=patience, wait=waited.append),
         )
         world = World(subject(ref), case(120))
         world.model.complete = model.complete  # type: ignore[method-assign]

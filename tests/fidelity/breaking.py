@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import pytest
 
-from memsim.discovery.loading import load_strategy
+from memsim.discovery.loader import load_strategy
 from memsim.testing import Case, Turn, Violation, verify
 from memsim.testing.generators.talking import Kind, Said, written
 

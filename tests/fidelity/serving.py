@@ -10,7 +10,7 @@ import httpx
 import uvicorn
 
 from memsim.cli.serve import listening, present_time
-from memsim.models.embedding import HashEmbedder
+from memsim.models.embedders import HashEmbedder
 from memsim.service.app import Layers, create_app
 from memsim.systems.aegis.episodes import Episodes, InProcessEpisodes
 from memsim.systems.aegis.hashes import Hashes, InProcessHashes

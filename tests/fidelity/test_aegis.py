@@ -21,13 +21,13 @@ from click.testing import CliRunner
 from memsim import Environment, Event, Forget, Message, Query, said
 from memsim.cli import serve
 from memsim.clock import Clock
-from memsim.discovery.loading import prepare
+from memsim.discovery.loader import prepare
 from memsim.errors import ModelError, StateError, StoreError
 from memsim.message import Block, Role, Text, ToolResult, ToolUse
 from memsim.models import Reply, Request
-from memsim.models.embedding import HashEmbedder
-from memsim.models.offline import OfflineModel
-from memsim.models.refs import read_embedder
+from memsim.models.embedders import HashEmbedder
+from memsim.models.model_ref import read_embedder
+from memsim.models.offline.model import OfflineModel
 from memsim.strategy import Strategy
 from memsim.systems.aegis import pipeline as nodes
 from memsim.systems.aegis.episodes import (

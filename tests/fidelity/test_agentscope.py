@@ -12,14 +12,14 @@ import pytest
 
 from memsim import Environment, Event, Forget, Message, Query, said
 from memsim.clock import Clock
-from memsim.discovery.loading import prepare
+from memsim.discovery.loader import prepare
 from memsim.errors import ModelError, StateError, StrategyError
 from memsim.memory.compaction import MemoryBlobs
 from memsim.memory.compaction.blobs import stored
 from memsim.message import EPOCH, Text, ToolResult, ToolUse, composed
 from memsim.models import Model, Reply, Request
-from memsim.models.embedding import load_embedder
-from memsim.models.offline import OfflineModel
+from memsim.models.offline.model import OfflineModel
+from memsim.models.registry import load_embedder
 from memsim.systems.agentscope import session_file, tools
 from memsim.systems.agentscope.agents import ShortTermChoice, make_short_term
 from memsim.systems.agentscope.compression import documented_compression, packaged_compression

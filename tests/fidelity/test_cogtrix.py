@@ -17,8 +17,7 @@ from memsim.errors import ModelError, RefError, StateError
 from memsim.memory.compaction.outcome import Outcome
 from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.models import Embedder, Model, Reply, Request
-from memsim.models.embedding import load_embedder
-from memsim.models.loading import load_model
+from memsim.models.registry import load_embedder, load_model
 from memsim.strategy import Event, Forget, Query, Strategy
 from memsim.systems.cogtrix import history_file
 from memsim.systems.cogtrix.chat_session import CogtrixSession

@@ -16,14 +16,13 @@ from click.testing import CliRunner
 
 from memsim.cli.program import program
 from memsim.clock import Clock
-from memsim.discovery.loading import prepare
+from memsim.discovery.loader import prepare
 from memsim.errors import ModelError, RefError, StoreError
 from memsim.memory.stores.opening import addresses, name_of
 from memsim.memory.stores.postgres import PostgresStore
 from memsim.message import said
 from memsim.models import Embedder, Model, Reply, Request
-from memsim.models.embedding import load_embedder
-from memsim.models.loading import load_model
+from memsim.models.registry import load_embedder, load_model
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
 from memsim.systems.prx import upkeep
 from memsim.systems.prx.brain import Brain

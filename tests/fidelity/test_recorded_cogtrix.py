@@ -9,8 +9,7 @@ import pytest
 
 from memsim.memory.compaction.outcome import Outcome
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, composed, said
-from memsim.models.embedding import load_embedder
-from memsim.models.loading import load_model
+from memsim.models.registry import load_embedder, load_model
 from memsim.systems.cogtrix.chat_session import CogtrixSession
 from memsim.systems.cogtrix.code_mode import CodeState
 from memsim.systems.cogtrix.exchanges import exchanges, transcript

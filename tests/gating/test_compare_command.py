@@ -381,7 +381,7 @@ def test_a_copied_run_is_enough_and_no_model_is_loaded(
         "    except SystemExit as end:\n"
         "        loaded = {n for n in sys.modules if n.startswith(('memsim.models.', 'litellm',"
         " 'memsim.scenario', 'chromadb', 'wordllama', 'tiktoken'))}\n"
-        "        loaded -= {'memsim.models.lexicon', 'memsim.models.access'}\n"
+        "        loaded -= {'memsim.language.lexicon', 'memsim.models.model_access'}\n"
         "        print(line.split()[0], end.code, sorted(loaded), file=sys.stderr)\n"
     )
 

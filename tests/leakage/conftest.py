@@ -17,8 +17,7 @@ from memsim.leakage.lab import Lab
 from memsim.leakage.lines import performance_lines, score_lines
 from memsim.leakage.playing import Performance, play_channel
 from memsim.leakage.world import Setting
-from memsim.models.embedding import load_embedder
-from memsim.models.loading import load_model
+from memsim.models.registry import load_embedder, load_model
 from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:

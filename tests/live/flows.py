@@ -14,11 +14,11 @@ from pathlib import Path
 
 from benchmarks.local_model import MODEL
 from memsim.discovery import resolve
-from memsim.models.access import Access, Spent, added
-from memsim.models.cassette import Mode
+from memsim.models.cassette import RecordMode
+from memsim.models.model_access import ModelAccess, Spending, add_spending
 from memsim.suite import ScenarioRef, run_case
 from memsim.suite.cases import CaseOutcome, CaseSpec
-from memsim.suite.judging import calibrate
+from memsim.suite.judgement import calibrate
 from memsim.tokens import TokenCounter, load_tokenizer
 
 HERE = Path(__file__).parent
@@ -37,19 +37,19 @@ class Played:
     """
 
     records: bytes
-    spent: Spent
+    spent: Spending
     error: str = ""
 
 
-Flow = Callable[[Access], Played]
+Flow = Callable[[ModelAccess], Played]
 
 
-def _case(scenario: str, strategy: str, budget: int, access: Access) -> Played:
+def _case(scenario: str, strategy: str, budget: int, access: ModelAccess) -> Played:
     outcome = run_case(_spec(scenario, strategy, budget, access))
     return _played(outcome)
 
 
-def _spec(scenario: str, strategy: str, budget: int, access: Access) -> CaseSpec:
+def _spec(scenario: str, strategy: str, budget: int, access: ModelAccess) -> CaseSpec:
     file = f"{scenario}.yaml"
     return CaseSpec(
         scenario=ScenarioRef(source=file, name=scenario, place=HERE / file),
@@ -66,7 +66,7 @@ def _played(outcome: CaseOutcome) -> Played:
     return Played(records=records, spent=outcome.spent, error=outcome.result.error)
 
 
-def _judged(access: Access) -> Played:
+def _judged(access: ModelAccess) -> Played:
     """Tried on known answers, and asked about a case's own whatever came of that."""
     spec = replace(_spec("cat", "sliding_window", 600, access), judge=f"{MODEL},draws=1")
     trial = calibrate([spec], TokenCounter(load_tokenizer(spec.tokenizer)))
@@ -75,7 +75,7 @@ def _judged(access: Access) -> Played:
     told = json.dumps(trial.record(), sort_keys=True, ensure_ascii=False) + "\n"
     return Played(
         records=told.encode() + played.records,
-        spent=added(trial.spent, played.spent),
+        spent=add_spending(trial.spent, played.spent),
         error=played.error,
     )
 
@@ -89,14 +89,14 @@ FLOWS: Mapping[str, Flow] = {
 """Each asks the reader as well."""
 
 
-def access(folder: Path, mode: Mode) -> Access:
+def access(folder: Path, mode: RecordMode) -> ModelAccess:
     """Recordings in a folder.
 
     Args:
         folder: theirs.
         mode: whether they are made or replayed.
     """
-    return Access(mode=mode, folder=folder, shown=folder.name)
+    return ModelAccess(mode=mode, folder=folder, shown=folder.name)
 
 
 def replayed(flow: str, folder: Path = CASSETTES) -> Played:

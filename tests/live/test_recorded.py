@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from memsim.models.access import Spent
+from memsim.models.model_access import Spending
 from tests.live.flows import CASSETTES, FLOWS, kept, replayed
 
 AGAIN = (
@@ -30,7 +30,7 @@ def test_what_a_real_model_said_is_replayed_to_the_byte(flow: str) -> None:
     assert "" == played.error, AGAIN
     assert kept(flow).read_bytes() == played.records, AGAIN
     assert 0 < played.spent.replayed
-    assert Spent(replayed=played.spent.replayed) == played.spent
+    assert Spending(replayed=played.spent.replayed) == played.spent
 
 
 def test_every_task_was_asked_of_it() -> None:

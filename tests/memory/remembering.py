@@ -22,7 +22,7 @@ from memsim.memory.stores import PAGE
 from memsim.memory.stores.memory import InMemory
 from memsim.message import Message, Role, said
 from memsim.models import Embedder, Reply, Request
-from memsim.models.embedding import load_embedder
+from memsim.models.registry import load_embedder
 from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memsim.atomic_files import holder, locked
 from memsim.errors import StateError, StoreError
-from memsim.files import holder, locked
 from memsim.memory.canonical import canonical, parse
 from memsim.memory.snapshot import Format, Snapshot
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memsim.atomic_files import TEMPORARY
 from memsim.errors import StateError, StoreError
-from memsim.files import TEMPORARY
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED, MemoryBlobs, stored
 from memsim.memory.options import MemoryOptions
 from memsim.memory.saved import SavedMemory, open_memory
@@ -19,7 +19,7 @@ from memsim.memory.session import OFFLOADED, Session
 from memsim.memory.thinning import MOST, Thinning, size_of
 from memsim.memory.working import LIMIT, TTL
 from memsim.message import Message, ToolResult, ToolUse, said
-from memsim.models.loading import load_model
+from memsim.models.registry import load_model
 from tests.memory.remembering import COUNTER, Remembering
 
 if TYPE_CHECKING:

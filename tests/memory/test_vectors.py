@@ -21,7 +21,7 @@ from memsim.memory.retrieval import Hit, chroma
 from memsim.memory.retrieval.chroma import ChromaStore
 from memsim.memory.retrieval.nearest import MemoryStore
 from memsim.memory.retrieval.vectors import BATCH, VectorIndex, VectorStore
-from memsim.models.embedding import HashEmbedder
+from memsim.models.embedders import HashEmbedder
 
 if TYPE_CHECKING:
     from memsim.models import Vectors
@@ -239,7 +239,7 @@ SCRIPT = """
 import hashlib, sys
 from memsim.memory.retrieval.chroma import ChromaStore
 from memsim.memory.retrieval.vectors import VectorIndex
-from memsim.models.embedding import HashEmbedder
+from memsim.models.embedders import HashEmbedder
 store = ChromaStore() if sys.argv[1] == "chroma" else None
 index = VectorIndex(lambda: HashEmbedder(64), store)
 words = "kayak red river tent lamp oslo bread piano moss cloud".split()

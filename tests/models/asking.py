@@ -15,11 +15,11 @@ from memsim.discovery import resolve
 from memsim.errors import ModelError
 from memsim.message import EPOCH, said
 from memsim.models import Request
-from memsim.models.access import Access
-from memsim.models.cassette import Mode
-from memsim.models.cassette.keys import key_of
-from memsim.models.live import Answer, Call
-from memsim.models.refs import LiveRef
+from memsim.models.cassette import RecordMode
+from memsim.models.cassette.call_recorder import key_of
+from memsim.models.live import Call, ProviderAnswer
+from memsim.models.model_access import ModelAccess
+from memsim.models.model_ref import LiveRef
 from memsim.suite import ScenarioRef, run_case
 from memsim.suite.cases import CaseOutcome, CaseSpec
 
@@ -42,12 +42,12 @@ class Stub:
         answer: the answer, or the error, to the n-th call.
     """
 
-    answer: Callable[[Call, int], Answer | ModelError] = lambda call, number: Answer(
-        text=SAID, input=100, output=10, cost=0.001
+    answer: Callable[[Call, int], ProviderAnswer | ModelError] = lambda call, number: (
+        ProviderAnswer(text=SAID, input=100, output=10, cost=0.001)
     )
     asked: list[Call] = field(default_factory=list)
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ProviderAnswer:
         """What it was told to answer."""
         self.asked.append(call)
         found = self.answer(call, len(self.asked) - 1)
@@ -75,7 +75,7 @@ probes:
 """
 
 
-def kitchen(folder: Path, mode: Mode, repeat: int = 0, **access: Any) -> CaseSpec:  # noqa: ANN401 - as Access takes them
+def kitchen(folder: Path, mode: RecordMode, repeat: int = 0, **access: Any) -> CaseSpec:  # noqa: ANN401 - as Access takes them
     """A case of two questions and a few summaries, over recordings in a folder."""
     path = folder / "kitchen.yaml"
     if not path.exists():
@@ -88,32 +88,32 @@ def kitchen(folder: Path, mode: Mode, repeat: int = 0, **access: Any) -> CaseSpe
         model=REF.shown,
         turns=6,
         probes=2,
-        access=Access(mode=mode, folder=folder / "cassettes", shown="cassettes", **access),
+        access=ModelAccess(mode=mode, folder=folder / "cassettes", shown="cassettes", **access),
     )
 
 
-def told(call: Call, _number: int) -> Answer:
+def told(call: Call, _number: int) -> ProviderAnswer:
     """An answer that depends on the call alone."""
     text = (
         f"The user spoke of {key_of(call)[:4]}." if call.task == "summarise" else "In a cupboard."
     )
-    return Answer(text=text, input=100, output=10, cost=0.000021)
+    return ProviderAnswer(text=text, input=100, output=10, cost=0.000021)
 
 
 def play_stubbed(spec: CaseSpec, stub: Stub | None = None) -> CaseOutcome:
     """Play a case with nobody real to ask; for processes as well."""
     asked = stub or Stub(told)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("memsim.models.opening._provider", lambda _ref: asked)
+        patch.setattr("memsim.models.registry._provider", lambda _ref: asked)
         return run_case(spec)
 
 
 def play_and_die(
-    spec: CaseSpec, answer: Callable[[Call, int], Answer] = told, at: int = 2
+    spec: CaseSpec, answer: Callable[[Call, int], ProviderAnswer] = told, at: int = 2
 ) -> CaseOutcome:
     """Play a case, and be killed at the third call, or at another."""
 
-    def die(call: Call, number: int) -> Answer:
+    def die(call: Call, number: int) -> ProviderAnswer:
         if number == at:
             os.kill(os.getpid(), signal.SIGKILL)
         return answer(call, number)

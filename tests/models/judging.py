@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memsim.models import Request
-from memsim.models.cassette.keys import key_of
-from memsim.models.judge import judge, write_verdict
-from memsim.models.live import Answer, Call
-from memsim.models.live.prompts import JUDGE
+from memsim.models.cassette.call_recorder import key_of
+from memsim.models.live import Call, ProviderAnswer
+from memsim.models.live.task_prompts import JUDGE
+from memsim.models.offline.judge import judge, write_verdict
 
 Judging = Callable[[Call], str]
 
@@ -64,9 +64,9 @@ class Bench:
     answer: str = "cupboard"
     asked: list[Call] = field(default_factory=list)
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ProviderAnswer:
         """The answer to a call; a judge is told that it is one."""
         self.asked.append(call)
         judging = call.messages[0].text == JUDGE
         text = self.judging(call) if judging else self.answer
-        return Answer(text=text, input=50, output=8, cost=0.00002)
+        return ProviderAnswer(text=text, input=50, output=8, cost=0.00002)

@@ -8,7 +8,7 @@ import pytest
 
 from memsim.message import Message, ToolResult, ToolUse, said
 from memsim.models import IDK, Reply, Request, ToolSpec
-from memsim.models.offline import OfflineModel
+from memsim.models.offline.model import OfflineModel
 from memsim.tokens import load_tokenizer
 
 STORE = ToolSpec(

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memsim.models.arguments import allowed
+from memsim.replay.tool_agent import arguments_allowed
 
 SCHEMA = {
     "type": "object",
@@ -50,7 +50,7 @@ SCHEMA = {
 )
 def test_a_schema_allows_what_it_says(given: str, fits: bool) -> None:
     """Types, bounds, choices, what is required and what is further."""
-    assert fits is allowed(given, json.dumps(SCHEMA))
+    assert fits is arguments_allowed(given, json.dumps(SCHEMA))
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,6 @@ def test_a_schema_allows_what_it_says(given: str, fits: bool) -> None:
 )
 def test_where_nothing_is_described_any_object_will_do(schema: str) -> None:
     """A strategy's own schema need not be one."""
-    assert allowed('{"anything": [1, {"a": null}]}', schema)
-    assert allowed("", schema)
-    assert not allowed("[]", schema)
+    assert arguments_allowed('{"anything": [1, {"a": null}]}', schema)
+    assert arguments_allowed("", schema)
+    assert not arguments_allowed("[]", schema)

@@ -13,16 +13,14 @@ import pytest
 from memsim.errors import ContextOverflow, ModelError
 from memsim.message import ToolUse, said
 from memsim.models import Reply, Request, ToolSpec
-from memsim.models.cassette import CassetteError, Missed, Mode
-from memsim.models.cassette.journal import Journal
-from memsim.models.cassette.keys import key_of
-from memsim.models.cassette.lines import read_tape
-from memsim.models.cassette.recorder import Recorder
-from memsim.models.cassette.shelf import Shelf, tape_path
-from memsim.models.live import Answer, Call
-from memsim.models.live.failing import Transient
-from memsim.models.live.model import Account, LiveModel
-from memsim.models.live.prompts import compose
+from memsim.models.cassette import CassetteError, RecordMode, UnrecordedCall
+from memsim.models.cassette.call_recorder import CallRecorder, key_of
+from memsim.models.cassette.case_recordings import CaseRecordings, tape_path
+from memsim.models.cassette.tape import Journal, read_tape
+from memsim.models.live import Call, ProviderAnswer, TransientError
+from memsim.models.live.model import LiveModel
+from memsim.models.live.task_prompts import compose
+from memsim.models.model_access import CallAccount
 from tests.models.asking import QUESTION, REF, SAID, Stub
 
 KEY = "sk-" + "a1B2" * 12
@@ -35,15 +33,15 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "tape.jsonl"
         self.stub = Stub()
-        self.account = Account()
+        self.account = CallAccount()
 
-    def shelf(self, mode: Mode, repeat: int = 0) -> Shelf:
+    def shelf(self, mode: RecordMode, repeat: int = 0) -> CaseRecordings:
         """The file, opened in a mode."""
-        return Shelf(self.path, case="case", model=REF.shown, repeat=repeat, mode=mode)
+        return CaseRecordings(self.path, case="case", model=REF.shown, repeat=repeat, mode=mode)
 
     def ask(
         self,
-        mode: Mode,
+        mode: RecordMode,
         *requests: Request,
         repeat: int = 0,
         secrets: tuple[str, ...] = (),
@@ -51,7 +49,7 @@ class Desk:
     ) -> list[Reply]:
         """Ask in a mode, and close the file."""
         shelf = self.shelf(mode, repeat)
-        recorder = Recorder(
+        recorder = CallRecorder(
             shelf, lambda: self.stub, self.account, place="tape.jsonl", secrets=secrets
         )
         model = LiveModel(REF, recorder, self.account)
@@ -88,7 +86,7 @@ def test_what_was_recorded_is_replayed_without_asking(desk: Desk) -> None:
 def test_new_asks_only_for_what_is_missing(desk: Desk) -> None:
     """And leaves alone what is there."""
     desk.ask("new", QUESTION)
-    desk.stub.answer = lambda *_: Answer(text="Elsewhere.")
+    desk.stub.answer = lambda *_: ProviderAnswer(text="Elsewhere.")
 
     first, second = desk.ask("new", QUESTION, OTHER)
 
@@ -99,12 +97,12 @@ def test_new_asks_only_for_what_is_missing(desk: Desk) -> None:
 def test_rewrite_asks_for_everything_and_keeps_nothing_else(desk: Desk) -> None:
     """What no longer is asked for goes."""
     desk.ask("new", QUESTION, OTHER)
-    desk.stub.answer = lambda *_: Answer(text="Elsewhere.")
+    desk.stub.answer = lambda *_: ProviderAnswer(text="Elsewhere.")
 
     desk.ask("rewrite", QUESTION)
 
     assert ["Elsewhere."] == [r.text for r in desk.ask("none", QUESTION)]
-    with pytest.raises(Missed):
+    with pytest.raises(UnrecordedCall):
         desk.ask("none", OTHER)
     assert b"pan" not in desk.bytes
 
@@ -114,7 +112,7 @@ def test_half_a_rewrite_replaces_nothing(desk: Desk) -> None:
     desk.ask("new", QUESTION, OTHER)
     before = desk.bytes
     desk.stub.asked.clear()
-    desk.stub.answer = lambda *_: Answer(text="Elsewhere.")
+    desk.stub.answer = lambda *_: ProviderAnswer(text="Elsewhere.")
 
     desk.ask("rewrite", QUESTION, complete=False)
     assert before == desk.bytes
@@ -135,7 +133,7 @@ def test_live_writes_nothing(desk: Desk) -> None:
 def test_each_repeat_has_recordings_of_its_own(desk: Desk) -> None:
     """In the same file, whichever comes first: a repeat is another draw."""
     desk.ask("new", QUESTION, repeat=1)
-    desk.stub.answer = lambda *_: Answer(text="Elsewhere.")
+    desk.stub.answer = lambda *_: ProviderAnswer(text="Elsewhere.")
     desk.ask("new", QUESTION, repeat=0)
 
     assert [SAID] == [r.text for r in desk.ask("none", QUESTION, repeat=1)]
@@ -147,13 +145,13 @@ def test_threads_ask_once(desk: Desk) -> None:
     """Whoever comes second waits for the first one's answer."""
     gate = threading.Event()
 
-    def slowly(_call: Call, _number: int) -> Answer:
+    def slowly(_call: Call, _number: int) -> ProviderAnswer:
         gate.wait(5)
-        return Answer(text=SAID)
+        return ProviderAnswer(text=SAID)
 
     desk.stub.answer = slowly
     shelf = desk.shelf("new")
-    model = LiveModel(REF, Recorder(shelf, lambda: desk.stub, desk.account), desk.account)
+    model = LiveModel(REF, CallRecorder(shelf, lambda: desk.stub, desk.account), desk.account)
     timer = threading.Timer(0.05, gate.set)
     timer.start()
 
@@ -181,11 +179,11 @@ def test_a_failure_that_is_the_calls_own_is_replayed(desk: Desk) -> None:
 
 def test_a_failure_of_the_day_is_not_recorded(desk: Desk) -> None:
     """It is asked for again the next time."""
-    desk.stub.answer = lambda *_: Transient("busy")
+    desk.stub.answer = lambda *_: TransientError("busy")
     with pytest.raises(ModelError, match="busy"):
         desk.ask("new", QUESTION)
 
-    desk.stub.answer = lambda *_: Answer(text=SAID)
+    desk.stub.answer = lambda *_: ProviderAnswer(text=SAID)
 
     assert [SAID] == [r.text for r in desk.ask("new", QUESTION)]
 
@@ -195,7 +193,7 @@ def test_a_failure_of_the_day_is_not_recorded(desk: Desk) -> None:
 
 def missed(desk: Desk, request: Request, repeat: int = 0) -> str:
     """What is said of a call that is not recorded."""
-    with pytest.raises(Missed) as raised:
+    with pytest.raises(UnrecordedCall) as raised:
         desk.ask("none", request, repeat=repeat)
     said_of_it = str(raised.value)
     assert "\n" not in said_of_it
@@ -271,7 +269,7 @@ def test_an_answer_survives_the_way_to_the_file_and_back(desk: Desk) -> None:
     """Line breaks, tool calls and prices that are not known as well."""
     tool = ToolSpec(name="search", description="", parameters="{}")
     act = replace(QUESTION, task="act", tools=(tool,))
-    desk.stub.answer = lambda *_: Answer(
+    desk.stub.answer = lambda *_: ProviderAnswer(
         text="a\u2028b\n\x00 \U0001fad6",
         calls=(ToolUse(id="c1", name="search", arguments='{"q": "é"}'),),
         finish="tool_calls",
@@ -286,7 +284,7 @@ def test_an_answer_survives_the_way_to_the_file_and_back(desk: Desk) -> None:
 def test_no_credential_is_written_and_replaying_changes_nothing(desk: Desk) -> None:
     """What looks like one goes, and so does every key of this machine, wherever it stands."""
     own = "plain-but-secret"
-    desk.stub.answer = lambda *_: Answer(text=f"It is {KEY} or {own}.")
+    desk.stub.answer = lambda *_: ProviderAnswer(text=f"It is {KEY} or {own}.")
     asked = replace(
         QUESTION, question=f"Is it {KEY} or {own}?", messages=(said("user", KEY, id="m1"),)
     )
@@ -324,7 +322,7 @@ def test_of_a_message_only_the_beginning_is_kept(desk: Desk) -> None:
 def test_what_was_paid_for_survives_a_kill(desk: Desk) -> None:
     """Line by line; the line that was being written is lost, and no other."""
     shelf = desk.shelf("new")
-    model = LiveModel(REF, Recorder(shelf, lambda: desk.stub, desk.account), desk.account)
+    model = LiveModel(REF, CallRecorder(shelf, lambda: desk.stub, desk.account), desk.account)
     model.complete(QUESTION)
     model.complete(OTHER)
     assert shelf._journal is not None
@@ -353,7 +351,7 @@ def test_two_processes_cannot_record_the_same_repeat(desk: Desk) -> None:
 
 def test_a_full_file_takes_no_further_call(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused before it is paid for."""
-    monkeypatch.setattr("memsim.models.cassette.shelf.LARGEST", 900)
+    monkeypatch.setattr("memsim.models.cassette.case_recordings.LARGEST", 900)
     with pytest.raises(CassetteError, match="is full: no further call is made"):
         desk.ask("new", QUESTION, OTHER, replace(OTHER, question="?"))
 

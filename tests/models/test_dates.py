@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.models.dates import elapsed, mentions, resolve, told
+from memsim.language.dates import day_text, elapsed, mentions, resolve
 
 MONDAY = date(2023, 5, 8)
 
@@ -112,7 +112,7 @@ def test_the_time_between_is_told_in_a_fitting_unit(since: date, unit: str, expe
 @given(st.dates(min_value=date(1000, 1, 1), max_value=date(2999, 12, 31)))
 def test_a_told_day_is_read_back(day: date) -> None:
     """What the reader says can be read by the reader."""
-    (mention,) = mentions(told(day))
+    (mention,) = mentions(day_text(day))
 
     meant = resolve(mention, None)
 

@@ -17,14 +17,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memsim.errors import ModelError, RefError
-from memsim.models import Embedder, embedding
-from memsim.models.embedding import (
-    CachedEmbedder,
-    HashEmbedder,
-    WordLlamaEmbedder,
-    load_embedder,
-)
-from memsim.models.live.embedding import LiteLLMEmbedder
+from memsim.models import Embedder, embedders
+from memsim.models.embedders import CachedEmbedder, HashEmbedder, WordLlamaEmbedder
+from memsim.models.live.provider_embedder import LiteLLMEmbedder
+from memsim.models.registry import load_embedder
 
 if TYPE_CHECKING:
     from memsim.models import Vectors
@@ -98,7 +94,7 @@ def test_threads_and_hash_seed_do_not_show(ref: str) -> None:
     """Another process with other settings gives the same bytes."""
     code = (
         "import hashlib\n"
-        "from memsim.models.embedding import load_embedder\n"
+        "from memsim.models.embedders import load_embedder\n"
         f"texts = ['I adopted a cat.', 'word ' * 500, 'Zo\\u00eb']\n"
         f"print(hashlib.sha256(load_embedder({ref!r}).embed(texts).tobytes()).hexdigest())\n"
     )
@@ -130,13 +126,13 @@ def test_words_that_are_known_change_no_vector(text: str) -> None:
     """A text has the tokens that the tokenizer cuts it into, the pieces of a long one apart."""
     model = _wordllama()
     encodable = text.encode("utf-8", "replace").decode()
-    pieces = embedding._pieces(encodable)
+    pieces = embedders._pieces(encodable)
     tokens = [t for p in pieces for t in model.tokenizer.encode(p, add_special_tokens=False).ids]
     sums = model.embedding[tokens if text.strip() else []].sum(axis=0, dtype=np.float64)
 
     found = _known_words().embed([text])
 
-    assert embedding.unit(sums).astype(np.float32).tobytes() == found.tobytes()
+    assert embedders.unit_vector(sums).astype(np.float32).tobytes() == found.tobytes()
 
 
 def test_no_token_reaches_over_a_blank() -> None:
@@ -152,8 +148,8 @@ def _known_words() -> WordLlamaEmbedder:
 
 
 @cache
-def _wordllama() -> embedding._WordLlama:
-    loaded = embedding._load_wordllama(64)
+def _wordllama() -> embedders._WordLlama:
+    loaded = embedders._load_wordllama(64)
     loaded.tokenizer.no_padding()
     loaded.tokenizer.no_truncation()
     return loaded
@@ -185,7 +181,7 @@ def test_loading_leaves_logging_alone() -> None:
     """The package configures the root logger when it is imported; that does not last."""
     code = (
         "import logging\n"
-        "from memsim.models.embedding import WordLlamaEmbedder\n"
+        "from memsim.models.embedders import WordLlamaEmbedder\n"
         "WordLlamaEmbedder(64)\n"
         "print(logging.getLogger().handlers, logging.getLogger().level == logging.WARNING)\n"
     )

@@ -6,9 +6,9 @@ import pytest
 
 from memsim.message import Message, said
 from memsim.models import Reply, Request
-from memsim.models.extractor import states
-from memsim.models.offline import OfflineModel
-from memsim.models.statements import sentence
+from memsim.models.offline.model import OfflineModel
+from memsim.models.offline.statements import sentence
+from memsim.models.offline.summariser import states_fact
 from memsim.tokens import load_tokenizer
 
 
@@ -38,7 +38,7 @@ def extract(*messages: Message, limit: int | None = None) -> Reply:
 )
 def test_facts_are_told_from_talk(text: str, *, expected: bool) -> None:
     """What states something about somebody or something is a fact; talk is none."""
-    assert states(sentence(text)) is expected
+    assert states_fact(sentence(text)) is expected
 
 
 def test_each_fact_is_a_line_with_its_speaker_and_source() -> None:

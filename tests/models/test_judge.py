@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memsim.models import IDK, Request
-from memsim.models.judge import judge, read_verdict, states
-from memsim.models.offline import OfflineModel
+from memsim.models.offline.judge import judge, read_verdict, states_expected
+from memsim.models.offline.model import OfflineModel
 from memsim.tokens import load_tokenizer
 
 
@@ -30,7 +30,7 @@ from memsim.tokens import load_tokenizer
 )
 def test_what_states_it_is_right(given: str, expected: str) -> None:
     """Whatever the order, case, way of writing numbers and dates, and the words around it."""
-    assert states(given, expected)
+    assert states_expected(given, expected)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_states_it_is_right(given: str, expected: str) -> None:
 )
 def test_what_states_something_else_is_wrong(given: str, expected: str) -> None:
     """Another number, date or name, a denial, or no answer."""
-    assert not states(given, expected)
+    assert not states_expected(given, expected)
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,12 @@ import pytest
 from memsim.errors import ModelError, RefError
 from memsim.executors import InProcess, ProcessPool
 from memsim.models import Request
-from memsim.models.judge import judge
-from memsim.models.live import Answer, Call
-from memsim.models.live.failing import Filtered, Outage, Transient
-from memsim.models.live.prompts import JUDGE
-from memsim.models.refs import read_judge
+from memsim.models.live import Call, FilterError, Outage, ProviderAnswer, TransientError
+from memsim.models.live.task_prompts import JUDGE
+from memsim.models.model_ref import read_judge
+from memsim.models.offline.judge import judge
 from memsim.suite.cases import UNTRIED, CaseOutcome, CaseSpec
-from memsim.suite.judging import calibrate
+from memsim.suite.judgement import calibrate
 from memsim.suite.play import run_case
 from memsim.suite.single import run
 from memsim.testing.provider import Body, faults, providing
@@ -30,11 +29,11 @@ COUNTER = TokenCounter(load_tokenizer("o200k_base"))
 JUDGED = "openai/gpt-4o-mini:price=1/2"
 
 
-def judging(call: Call, number: int) -> Answer:
+def judging(call: Call, number: int) -> ProviderAnswer:
     """A sound judge, and whoever else is asked."""
     if call.task != "judge":
         return told(call, number)
-    return Answer(text=sound(call), input=60, output=8, cost=0.00001)
+    return ProviderAnswer(text=sound(call), input=60, output=8, cost=0.00001)
 
 
 def play(spec: CaseSpec) -> CaseOutcome:
@@ -85,7 +84,7 @@ def test_each_draw_is_asked_for_and_recorded(tmp_path: Path) -> None:
     """Three opinions of one provider on one answer may differ, now and in the replay."""
     verdicts = ['{"verdict": "right"}', '{"verdict": "wrong"}', "Hm."]
 
-    def wavering(call: Call, number: int) -> Answer:
+    def wavering(call: Call, number: int) -> ProviderAnswer:
         return (
             replace(told(call, number), text=verdicts[call.draw])
             if judged(call)
@@ -117,7 +116,7 @@ def test_a_judge_that_nobody_tried_is_not_asked(tmp_path: Path) -> None:
     assert b'"judge":[]' in outcome.probe_lines
 
 
-@pytest.mark.parametrize("error", [Outage("nobody is there"), Transient("busy", after=3600)])
+@pytest.mark.parametrize("error", [Outage("nobody is there"), TransientError("busy", after=3600)])
 def test_a_judge_that_never_answers_leaves_the_rules_alone(
     tmp_path: Path, error: ModelError
 ) -> None:
@@ -133,7 +132,7 @@ def test_a_judge_that_never_answers_leaves_the_rules_alone(
 
 def test_what_a_filter_holds_back_is_an_opinion_that_cannot_be_read(tmp_path: Path) -> None:
     """And is recorded as such."""
-    stub = Stub(lambda call, n: Filtered("improper") if call.task == "judge" else told(call, n))
+    stub = Stub(lambda call, n: FilterError("improper") if call.task == "judge" else told(call, n))
     live = play_stubbed(believed(tmp_path, "new"), stub)
     again = play_stubbed(believed(tmp_path, "none"), Stub(lambda *_: Outage("nobody")))
 
@@ -147,7 +146,7 @@ def test_a_judge_is_tried_on_its_own_recordings(
 ) -> None:
     """Which are a scenario's, whatever strategies are played; what is missing is told."""
     bench = Bench()
-    monkeypatch.setattr("memsim.models.opening._provider", lambda _: bench)
+    monkeypatch.setattr("memsim.models.registry._provider", lambda _: bench)
     missing = calibrate([believed(tmp_path, "none")], COUNTER)
     found = calibrate([believed(tmp_path, "new")], COUNTER)
     other = calibrate([replace(believed(tmp_path, "none"), budget=99)], COUNTER)
@@ -182,7 +181,7 @@ def test_a_storm_over_the_judge_ends_in_the_records_of_a_calm_day(
 ) -> None:
     """Through litellm, at a provider on this machine."""
     monkeypatch.setenv("OPENAI_API_KEY", "none-that-opens-anything")
-    monkeypatch.setattr("memsim.models.live.retrying.time", SimpleNamespace(sleep=lambda _: None))
+    monkeypatch.setattr("memsim.models.live.retry.time", SimpleNamespace(sleep=lambda _: None))
     made = []
     with providing(provided) as provider:
         monkeypatch.setenv("OPENAI_BASE_URL", provider.url)

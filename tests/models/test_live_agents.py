@@ -14,19 +14,17 @@ from memsim.discovery import resolve
 from memsim.errors import ModelError
 from memsim.executors import ProcessPool
 from memsim.message import ToolUse
-from memsim.models.cassette import Mode
-from memsim.models.limits import ROUNDS
-from memsim.models.live import Answer, Call
-from memsim.models.live.failing import Filtered, Refused
-from memsim.models.live.pricing import price_of
-from memsim.models.live.spending import Ledger
+from memsim.models import AGENT_ROUNDS
+from memsim.models.cassette import RecordMode
+from memsim.models.live import Call, FilterError, ProviderAnswer, RefusalError
+from memsim.models.live.cost_limit import SpendingLedger, price_of
 from memsim.suite.cases import CaseOutcome, CaseSpec
 from tests.models.asking import REF, Stub, kitchen, play_and_die, play_stubbed
 
 AGENT = resolve("layered:mode=agent,vectors=off,window=2")
 
 
-def clerk(call: Call, _number: int = 0) -> Answer:
+def clerk(call: Call, _number: int = 0) -> ProviderAnswer:
     """Stores with one id for two calls, searches twice for a question, and reads what it finds.
 
     What it answers depends on the call alone.
@@ -57,7 +55,7 @@ def _wanted(call: Call, told: str) -> tuple[ToolUse, ...]:
     )
 
 
-def _priced(call: Call, text: str, calls: tuple[ToolUse, ...] = ()) -> Answer:
+def _priced(call: Call, text: str, calls: tuple[ToolUse, ...] = ()) -> ProviderAnswer:
     price = price_of(REF)
     assert price is not None
     read = sum(len(m.text) + sum(len(c.arguments) for c in m.calls) for m in call.messages) // 4
@@ -65,14 +63,16 @@ def _priced(call: Call, text: str, calls: tuple[ToolUse, ...] = ()) -> Answer:
     written = (len(text) + sum(len(c.arguments) for c in calls)) // 4
     finish = "tool_calls" if calls else "stop"
     cost = price.cost(read, written)
-    return Answer(text=text, calls=calls, finish=finish, input=read, output=written, cost=cost)
+    return ProviderAnswer(
+        text=text, calls=calls, finish=finish, input=read, output=written, cost=cost
+    )
 
 
 def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def acting(folder: Path, mode: Mode, repeat: int = 0, **access: Any) -> CaseSpec:  # noqa: ANN401 - as Access takes them
+def acting(folder: Path, mode: RecordMode, repeat: int = 0, **access: Any) -> CaseSpec:  # noqa: ANN401 - as Access takes them
     """The kitchen, by an agent that has to look things up itself."""
     folder.mkdir(exist_ok=True)
     return replace(kitchen(folder, mode, repeat, **access), strategy=AGENT, budget=400)
@@ -163,7 +163,7 @@ def test_killed_between_rounds_it_goes_on_and_pays_for_the_rest(tmp_path: Path) 
     lost = [outcome for _, outcome in ProcessPool(2).run(specs, play_and_die_acting)]
 
     resumed = [play_stubbed(spec, again) for spec in specs]
-    nobody = Stub(lambda *_: Refused("nobody is asked"))
+    nobody = Stub(lambda *_: RefusalError("nobody is asked"))
     replayed = [play_stubbed(acting(killed, "none", n), nobody) for n in range(2)]
 
     assert ["lost", "lost"] == [outcome.result.state for outcome in lost]
@@ -185,7 +185,7 @@ def test_the_cap_holds_between_rounds(tmp_path: Path) -> None:
     assert "the next call may cost" in stopped.unpaid
     assert "tool" == first.asked[-1].messages[-1].role or first.asked[-1].messages[-1].calls
     assert 0 < len(first.asked) < len(usual.asked)
-    assert Ledger(ledger).spent <= cap
+    assert SpendingLedger(ledger).spent <= cap
     resumed = play_stubbed(acting(tmp_path / "capped", "new"), second)
     assert len(usual.asked) == len(first.asked) + len(second.asked)
     assert records(whole) == records(resumed)
@@ -194,8 +194,8 @@ def test_the_cap_holds_between_rounds(tmp_path: Path) -> None:
 def test_what_an_agent_did_before_its_provider_failed_is_on_record(tmp_path: Path) -> None:
     """The case counts as not measured; the turn that broke off is there, and says where."""
 
-    def filtered(call: Call, number: int) -> Answer | ModelError:
-        return Filtered("kept to itself") if number == 4 else clerk(call, number)
+    def filtered(call: Call, number: int) -> ProviderAnswer | ModelError:
+        return FilterError("kept to itself") if number == 4 else clerk(call, number)
 
     outcome = play_stubbed(acting(tmp_path, "new"), Stub(filtered))
 
@@ -206,7 +206,7 @@ def test_what_an_agent_did_before_its_provider_failed_is_on_record(tmp_path: Pat
     assert 1 == len(last["calls"])
 
 
-def greedy(call: Call, number: int) -> Answer:
+def greedy(call: Call, number: int) -> ProviderAnswer:
     """Calls tools for as long as it may, at length, and gets long results."""
     if call.task != "act":
         return clerk(call, number)
@@ -226,7 +226,7 @@ def test_a_dry_runs_price_bounds_every_agent(tmp_path: Path, agent: Any) -> None
     assert live.spent.cost < dry.spent.cost < 40 * live.spent.cost
     if agent is greedy:
         rounds = [p["agent"][-1] for p in read(live.probe_lines)]
-        assert {ROUNDS} == {each["round"] for each in rounds}
+        assert {AGENT_ROUNDS} == {each["round"] for each in rounds}
         assert all("stopped" in each["note"] for each in rounds)
         for context in (p["context"] for p in read(live.probe_lines)):
             assert 300 < context["tokens"]["tools"] <= context["total"] <= spec.budget
@@ -256,7 +256,7 @@ def test_credentials_are_kept_out_of_what_an_agent_did(tmp_path: Path) -> None:
     leaking = _json({"query": f"kettle {key}"})
     use = ToolUse(id="c", name="memory_search", arguments=leaking)
 
-    def careless(call: Call, number: int) -> Answer:
+    def careless(call: Call, number: int) -> ProviderAnswer:
         if call.task != "act" or call.messages[-1].role == "tool":
             return clerk(call, number)
         return _priced(call, f"I use {key}", (use,))

@@ -11,12 +11,13 @@ import pytest
 from memsim.errors import ContextOverflow, ModelError
 from memsim.message import EPOCH, Message, Text, ToolResult, said
 from memsim.models import Reply, Request, ToolSpec
-from memsim.models.live.failing import Filtered, Outage, Refused
-from memsim.models.live.model import Account, LiveModel
-from memsim.models.live.pricing import price_of
-from memsim.models.live.provider import LiteLLM
-from memsim.models.live.retrying import Patience, Retrying
-from memsim.models.refs import LiveRef
+from memsim.models.live import FilterError, Outage, RefusalError
+from memsim.models.live.cost_limit import price_of
+from memsim.models.live.litellm_client import LiteLLM
+from memsim.models.live.model import LiveModel
+from memsim.models.live.retry import RetryClient, RetryPolicy
+from memsim.models.model_access import CallAccount
+from memsim.models.model_ref import LiveRef
 from memsim.testing.provider import (
     AFTER,
     FAULTS,
@@ -50,12 +51,12 @@ WORDS: dict[Fault, str] = {
 }
 FINAL: dict[Fault, type[ModelError]] = {
     "length": ModelError,
-    "filter": Filtered,
-    "filtered-answer": Filtered,
+    "filter": FilterError,
+    "filtered-answer": FilterError,
     "overflow": ContextOverflow,
     "tool-call": ModelError,
     "wrong-tool-ids": ModelError,
-    "unauthorised": Refused,
+    "unauthorised": RefusalError,
 }
 
 
@@ -77,13 +78,13 @@ class Line:
         provider.asked.clear()
         provider.fault = in_turn(*faults)
         self.waits: list[float] = []
-        self.account = Account()
-        patience = Patience(attempts=attempts)
+        self.account = CallAccount()
+        patience = RetryPolicy(attempts=attempts)
         # A slow machine, too, answers in time what nothing is wrong with.
         hung = not {"silent", "broken-off"}.isdisjoint(faults)
         asker = LiteLLM(price_of(ref), timeout=1.5 if hung else 60.0)
         self.model = LiveModel(
-            ref, Retrying(asker, patience=patience, wait=self.waits.append), self.account
+            ref, RetryClient(asker, patience=patience, wait=self.waits.append), self.account
         )
 
 
@@ -187,7 +188,7 @@ def test_no_agent_is_asked_that_would_not_be_told_of_its_tools(provider: Provide
     """What litellm would leave out in silence is said at once."""
     line = Line(provider, ref=LiveRef(model="perplexity/sonar"))
 
-    with pytest.raises(Refused, match="offers it no tools"):
+    with pytest.raises(RefusalError, match="offers it no tools"):
         line.model.complete(ACT)
 
     assert 1 == len(line.account.spent.failed)

@@ -17,21 +17,30 @@ import pytest
 from memsim.errors import ModelError, RefError
 from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, composed, said
 from memsim.models import Request, ToolSpec
-from memsim.models.cassette.keys import key_of, settings_of
-from memsim.models.live import Answer, Call
-from memsim.models.live.access import check_keys
-from memsim.models.live.dry import DryModel
-from memsim.models.live.failing import Outage, Transient
-from memsim.models.live.model import Account
-from memsim.models.live.pricing import Price, listed, price_of
-from memsim.models.live.prompts import compose
-from memsim.models.live.provider import mapped
-from memsim.models.live.replies import canonical, reply_of
-from memsim.models.live.retrying import Patience, Retrying
-from memsim.models.live.sound import check_release, load_litellm
-from memsim.models.live.spending import Ledger, OutOfMoney, Purse, tokens_at_most
-from memsim.models.loading import load_model
-from memsim.models.refs import LiveRef
+from memsim.models.cassette.call_recorder import key_of, settings_of
+from memsim.models.live import Call, Outage, ProviderAnswer, TransientError
+from memsim.models.live.cost_limit import (
+    CostLimitClient,
+    OutOfMoney,
+    Price,
+    SpendingLedger,
+    listed_price,
+    price_of,
+    tokens_at_most,
+)
+from memsim.models.live.dry_run import DryModel
+from memsim.models.live.litellm_client import (
+    check_keys,
+    check_release,
+    load_litellm,
+    provider_error,
+)
+from memsim.models.live.model import canonical_arguments, reply_of
+from memsim.models.live.retry import RetryClient, RetryPolicy
+from memsim.models.live.task_prompts import compose
+from memsim.models.model_access import CallAccount
+from memsim.models.model_ref import LiveRef
+from memsim.models.registry import load_model
 from memsim.tokens import TokenCounter, load_tokenizer
 from tests.models.asking import QUESTION, REF, SAID, Stub
 
@@ -129,9 +138,9 @@ def test_a_ref_says_how_long_and_how_freely_it_answers() -> None:
 
 def test_arguments_that_are_no_json_stay_as_they_were_written() -> None:
     """The memory under test says what is wrong with them."""
-    assert '{"a": 1, "b": 2}' == canonical('{"b":2,"a":1}')
-    assert "{not json" == canonical("{not json")
-    assert "{}" == canonical("")
+    assert '{"a": 1, "b": 2}' == canonical_arguments('{"b":2,"a":1}')
+    assert "{not json" == canonical_arguments("{not json")
+    assert "{}" == canonical_arguments("")
 
 
 def test_a_judge_is_shown_an_answer_as_data() -> None:
@@ -148,7 +157,7 @@ def test_a_judge_is_shown_an_answer_as_data() -> None:
         "outdated": ["Rome"],
         "answer": trap,
     }
-    assert "**Yes.**" == reply_of(call, Answer(text="**Yes.**")).text
+    assert "**Yes.**" == reply_of(call, ProviderAnswer(text="**Yes.**")).text
 
 
 def test_each_draw_is_a_recording_of_its_own() -> None:
@@ -165,17 +174,19 @@ def test_each_draw_is_a_recording_of_its_own() -> None:
 # -- waits
 
 
-def storm(attempts: int, after: float | None = None) -> Callable[[Call, int], Answer | ModelError]:
+def storm(
+    attempts: int, after: float | None = None
+) -> Callable[[Call, int], ProviderAnswer | ModelError]:
     """So many failures, then an answer."""
     return lambda _, number: (
-        Transient("busy", after=after) if number < attempts else Answer(text=SAID)
+        TransientError("busy", after=after) if number < attempts else ProviderAnswer(text=SAID)
     )
 
 
 def waits(seed: int, stub: Stub) -> list[float]:
     """What is waited for an answer."""
     found: list[float] = []
-    Retrying(stub, seed=seed, wait=found.append).ask(CALL)
+    RetryClient(stub, seed=seed, wait=found.append).ask(CALL)
     return found
 
 
@@ -193,7 +204,7 @@ def test_a_provider_that_wants_an_hour_is_given_up() -> None:
     stub, found = Stub(storm(9, after=3600)), list[float]()
 
     with pytest.raises(Outage, match="asks to be left alone for 3,600 s"):
-        Retrying(stub, patience=Patience(), wait=found.append).ask(CALL)
+        RetryClient(stub, patience=RetryPolicy(), wait=found.append).ask(CALL)
 
     assert (1, []) == (len(stub.asked), found)
 
@@ -203,9 +214,9 @@ def test_a_provider_that_wants_an_hour_is_given_up() -> None:
 
 def test_the_listed_price_is_found_without_importing_litellm() -> None:
     """By litellm's id, with the provider or without."""
-    assert Price(input=0.15e-6, output=0.6e-6) == listed("openai/gpt-4o-mini")
-    assert listed("openai/gpt-4o-mini") == listed("gpt-4o-mini")
-    assert listed("openai/no-such-model") is None
+    assert Price(input=0.15e-6, output=0.6e-6) == listed_price("openai/gpt-4o-mini")
+    assert listed_price("openai/gpt-4o-mini") == listed_price("gpt-4o-mini")
+    assert listed_price("openai/no-such-model") is None
     own = price_of(LiveRef(model="openai/gpt-4o-mini", price=(1.0, 2.0)))
     assert Price(input=1e-6, output=2e-6) == own
 
@@ -220,12 +231,14 @@ def test_long_calls_cost_what_long_calls_cost() -> None:
 
 def test_no_call_is_made_that_could_pass_the_cap(tmp_path: Path) -> None:
     """What is set aside is given back; what was spent is spent, for all who share the ledger."""
-    price, ledger, stub = Price(input=1e-4, output=1e-3), Ledger(tmp_path / "spent"), Stub()
+    price, ledger, stub = Price(input=1e-4, output=1e-3), SpendingLedger(tmp_path / "spent"), Stub()
     most = price.cost(tokens_at_most(CALL), CALL.max_tokens)
-    purse = Purse(stub, price=price, ledger=ledger, cap=most + 0.0015)
+    purse = CostLimitClient(stub, price=price, ledger=ledger, cap=most + 0.0015)
 
     purse.ask(CALL)
-    Purse(stub, price=price, ledger=Ledger(tmp_path / "spent"), cap=most + 0.0015).ask(CALL)
+    CostLimitClient(
+        stub, price=price, ledger=SpendingLedger(tmp_path / "spent"), cap=most + 0.0015
+    ).ask(CALL)
     with pytest.raises(OutOfMoney, match=r"\$0.0020 of \$\d"):
         purse.ask(CALL)
 
@@ -236,11 +249,11 @@ def test_no_call_is_made_that_could_pass_the_cap(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("billed", "kept"), [(False, False), (True, True)])
 def test_a_call_that_broke_off_counts_as_paid(tmp_path: Path, billed: bool, kept: bool) -> None:
     """A refused one does not: the provider never began."""
-    ledger = Ledger(tmp_path / "spent")
-    stub = Stub(lambda *_: Transient("broken off", billed=billed))
-    purse = Purse(stub, price=Price(input=1e-6, output=1e-6), ledger=ledger, cap=1.0)
+    ledger = SpendingLedger(tmp_path / "spent")
+    stub = Stub(lambda *_: TransientError("broken off", billed=billed))
+    purse = CostLimitClient(stub, price=Price(input=1e-6, output=1e-6), ledger=ledger, cap=1.0)
 
-    with pytest.raises(Transient):
+    with pytest.raises(TransientError):
         purse.ask(CALL)
 
     assert kept == (ledger.spent > 0)
@@ -251,7 +264,7 @@ def test_a_ledger_shared_by_threads_loses_nothing(tmp_path: Path) -> None:
 
     def add() -> None:
         for _ in range(25):
-            Ledger(tmp_path / "spent").add(0.01)
+            SpendingLedger(tmp_path / "spent").add(0.01)
 
     threads = [threading.Thread(target=add) for _ in range(4)]
     for thread in threads:
@@ -259,27 +272,27 @@ def test_a_ledger_shared_by_threads_loses_nothing(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
 
-    assert pytest.approx(1.0) == Ledger(tmp_path / "spent").spent
+    assert pytest.approx(1.0) == SpendingLedger(tmp_path / "spent").spent
 
 
 def test_a_ledger_waits_for_who_is_writing(tmp_path: Path) -> None:
     """In whichever process that is."""
     with (tmp_path / "spent").open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        thread = threading.Thread(target=Ledger(tmp_path / "spent").add, args=(0.5,))
+        thread = threading.Thread(target=SpendingLedger(tmp_path / "spent").add, args=(0.5,))
         thread.start()
         thread.join(0.05)
         assert thread.is_alive()
         file.write(b"%020d" % 250_000_000)
     thread.join()
 
-    assert pytest.approx(0.75) == Ledger(tmp_path / "spent").spent
+    assert pytest.approx(0.75) == SpendingLedger(tmp_path / "spent").spent
 
 
 def test_a_dry_run_pays_once_for_what_is_asked_twice() -> None:
     """As a case does; of an agent the first call stands for all of its rounds."""
     counter = TokenCounter(load_tokenizer("chars/4"))
-    account, stand_in = Account(), load_model("offline", counter)
+    account, stand_in = CallAccount(), load_model("offline", counter)
     price = Price(input=0.0, output=0.001)
     model = DryModel(REF, stand_in, price=price, counter=counter, budget=100, account=account)
     act = Request(task="act", messages=QUESTION.messages)
@@ -310,7 +323,7 @@ def test_a_stolen_release_is_refused_with_advice(
     version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before it is imported: importing it is what does the harm."""
-    monkeypatch.setattr("memsim.models.live.sound.metadata.version", lambda _: version)
+    monkeypatch.setattr("memsim.models.live.litellm_client.metadata.version", lambda _: version)
     monkeypatch.setitem(sys.modules, "litellm", None)
 
     with pytest.raises(RefError, match=r"rotate every key.*litellm>=1\.82\.9"):
@@ -379,7 +392,9 @@ def test_a_key_that_a_provider_repeats_is_not_told() -> None:
     """An error goes into records, which are committed."""
     key = "sk-" + "a1B2" * 12
 
-    assert "[openai-key]" in str(mapped("a/b", ValueError(f"Incorrect API key: {key}\nmore")))
+    assert "[openai-key]" in str(
+        provider_error("a/b", ValueError(f"Incorrect API key: {key}\nmore"))
+    )
 
 
 def test_an_unknown_provider_is_a_slip(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,9 @@ import pytest
 from memsim.context import Context
 from memsim.discovery import resolve
 from memsim.executors import InProcess, PlayCase, ProcessPool
-from memsim.models.cassette.keys import key_of
-from memsim.models.live import Answer, Call
-from memsim.models.live.failing import Refused, Transient
-from memsim.models.live.prompts import compose
+from memsim.models.cassette.call_recorder import key_of
+from memsim.models.live import Call, ProviderAnswer, RefusalError, TransientError
+from memsim.models.live.task_prompts import compose
 from memsim.strategy import Query, Strategy
 from memsim.suite.cases import CaseOutcome, CaseSpec
 from memsim.suite.play import play_scenario, run_case
@@ -81,7 +80,9 @@ def test_a_replay_has_the_records_of_the_day(tmp_path: Path) -> None:
     stub = Stub(told)
     live = play_stubbed(kitchen(tmp_path, "new"), stub)
     calls = len(stub.asked)
-    replayed = play_stubbed(kitchen(tmp_path, "none"), Stub(lambda *_: Refused("nobody is asked")))
+    replayed = play_stubbed(
+        kitchen(tmp_path, "none"), Stub(lambda *_: RefusalError("nobody is asked"))
+    )
 
     assert records(live) == records(replayed)
     assert "scored" == live.result.state
@@ -103,7 +104,7 @@ def test_a_miss_is_an_error_of_the_case_whoever_would_have_coped(tmp_path: Path)
 def test_no_memory_gets_to_see_a_miss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even one that goes on whatever is raised."""
     recording, replaying = kitchen(tmp_path, "new"), kitchen(tmp_path, "none")
-    monkeypatch.setattr("memsim.models.opening._provider", lambda _: Stub(told))
+    monkeypatch.setattr("memsim.models.registry._provider", lambda _: Stub(told))
     play_scenario(recording.scenario.load(), recording, Coping)
     (path,) = (tmp_path / "cassettes").rglob("*.jsonl")
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -121,7 +122,7 @@ def test_a_case_that_breaks_rewrites_nothing(
 ) -> None:
     """What it still would have asked stays recorded; what it did ask is not paid for again."""
     stub = Stub(told)
-    monkeypatch.setattr("memsim.models.opening._provider", lambda _: stub)
+    monkeypatch.setattr("memsim.models.registry._provider", lambda _: stub)
     recording, rewriting = kitchen(tmp_path, "new"), kitchen(tmp_path, "rewrite")
     play_scenario(recording.scenario.load(), recording, Coping)
     before = kept(tmp_path)
@@ -177,7 +178,7 @@ def test_a_live_embedder_needs_no_live_model(
         data = [{"embedding": [float(ord(t[0])), float(len(t)), 1.0]} for t in texts]
         return SimpleNamespace(data=data, usage=SimpleNamespace(prompt_tokens=len(texts)))
 
-    monkeypatch.setattr("memsim.models.live.embedding.LiteLLMEmbedder._reply", reply)
+    monkeypatch.setattr("memsim.models.live.provider_embedder.LiteLLMEmbedder._reply", reply)
     embedder = "litellm/openai/text-embedding-3-small"
     new = replace(kitchen(tmp_path, "new"), model="offline", embedder=embedder, strategy=VECTOR)
     none = replace(new, access=replace(new.access, mode="none"))
@@ -197,16 +198,16 @@ def test_a_live_embedder_needs_no_live_model(
 # -- weather
 
 
-def storm(call: Call, number: int) -> Answer | Transient:
+def storm(call: Call, number: int) -> ProviderAnswer | TransientError:
     """Two of three attempts fail."""
-    return told(call, number) if number % 3 == 2 else Transient("busy", after=number % 5)
+    return told(call, number) if number % 3 == 2 else TransientError("busy", after=number % 5)
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Waits, none of which is real."""
     waits: list[float] = []
-    monkeypatch.setattr("memsim.models.live.retrying.time", SimpleNamespace(sleep=waits.append))
+    monkeypatch.setattr("memsim.models.live.retry.time", SimpleNamespace(sleep=waits.append))
     return waits
 
 
@@ -231,7 +232,9 @@ def test_an_outage_leaves_a_case_unmeasured(
     tmp_path: Path, clock: list[float], task: str, files: int
 ) -> None:
     """What was answered is kept all the same."""
-    stub = Stub(lambda call, number: Transient("busy") if call.task == task else told(call, number))
+    stub = Stub(
+        lambda call, number: TransientError("busy") if call.task == task else told(call, number)
+    )
     outcome = play_stubbed(kitchen(tmp_path, "new"), stub)
 
     assert "error" == outcome.result.state
@@ -245,8 +248,8 @@ def test_coping_with_an_outage_does_not_make_a_score_of_it(
 ) -> None:
     """The records tell what happened; the case counts as not measured."""
     asked = compose(QUESTION, REF)
-    stub = Stub(lambda call, n: Transient("busy") if call == asked else told(call, n))
-    monkeypatch.setattr("memsim.models.opening._provider", lambda _: stub)
+    stub = Stub(lambda call, n: TransientError("busy") if call == asked else told(call, n))
+    monkeypatch.setattr("memsim.models.registry._provider", lambda _: stub)
     spec = kitchen(tmp_path, "live")
 
     outcome = play_scenario(spec.scenario.load(), spec, Coping)
@@ -258,7 +261,7 @@ def test_coping_with_an_outage_does_not_make_a_score_of_it(
 
 def test_a_wrong_key_is_asked_for_once_a_call(tmp_path: Path, clock: list[float]) -> None:
     """It never helps to wait."""
-    outcome = play_stubbed(kitchen(tmp_path, "new"), Stub(lambda *_: Refused("no such key")))
+    outcome = play_stubbed(kitchen(tmp_path, "new"), Stub(lambda *_: RefusalError("no such key")))
 
     assert "error" == outcome.result.state
     assert "no such key" in outcome.result.error
@@ -288,7 +291,7 @@ def test_the_cap_is_never_passed_and_nothing_is_lost(tmp_path: Path) -> None:
 
 def test_a_dry_run_counts_what_a_run_would_ask(tmp_path: Path) -> None:
     """Nobody is asked, nothing is written, and the price is a bound."""
-    refusing = Stub(lambda *_: Refused("nobody is asked"))
+    refusing = Stub(lambda *_: RefusalError("nobody is asked"))
     spec = kitchen(tmp_path, "new")
     dry = play_stubbed(replace(spec, access=replace(spec.access, dry=True)), refusing)
     live = play_stubbed(spec, Stub(told))

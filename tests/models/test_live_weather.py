@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memsim.models.live.provider import LiteLLM
+from memsim.models.live.litellm_client import LiteLLM
 from memsim.suite.cases import CaseOutcome
 from memsim.suite.play import run_case
 from memsim.testing.provider import FAULTS, Fault, Provider, providing, words
@@ -53,8 +53,8 @@ def provider() -> Iterator[Provider]:
     with pytest.MonkeyPatch.context() as patch, providing(patience=1.0) as made:
         patch.setenv("OPENAI_API_KEY", "none-that-opens-anything")
         patch.setenv("OPENAI_BASE_URL", made.url)
-        patch.setattr("memsim.models.live.retrying.time", SimpleNamespace(sleep=lambda _: None))
-        patch.setattr("memsim.models.opening._provider", lambda _: LiteLLM(timeout=0.5))
+        patch.setattr("memsim.models.live.retry.time", SimpleNamespace(sleep=lambda _: None))
+        patch.setattr("memsim.models.registry._provider", lambda _: LiteLLM(timeout=0.5))
         yield made
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.models.numbers import numbers, shown, spoken
+from memsim.language.numbers import number_text, numbers, word_value
 
 
 @pytest.mark.parametrize(
@@ -45,14 +45,14 @@ def test_a_number_knows_its_place() -> None:
 )
 def test_one_word_has_a_value(word: str, expected: int | None) -> None:
     """As a count before a unit, `a` is one."""
-    assert spoken(word) == expected
+    assert word_value(word) == expected
 
 
 @given(st.integers(min_value=0, max_value=10**9))
 def test_digits_are_their_value(value: int) -> None:
     """With and without separators of thousands."""
     assert [n.value for n in numbers(f"{value} or {value:,} cats")] == [value, value]
-    assert shown(float(value)) == str(value)
+    assert number_text(float(value)) == str(value)
 
 
 @given(st.text())

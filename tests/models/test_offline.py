@@ -12,8 +12,8 @@ import pytest
 from memsim.errors import ModelError, RefError
 from memsim.message import said
 from memsim.models import IDK, Model, Request, ToolSpec
-from memsim.models.loading import load_model
-from memsim.models.offline import OfflineModel
+from memsim.models.offline.model import OfflineModel
+from memsim.models.registry import load_model
 from memsim.tokens import TokenCounter, load_tokenizer
 
 CHAT = (
@@ -50,7 +50,7 @@ def test_the_same_request_gets_the_same_reply(task: str, model: Model) -> None:
 def test_replies_do_not_hang_on_the_hash_seed() -> None:
     """Sets are everywhere in it, and their order must not show."""
     code = (
-        "from memsim.models.loading import load_model\n"
+        "from memsim.models.registry import load_model\n"
         "from memsim.models import Request\n"
         "from memsim.message import said\n"
         "m = load_model('offline', 'chars/4')\n"

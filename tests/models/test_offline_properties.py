@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memsim.language.lexicon import MONTHS, SEASONS, WEEKDAYS
+from memsim.language.text import fold, split_head
 from memsim.message import Message, Role, composed, said
 from memsim.models import IDK, Model, Request, Task, provenance
-from memsim.models.heads import split_head
-from memsim.models.judge import read_verdict
-from memsim.models.lexicon import MONTHS, SEASONS, WEEKDAYS
-from memsim.models.loading import load_model
-from memsim.models.reader import ANSWER_WORDS
-from memsim.models.text import fold
+from memsim.models.offline.judge import read_verdict
+from memsim.models.offline.reader import ANSWER_WORDS
+from memsim.models.registry import load_model
 from memsim.tokens import load_tokenizer
 
 NOW = datetime(2023, 9, 1, 9, 0, tzinfo=UTC)

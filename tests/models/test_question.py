@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.models.question import parse
+from memsim.models.offline.question import parse_question
 
 
 @pytest.mark.parametrize(
@@ -39,12 +39,12 @@ from memsim.models.question import parse
 )
 def test_the_kind_is_what_would_answer(text: str, kind: str) -> None:
     """Politeness and a `when` in a subordinate clause do not mislead."""
-    assert parse(text).kind == kind
+    assert parse_question(text).kind == kind
 
 
 def test_content_words_weigh_and_the_rest_does_not() -> None:
     """Stop words and words for the kind of answer say nothing; common ones say little."""
-    assert parse("What kind of food do I usually get?").weights == {
+    assert parse_question("What kind of food do I usually get?").weights == {
         "food": 1.0,
         "usual": 1.0,
         "get": 0.3,
@@ -53,34 +53,34 @@ def test_content_words_weigh_and_the_rest_does_not() -> None:
 
 def test_owners_are_whose_thing_it_is() -> None:
     """Possessives, `my` and what a verb is about; codes as well."""
-    assert parse("What is my sister's job?").owners == {"sister"}
-    assert parse("What did the tent cost?").owners == {"tent"}
-    assert parse("What is the status of order A-17?").owners == {"a-17"}
-    assert parse("How many cats do I have?").owners == {"cat"}
+    assert parse_question("What is my sister's job?").owners == {"sister"}
+    assert parse_question("What did the tent cost?").owners == {"tent"}
+    assert parse_question("What is the status of order A-17?").owners == {"a-17"}
+    assert parse_question("How many cats do I have?").owners == {"cat"}
 
 
 def test_the_head_is_what_is_wanted() -> None:
     """The noun after `which`, or the last before a preposition."""
-    assert parse("What breed is my dog?").head == "breed"
-    assert parse("What is the status of order A-17?").head == "status"
-    assert parse("What did I paint?").head == ""
+    assert parse_question("What breed is my dog?").head == "breed"
+    assert parse_question("What is the status of order A-17?").head == "status"
+    assert parse_question("What did I paint?").head == ""
 
 
 def test_names_are_found_and_the_first_word_is_none() -> None:
     """Weekdays, months and `I` are no names either."""
-    assert parse("Where did Caroline and I go on Monday in May?").names == ("carolin",)
+    assert parse_question("Where did Caroline and I go on Monday in May?").names == ("carolin",)
 
 
 def test_the_plural_wants_several() -> None:
     """One thing or many, by the form of the noun."""
-    assert parse("Which languages do I speak?").many
-    assert not parse("Which language do I speak?").many
-    assert not parse("What does she do?").many
+    assert parse_question("Which languages do I speak?").many
+    assert not parse_question("Which language do I speak?").many
+    assert not parse_question("What does she do?").many
 
 
 def test_a_question_may_want_what_was() -> None:
     """`First` or `used to` turn to the past, and are no content."""
-    question = parse("What was my first address?")
+    question = parse_question("What was my first address?")
 
     assert question.past
     assert "first" not in question.weights
@@ -88,13 +88,13 @@ def test_a_question_may_want_what_was() -> None:
 
 def test_words_for_one_thing_stand_for_each_other_one_way() -> None:
     """A dog is a pet, and not every pet is a dog."""
-    assert parse("What pet do I have?").stands_for["dog"] == "pet"
-    assert "pet" not in parse("What breed is the dog?").stands_for
+    assert parse_question("What pet do I have?").stands_for["dog"] == "pet"
+    assert "pet" not in parse_question("What breed is the dog?").stands_for
 
 
 def test_the_dates_in_a_question_are_not_its_content() -> None:
     """They choose the day instead."""
-    question = parse("What did I eat on 3 May 2023?")
+    question = parse_question("What did I eat on 3 May 2023?")
 
     assert ["3 May 2023"] == [mention.text for mention in question.asked]
     assert set(question.weights) == {"eat"}
@@ -103,7 +103,7 @@ def test_the_dates_in_a_question_are_not_its_content() -> None:
 @given(st.text())
 def test_any_text_can_be_a_question(text: str) -> None:
     """What it wants is among what it says."""
-    question = parse(text)
+    question = parse_question(text)
 
     assert question.owners <= question.weights.keys()
     assert question.head in {"", *question.weights}

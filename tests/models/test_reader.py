@@ -11,7 +11,7 @@ import yaml
 
 from memsim.message import Message, composed, said
 from memsim.models import IDK, Request
-from memsim.models.reader import ANSWER_WORDS, answer
+from memsim.models.offline.reader import ANSWER_WORDS, read_answer
 
 START = datetime(2023, 5, 8, 9, 0, tzinfo=UTC)
 NOW = datetime(2023, 9, 1, 9, 0, tzinfo=UTC)
@@ -66,7 +66,7 @@ def _message(place: int, line: str) -> Message:
 
 def ask(question: str, *messages: Message, **more: Any) -> str:  # noqa: ANN401 - any field
     """What the reader answers."""
-    return answer(
+    return read_answer(
         Request(task="answer", messages=messages, question=question, now=NOW, **more)
     ).text
 
@@ -186,7 +186,7 @@ def test_sources_are_the_messages_that_answer() -> None:
     messages = told(["My dog is called Pepper."], among=SMALL_TALK)
     request = Request(task="answer", messages=messages, question="What is my dog called?", now=NOW)
 
-    assert answer(request).sources == ("e0",)
+    assert read_answer(request).sources == ("e0",)
 
 
 def test_several_things_come_from_several_messages() -> None:
@@ -194,7 +194,7 @@ def test_several_things_come_from_several_messages() -> None:
     messages = told(["I have a parrot as a pet.", "25 I also got a pet tortoise."])
     request = Request(task="answer", messages=messages, question="What pets do I have?", now=NOW)
 
-    assert answer(request).sources == ("e0", "e1")
+    assert read_answer(request).sources == ("e0", "e1")
 
 
 def test_a_list_that_has_changed_is_the_new_list() -> None:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from memsim.language.text import stem, words
 from memsim.message import Message, composed
 from memsim.models import IDK, Request
-from memsim.models.reader import answer
-from memsim.models.text import stem, words
+from memsim.models.offline.reader import read_answer
 
 ADVERSARIAL = 5
 ENOUGH = 0.6
@@ -66,7 +66,7 @@ def _lines(talk: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Message]]:
 
 def said(asked: Asked, context: tuple[Message, ...]) -> str:
     """What the reader answers."""
-    return answer(Request(task="answer", messages=context, question=asked.question)).text
+    return read_answer(Request(task="answer", messages=context, question=asked.question)).text
 
 
 def right(asked: Asked, given: str) -> bool:

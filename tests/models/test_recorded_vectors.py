@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 from memsim.errors import ModelError
-from memsim.models.access import Access
-from memsim.models.cassette import CassetteError, Missed, Mode
-from memsim.models.cassette.vectors import RecordedEmbedder, vectors_path
-from memsim.models.embedding import HashEmbedder
-from memsim.models.live.embedding import BATCH, LiteLLMEmbedder, batches
-from memsim.models.live.model import Account
-from memsim.models.live.spending import Ledger, OutOfMoney
-from memsim.models.opening import open_embedder
+from memsim.models.cassette import CassetteError, RecordMode, UnrecordedCall
+from memsim.models.cassette.embedder_recordings import RecordedEmbedder, vectors_path
+from memsim.models.embedders import HashEmbedder
+from memsim.models.live.cost_limit import OutOfMoney, SpendingLedger
+from memsim.models.live.provider_embedder import BATCH, LiteLLMEmbedder, batches
+from memsim.models.model_access import CallAccount, ModelAccess
+from memsim.models.registry import open_embedder
 from memsim.testing.provider import Provider, faults, no_fault, providing
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Counted(HashEmbedder):
         return super().embed(texts)
 
 
-def opened(folder: Path, mode: Mode, embedder: Counted | None = None) -> RecordedEmbedder:
+def opened(folder: Path, mode: RecordMode, embedder: Counted | None = None) -> RecordedEmbedder:
     """An embedder over recordings in a folder."""
     real = embedder or Counted()
     return RecordedEmbedder(real, vectors_path(folder, real.name), mode, "cassettes/v.jsonl")
@@ -79,9 +78,11 @@ def test_new_asks_for_what_is_missing_and_rewrite_for_everything(tmp_path: Path)
 
 def test_a_miss_names_the_text_and_the_file(tmp_path: Path) -> None:
     """And it is none that a memory could cope with."""
-    with pytest.raises(Missed, match=r"of 2 texts is not recorded: there is no cassettes/v\.jsonl"):
+    with pytest.raises(
+        UnrecordedCall, match=r"of 2 texts is not recorded: there is no cassettes/v\.jsonl"
+    ):
         opened(tmp_path, "none").embed(["a", "b"])
-    with pytest.raises(Missed, match="the first is 'dimension'"):
+    with pytest.raises(UnrecordedCall, match="the first is 'dimension'"):
         _ = opened(tmp_path, "none").dimension
 
 
@@ -182,8 +183,8 @@ def test_a_provider_is_asked_through_litellm(provider: Provider, tmp_path: Path)
     """After a storm as on a calm day: unit vectors, in the order of the texts, paid for once."""
     provider.fault = faults("429-after", "503")
     waits: list[float] = []
-    account = Account()
-    ledger = Ledger(tmp_path / "spent")
+    account = CallAccount()
+    ledger = SpendingLedger(tmp_path / "spent")
     embedder = LiteLLMEmbedder(MODEL, account=account, ledger=ledger, cap=1.0, wait=waits.append)
     found = embedder.embed(["a kettle", " ", "a pan"])
 
@@ -198,7 +199,7 @@ def test_a_provider_is_asked_through_litellm(provider: Provider, tmp_path: Path)
 def test_an_embedder_keeps_to_the_cap(provider: Provider, tmp_path: Path) -> None:
     """No text is sent that could pass it."""
     provider.asked.clear()
-    embedder = LiteLLMEmbedder(MODEL, ledger=Ledger(tmp_path / "spent"), cap=1e-9)
+    embedder = LiteLLMEmbedder(MODEL, ledger=SpendingLedger(tmp_path / "spent"), cap=1e-9)
 
     with pytest.raises(OutOfMoney):
         embedder.embed(["a kettle"])
@@ -222,9 +223,9 @@ def test_nobody_is_asked_unless_that_is_asked_for(provider: Provider, tmp_path: 
     provider.asked.clear()
     provider.fault = no_fault
     ref, folder = f"litellm/{MODEL}", tmp_path / "cassettes"
-    none = open_embedder(ref, Access(folder=folder))
-    dry = open_embedder(ref, Access(folder=folder, dry=True))
-    with pytest.raises(Missed):
+    none = open_embedder(ref, ModelAccess(folder=folder))
+    dry = open_embedder(ref, ModelAccess(folder=folder, dry=True))
+    with pytest.raises(UnrecordedCall):
         none.embedder.embed(["a"])
     dry.embedder.embed(["a kettle"])
 
@@ -232,7 +233,7 @@ def test_nobody_is_asked_unless_that_is_asked_for(provider: Provider, tmp_path: 
     assert (1, 8) == (dry.account.spent.asked, dry.account.spent.input)
     assert 0 < dry.account.spent.cost
 
-    open_embedder(ref, Access(mode="live", folder=folder)).embedder.embed(["a"])
+    open_embedder(ref, ModelAccess(mode="live", folder=folder)).embedder.embed(["a"])
 
     assert 1 == len(provider.asked)
     assert not folder.exists()

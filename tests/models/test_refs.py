@@ -9,7 +9,7 @@ import pytest
 
 from memsim.errors import RefError
 from memsim.models import check_embedder, check_model
-from memsim.models.refs import LiveRef, ModelRef, read_embedder, read_model
+from memsim.models.model_ref import LiveRef, ModelRef, read_embedder, read_model
 
 
 @pytest.mark.parametrize(

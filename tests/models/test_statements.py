@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memsim.language.text import split_head
 from memsim.message import Message, ToolResult, composed, said
-from memsim.models.heads import split_head
-from memsim.models.statements import entries, sentence, statements
+from memsim.models.offline.statements import sentence, statements, utterances
 
 DAY = datetime(2023, 5, 8, 9, 0, tzinfo=UTC)
 
@@ -43,7 +43,7 @@ def test_a_field_of_a_record_is_no_speaker() -> None:
     """In an original text nobody speaks but its principal, so a tool's record stays together."""
     text = "Order A-17\nStatus: shipped\ntotal: 48.20 EUR"
 
-    (entry,) = entries(text)
+    (entry,) = utterances(text)
 
     assert [s.text for s in entry.sentences] == text.splitlines()
 
@@ -52,7 +52,7 @@ def test_a_remembered_record_stays_together() -> None:
     """Below a dated head, what looks like a name is a field, unless somebody is called that."""
     text = "[2023-05-08] tool: Order A-17\nPort: 8443\nuser: Thanks.\nane: Me too."
 
-    found = entries(text, composed=True, people=frozenset({"ane"}))
+    found = utterances(text, composed=True, people=frozenset({"ane"}))
 
     assert [(e.who, [s.text for s in e.sentences]) for e in found] == [
         ("tool", ["Order A-17", "Port: 8443"]),
@@ -129,5 +129,5 @@ def test_whoever_is_called_is_not_spoken_of() -> None:
 @given(st.text())
 def test_any_text_can_be_read(text: str) -> None:
     """Every sentence of an entry is part of the text."""
-    for entry in entries(text, composed=True):
+    for entry in utterances(text, composed=True):
         assert all(s.text in text for s in entry.sentences)

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
+from memsim.language.text import split_head
 from memsim.message import Message, composed, said
 from memsim.models import Reply, Request, provenance
-from memsim.models.heads import split_head
-from memsim.models.offline import OfflineModel
+from memsim.models.offline.model import OfflineModel
 from memsim.tokens import Tokenizer, load_tokenizer
 
 CHAT = (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.models.text import SENTENCE_LIMIT, content, fold, sentences, stem, whole, words
+from memsim.language.text import SENTENCE_LIMIT, content, fold, sentences, stem, whole, words
 
 
 @pytest.mark.parametrize(

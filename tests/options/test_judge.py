@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from memsim.errors import RunFolderError
-from memsim.models.live.prompts import JUDGE, JUDGE_VERSION
+from memsim.models.live.task_prompts import JUDGE, JUDGE_VERSION
 from memsim.report.html.method import method
 from memsim.report.html.page_content import PageContent
 from memsim.report.run_markdown import markdown
@@ -35,8 +35,8 @@ ONE = ("-s", "sliding_window", "-k", "sliding_window", "--no-report", "--progres
 def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     """Who is asked."""
     asked = Bench()
-    monkeypatch.setattr("memsim.models.opening._provider", lambda _: asked)
-    monkeypatch.setattr("memsim.models.live.access.check_keys", lambda _: None)
+    monkeypatch.setattr("memsim.models.registry._provider", lambda _: asked)
+    monkeypatch.setattr("memsim.models.live.litellm_client.check_keys", lambda _: None)
     return asked
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from memsim.models.live import Answer
+from memsim.models.live import ProviderAnswer
 from memsim.runs import Run as Saved
 from tests.models.asking import Stub
 
@@ -19,9 +19,11 @@ LIVE = ("-m", "openai/gpt-4o-mini", "-s", "no_memory")
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> Stub:
     """Who is asked."""
-    asked = Stub(lambda *_: Answer(text="I don't know.", input=100, output=10, cost=0.000021))
-    monkeypatch.setattr("memsim.models.opening._provider", lambda _: asked)
-    monkeypatch.setattr("memsim.models.live.access.check_keys", lambda _: None)
+    asked = Stub(
+        lambda *_: ProviderAnswer(text="I don't know.", input=100, output=10, cost=0.000021)
+    )
+    monkeypatch.setattr("memsim.models.registry._provider", lambda _: asked)
+    monkeypatch.setattr("memsim.models.live.litellm_client.check_keys", lambda _: None)
     return asked
 
 

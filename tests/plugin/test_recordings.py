@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memsim.errors import ModelError
-from memsim.models.live import Answer, Call
+from memsim.models.live import Call, ProviderAnswer
 from tests.models.asking import SCENARIO, Stub
 from tests.models.judging import sound
 
@@ -28,14 +28,14 @@ def stub(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Stub:
     Path("scenarios").mkdir()
     Path("scenarios/kitchen.yaml").write_text(SCENARIO, encoding="utf-8")
 
-    def answer(call: Call, _number: int) -> Answer:
-        return Answer(text="copper" if "pan" in call.messages[-1].text else "the cupboard")
+    def answer(call: Call, _number: int) -> ProviderAnswer:
+        return ProviderAnswer(text="copper" if "pan" in call.messages[-1].text else "the cupboard")
 
     Path("tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(Path("tmp").resolve()))
     asked = Stub(answer)
-    monkeypatch.setattr("memsim.models.opening._provider", lambda _: asked)
-    monkeypatch.setattr("memsim.models.live.access.check_keys", lambda _: None)
+    monkeypatch.setattr("memsim.models.registry._provider", lambda _: asked)
+    monkeypatch.setattr("memsim.models.live.litellm_client.check_keys", lambda _: None)
     return asked
 
 
@@ -63,8 +63,8 @@ def test_a_session_tries_its_judge_once(stub: Stub, pytester: pytest.Pytester) -
     judge = ("--memsim-judge", "openai/gpt-4o-mini:draws=1")
     reader = stub.answer
 
-    def answer(call: Call, number: int) -> Answer | ModelError:
-        return Answer(text=sound(call)) if call.task == "judge" else reader(call, number)
+    def answer(call: Call, number: int) -> ProviderAnswer | ModelError:
+        return ProviderAnswer(text=sound(call)) if call.task == "judge" else reader(call, number)
 
     stub.answer = answer
     recorded = play(*judge, "--memsim-record", "new", "--memsim-report", "kept")

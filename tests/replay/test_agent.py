@@ -11,11 +11,9 @@ import pytest
 from memsim.context import Context
 from memsim.errors import ModelError, StoreError, StrategyError
 from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, said
-from memsim.models import Reply, Request, ToolSpec
-from memsim.models.limits import CALLS, ROUNDS
-from memsim.replay.agent import NO_MORE, Agent, Task, asked, results_text
-from memsim.replay.foreign import foreign_calls
-from memsim.replay.meter import MeteredModel
+from memsim.models import AGENT_CALLS, AGENT_ROUNDS, Reply, Request, ToolSpec
+from memsim.replay.strategy_calls import MeteredModel, calls_by_phase
+from memsim.replay.tool_agent import NO_MORE, AgentTask, ToolAgent, question_message, results_text
 from memsim.strategy import Event, Query, Strategy
 from memsim.tokens import TokenCounter, load_tokenizer
 from memsim.trace import AgentRound
@@ -59,13 +57,13 @@ class Work:
     kept: list[AgentRound] = field(default_factory=list)
     traffic: tuple[Message, ...] = ()
 
-    def agent(self, memory: Strategy) -> Agent:
-        return Agent(
+    def agent(self, memory: Strategy) -> ToolAgent:
+        return ToolAgent(
             self.model,
             memory,
             repeat=3,
             counter=COUNTER,
-            hold=foreign_calls(MeteredModel(self.model))["write"],
+            hold=calls_by_phase(MeteredModel(self.model))["write"],
             log=self.log.append,
             keep=self.kept.append,
         )
@@ -86,7 +84,7 @@ def working(
     """An agent that decides so, for ana."""
     work = Work(Scripted(*rounds, text=text))
     offered = tuple(memory.tools("ana")) if tools is None else tools
-    task = Task(offered, "ana", EPOCH, room)
+    task = AgentTask(offered, "ana", EPOCH, room)
     work.traffic = work.agent(memory).work([*sent, ME], task)
     return work
 
@@ -123,9 +121,11 @@ def test_who_calls_nothing_leaves_no_traffic() -> None:
 
 def test_an_agent_that_never_stops_is_stopped() -> None:
     """After as many rounds as it may have, and the record says so."""
-    work = working(strategy(REF), *[(use("memory_get", n, key="k"),) for n in range(ROUNDS + 3)])
+    work = working(
+        strategy(REF), *[(use("memory_get", n, key="k"),) for n in range(AGENT_ROUNDS + 3)]
+    )
 
-    assert (2 * ROUNDS, ROUNDS) == (len(work.traffic), len(work.model.asked))
+    assert (2 * AGENT_ROUNDS, AGENT_ROUNDS) == (len(work.traffic), len(work.model.asked))
     assert ["", "", "", NO_MORE] == [each.note for each in work.kept]
 
 
@@ -207,12 +207,14 @@ def test_whatever_a_model_calls_has_an_outcome() -> None:
 def test_calls_too_many_are_told_of_and_not_made() -> None:
     """A round has its bound; neither call nor result of the rest is sent back."""
     memory = strategy(REF)
-    calls = tuple(use("memory_get", n, key="k") for n in range(CALLS + 2))
+    calls = tuple(use("memory_get", n, key="k") for n in range(AGENT_CALLS + 2))
 
     work = working(memory, calls)
 
-    assert ["done"] * CALLS + ["skipped"] * 2 == work.outcomes
-    assert CALLS == len(work.traffic[0].calls) == len(work.traffic[1].results) == len(work.log)
+    assert ["done"] * AGENT_CALLS + ["skipped"] * 2 == work.outcomes
+    assert (
+        AGENT_CALLS == len(work.traffic[0].calls) == len(work.traffic[1].results) == len(work.log)
+    )
 
 
 def test_ids_are_told_apart_from_those_of_the_script_and_of_earlier_rounds() -> None:
@@ -306,7 +308,7 @@ def test_where_the_model_fails_the_record_says_in_which_round() -> None:
     work = Work(Scripted((use("memory_get", key="k"),), ModelError("out of words")))
 
     with pytest.raises(ModelError):
-        work.agent(memory).work([ME], Task(tuple(memory.tools("ana")), "ana", EPOCH, 99))
+        work.agent(memory).work([ME], AgentTask(tuple(memory.tools("ana")), "ana", EPOCH, 99))
 
     assert [(1, 1, ""), (2, 0, "the model failed: out of words")] == [
         (each.number, len(each.calls), each.note) for each in work.kept
@@ -315,7 +317,7 @@ def test_where_the_model_fails_the_record_says_in_which_round() -> None:
 
 def test_a_question_is_the_askers_message() -> None:
     """With their name, their conversation and its time."""
-    question = asked("Where?", principal="ben", session="s2", turn=7, now=EPOCH)
+    question = question_message("Where?", principal="ben", session="s2", turn=7, now=EPOCH)
 
     assert ("user", "ben", "s2", 7, EPOCH, "Where?") == (
         question.role,

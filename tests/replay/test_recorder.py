@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memsim.context import Context, Section, SectionName
 from memsim.message import EPOCH, Message, composed, said
-from memsim.replay.recorder import Recorder
+from memsim.replay.context_recorder import ContextRecorder
 from memsim.report.viewer.playback import Playback, PlaybackFrame
 from memsim.scenario.script import Fact
 
@@ -78,7 +78,7 @@ def cases(draw: st.DrawFn) -> list[tuple[tuple[Message, ...], Context | None]]:
 def test_every_context_reads_back(turns: list[tuple[tuple[Message, ...], Context | None]]) -> None:
     """Whatever a context has in common with the one before, the same messages come back."""
     lines: list[str] = []
-    recorder = Recorder(lines)
+    recorder = ContextRecorder(lines)
     for number, (fresh, context) in enumerate(turns):
         for message in fresh:
             recorder.hear(message)
@@ -97,7 +97,7 @@ def test_what_a_text_was_made_from_reads_back() -> None:
     """Also where it shares a beginning with the one before, or none."""
     ways = [("a", "b"), ("a", "b", "c"), ("a", "c"), ("x",), ()]
     lines: list[str] = []
-    recorder = Recorder(lines)
+    recorder = ContextRecorder(lines)
     recorder.hear(said("user", "said", id="c"))
     for turn, way in enumerate(ways):
         summary = composed("system", f"summary {turn}", id=f"s{turn}", derived_from=way)
@@ -109,7 +109,7 @@ def test_what_a_text_was_made_from_reads_back() -> None:
 def test_a_window_that_moved_is_told_in_a_few_numbers() -> None:
     """What a turn costs does not depend on how much stays in the window."""
     lines: list[str] = []
-    recorder = Recorder(lines)
+    recorder = ContextRecorder(lines)
     messages = [said("user", f"line {n}", id=f"m{n}") for n in range(500)]
     for message in messages:
         recorder.hear(message)
@@ -122,7 +122,7 @@ def test_a_window_that_moved_is_told_in_a_few_numbers() -> None:
 def test_a_line_that_stood_before_is_told_by_its_number() -> None:
     """A block that is recalled again and again is written once."""
     lines: list[str] = []
-    recorder = Recorder(lines)
+    recorder = ContextRecorder(lines)
     for turn, text in enumerate(("one\ntwo", "two\nthree")):
         made = composed("user", text, id=f"r{turn}", quotes=("m9",))
         recorder.turn(turn, Context(sections=(section("recalled", made),)))
@@ -133,7 +133,7 @@ def test_a_line_that_stood_before_is_told_by_its_number() -> None:
 def test_facts_are_told_with_the_message_that_states_them() -> None:
     """The timeline begins where a fact was planted."""
     lines: list[str] = []
-    recorder = Recorder(lines)
+    recorder = ContextRecorder(lines)
     recorder.hear(said("user", "My order is A-17.", id="m1"))
     fact = Fact(
         id="order", value="A-17", source="m1", principal="user", turn=1, time=EPOCH, session="s1"
@@ -147,7 +147,7 @@ def test_facts_are_told_with_the_message_that_states_them() -> None:
 def test_a_case_that_is_too_long_says_where_its_record_ends(most: int) -> None:
     """Nothing after that is kept, and it is told once."""
     lines: list[str] = []
-    recorder = Recorder(lines, most)
+    recorder = ContextRecorder(lines, most)
     for turn in range(9):
         recorder.hear(said("user", f"some words of turn {turn}", id=f"m{turn}"))
         recorder.turn(turn, None)

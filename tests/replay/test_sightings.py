@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memsim.context import Context, Section
 from memsim.message import composed
-from memsim.replay.facts import Wanted
+from memsim.replay.fact_book import MessageSearch
 
 
 def context(text: str, *, derived: tuple[str, ...] = (), excerpts: tuple[str, ...] = ()) -> Context:
@@ -14,7 +14,7 @@ def context(text: str, *, derived: tuple[str, ...] = (), excerpts: tuple[str, ..
 
 def test_a_part_in_its_own_words_is_verbatim_where_it_holds_the_value() -> None:
     """A passage that states the fact counts as the message; another passage counts for nothing."""
-    wanted = Wanted({"m1": ("A-17",)})
+    wanted = MessageSearch({"m1": ("A-17",)})
     there = wanted.sightings(context("… the order A-17 was sent …", excerpts=("m1",)))
     elsewhere = wanted.sightings(context("… the weather was fine …", excerpts=("m1",)))
     assert (True, {}) == (there["m1"].verbatim, elsewhere)
@@ -22,11 +22,11 @@ def test_a_part_in_its_own_words_is_verbatim_where_it_holds_the_value() -> None:
 
 def test_a_part_of_a_message_without_known_values_is_only_derived() -> None:
     """Where nobody knows what matters in a message, a part of it proves nothing."""
-    seen = Wanted({"m1": ()}).sightings(context("… something …", excerpts=("m1",)))
+    seen = MessageSearch({"m1": ()}).sightings(context("… something …", excerpts=("m1",)))
     assert not seen["m1"].verbatim
 
 
 def test_other_words_are_never_verbatim() -> None:
     """A summary that states the value is derived, as before."""
-    seen = Wanted({"m1": ("A-17",)}).sightings(context("Order: A-17.", derived=("m1",)))
+    seen = MessageSearch({"m1": ("A-17",)}).sightings(context("Order: A-17.", derived=("m1",)))
     assert not seen["m1"].verbatim

@@ -14,13 +14,7 @@ from memsim.cli.program import program
 from memsim.context import Context, ContextBuilder, Section, SectionName
 from memsim.errors import ExitCode, StrategyError
 from memsim.message import Message, Text, ToolResult, ToolUse, composed, said
-from memsim.replay.watching import (
-    Broken,
-    Watch,
-    watch_asked,
-    watch_fitted,
-    watch_sent,
-)
+from memsim.replay.contract import InvariantError, Watch, watch_asked, watch_fitted, watch_sent
 from memsim.scaffold import scaffold
 from memsim.scenario.script import Granted
 from memsim.strategy import Environment, Event, Grant, Query, Strategy
@@ -175,9 +169,9 @@ def test_who_asks_is_somebody_and_is_told_nothing() -> None:
     watch_asked(QUERY, Bare())
     watch_asked(told, Knowing())
 
-    with pytest.raises(Broken, match="by nobody"):
+    with pytest.raises(InvariantError, match="by nobody"):
         watch_asked(replace(QUERY, principal=""), Bare())
-    with pytest.raises(Broken, match="hold the answer"):
+    with pytest.raises(InvariantError, match="hold the answer"):
         watch_asked(told, Bare())
 
 
@@ -187,7 +181,7 @@ def test_a_message_is_of_whoever_has_the_turn() -> None:
     watch = watching(Bare(), claiming)
 
     watch.whose = "ben"
-    with pytest.raises(Broken, match="m9 is user's, and the turn is ben's"):
+    with pytest.raises(InvariantError, match="m9 is user's, and the turn is ben's"):
         watch.heard(claiming, 10, Bare())
 
 
@@ -198,7 +192,7 @@ def test_what_is_granted_is_the_owners() -> None:
     watch.planted(fact("order", "B-4", 2, principal="ben"))
     watch.granted("user", ["u1"])
 
-    with pytest.raises(Broken, match="user grants u2, which is ben's"):
+    with pytest.raises(InvariantError, match="user grants u2, which is ben's"):
         watch.granted("user", ["u1", "u2"])
 
 
@@ -223,7 +217,7 @@ def test_what_was_cut_otherwise_stops(fitted: Context, why: str) -> None:
     """It is a bug of the harness: no score may come of it."""
     whole = context(talk(1), talk(9, 1))
 
-    with pytest.raises(Broken, match=why):
+    with pytest.raises(InvariantError, match=why):
         watch_fitted(whole, fitted, 40)
 
 
@@ -231,7 +225,7 @@ def test_a_context_over_its_budget_may_not_be_sent_as_it_is() -> None:
     """Nor when nothing was cut at all."""
     whole = context(talk(1), talk(9, 1))
 
-    with pytest.raises(Broken, match="sent as it is"):
+    with pytest.raises(InvariantError, match="sent as it is"):
         watch_fitted(whole, whole, 40)
 
 
@@ -244,7 +238,7 @@ def test_calls_with_their_results_may_be_sent(sent: tuple[Message, ...]) -> None
 @pytest.mark.parametrize("sent", [(CALL, LAST), (RESULT, LAST), (LAST, RESULT)])
 def test_half_a_pair_may_not_be_sent(sent: tuple[Message, ...]) -> None:
     """Providers refuse it."""
-    with pytest.raises(Broken, match="tool call"):
+    with pytest.raises(InvariantError, match="tool call"):
         watch_sent(sent)
 
 

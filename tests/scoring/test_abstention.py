@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.models import IDK
-from memsim.scoring.abstention import abstains
+from memsim.scoring.polarity import abstains
 
 SILENT = """\
 I do not know the answer.

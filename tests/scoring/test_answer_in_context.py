@@ -10,7 +10,7 @@ import pytest
 from memsim.context import Context
 from memsim.message import Message, composed, said
 from memsim.scenario.script import Match, Probe
-from memsim.scoring.context import answer_in_context
+from memsim.scoring.context_scores import answer_in_context
 
 MAY = datetime(2023, 5, 8, tzinfo=UTC)
 LINES = (

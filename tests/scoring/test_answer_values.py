@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.scoring.values import days_of, match_choice, match_date, match_number
+from memsim.scoring.answer_match import days_of, match_choice, match_date, match_number
 
 OPTIONS = ("red", "blue", "dark blue", "option green")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.scenario.script import Match, Probe
-from memsim.scoring.answers import judge_answer
+from memsim.scoring.answer_score import judge_answer
 from memsim.scoring.outcomes import OUTCOMES
 
 

@@ -9,23 +9,24 @@ from dataclasses import replace
 import pytest
 
 from memsim.discovery import find_project
-from memsim.models.judge import judge, read_verdict
+from memsim.models.offline.judge import judge, read_verdict
 from memsim.scenario.script import Probe
-from memsim.scoring.answers import judge_answer
+from memsim.scoring.answer_score import judge_answer
 from memsim.scoring.calibration import (
     EACH,
     KINDS,
     SCENARIOS,
-    Known,
+    KnownAnswer,
     known_answers,
+    question_of,
     scenarios_tried,
-    tried,
+    to_be_judged,
+    try_judge,
 )
-from memsim.scoring.judging import question_of, to_be_judged
-from memsim.scoring.summary import AUDITED_WRONG
+from memsim.scoring.case_summary import AUDITED_WRONG
 from memsim.suite import find_scenarios
 
-Opinion = Callable[[Known], bool | None]
+Opinion = Callable[[KnownAnswer], bool | None]
 PROBES = (
     Probe(id="city", ask="Where do I live now?", expect=("Oslo",), forbid=("Bergen",)),
     Probe(id="order", ask="What is my order number?", expect=("A-17",)),
@@ -36,36 +37,36 @@ PROBES = (
 )
 
 
-def sound(known: Known) -> bool | None:
+def sound(known: KnownAnswer) -> bool | None:
     """A judge by rule."""
     return read_verdict(judge(question_of(known.probe, known.given)))
 
 
-def yes_man(_known: Known) -> bool:
+def yes_man(_known: KnownAnswer) -> bool:
     """Everything is right."""
     return True
 
 
-def no_man(_known: Known) -> bool:
+def no_man(_known: KnownAnswer) -> bool:
     """Nothing is."""
     return False
 
 
-def vague_lover(known: Known) -> bool | None:
+def vague_lover(known: KnownAnswer) -> bool | None:
     """Whatever is not definitely wrong is right."""
     return known.kind == "vague" or sound(known)
 
 
-def careless(known: Known) -> bool | None:
+def careless(known: KnownAnswer) -> bool | None:
     """Whatever is definite is right."""
     return known.kind == "specific" or sound(known)
 
 
-def babbler(_known: Known) -> None:
+def babbler(_known: KnownAnswer) -> None:
     """Says nothing that can be read."""
 
 
-def votes_of(known: Sequence[Known], opinion: Opinion) -> list[list[bool | None]]:
+def votes_of(known: Sequence[KnownAnswer], opinion: Opinion) -> list[list[bool | None]]:
     """Three times the same opinion on each."""
     return [[opinion(k)] * 3 for k in known]
 
@@ -73,7 +74,7 @@ def votes_of(known: Sequence[Known], opinion: Opinion) -> list[list[bool | None]
 def test_a_sound_judge_passes() -> None:
     """Six of each kind, all told."""
     known = known_answers("home", PROBES, seed=7)
-    trial = tried(known, votes_of(known, sound))
+    trial = try_judge(known, votes_of(known, sound))
 
     assert "" == trial.unfit
     assert [(EACH, EACH, 0)] * 3 == [(t.n, t.told, t.unread) for t in trial.kinds.values()]
@@ -97,7 +98,7 @@ def test_a_judge_that_fails_on_one_kind_is_unfit(opinion: Opinion, said: str) ->
     """However well it does on the others."""
     known = known_answers("home", PROBES, seed=7)
 
-    assert tried(known, votes_of(known, opinion)).unfit.startswith(said)
+    assert try_judge(known, votes_of(known, opinion)).unfit.startswith(said)
 
 
 def test_a_coin_is_unfit_and_flips() -> None:
@@ -105,7 +106,7 @@ def test_a_coin_is_unfit_and_flips() -> None:
     known = (*known_answers("home", PROBES, 7), *known_answers("away", PROBES, 7))
     for seed in range(100):
         chance = random.Random(seed)
-        trial = tried(known, [[chance.random() < 0.5 for _ in range(3)] for _ in known])
+        trial = try_judge(known, [[chance.random() < 0.5 for _ in range(3)] for _ in known])
         assert trial.unfit
         assert trial.flips is not None
         assert trial.flips > 0.5
@@ -118,11 +119,11 @@ def test_one_slip_of_six_is_forgiven_and_two_are_not() -> None:
     def slipping(slips: int) -> str:
         left = dict.fromkeys(KINDS, slips)
 
-        def opinion(k: Known) -> bool:
+        def opinion(k: KnownAnswer) -> bool:
             left[k.kind] -= 1
             return k.right if left[k.kind] < 0 else not k.right
 
-        return tried(known, votes_of(known, opinion)).unfit
+        return try_judge(known, votes_of(known, opinion)).unfit
 
     assert "" == slipping(1)
     assert "it knew 4 of 6 right" in slipping(2)
@@ -160,7 +161,7 @@ def test_answers_that_an_audit_found_wrong_try_nobody() -> None:
     doubted = replace(PROBES[0], labels={"gold": AUDITED_WRONG})
 
     assert () == known_answers("home", [doubted], seed=7)
-    assert "there is no known answer of the kind 'right'" in tried((), ()).unfit
+    assert "there is no known answer of the kind 'right'" in try_judge((), ()).unfit
 
 
 def test_of_many_scenarios_the_same_few_try_a_judge() -> None:
@@ -180,7 +181,7 @@ def test_known_answers_of_the_built_in_scenarios_are_what_they_are_said_to_be() 
         scenario = ref.load()
         wanted = to_be_judged(scenario.probes)
         drawn = known_answers(scenario.name, [p for p in scenario.probes if p.id in wanted], 7)
-        trial = tried(drawn, votes_of(drawn, sound))
+        trial = try_judge(drawn, votes_of(drawn, sound))
 
         assert "" == trial.unfit, scenario.name
         assert all(EACH == told.n for told in trial.kinds.values()), scenario.name

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.models.judge import write_verdict
+from memsim.models.offline.judge import write_verdict
 from memsim.scenario import Scenario, ScenarioBuilder
 from memsim.scenario.script import Probe
-from memsim.scoring.judging import question_of, to_be_judged, vote_of
+from memsim.scoring.calibration import question_of, to_be_judged, vote_of
 from memsim.scoring.votes import Ballot, agreement, flipped, majority, votes_in, words_of
 
 VOTES = st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=9)

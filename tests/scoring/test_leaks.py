@@ -9,7 +9,7 @@ import pytest
 from memsim.context import Context
 from memsim.message import EPOCH, composed, said
 from memsim.scenario.script import Fact
-from memsim.scoring.leaks import leaks
+from memsim.scoring.context_scores import leaks
 from memsim.scoring.probes import score_probe
 from memsim.trace import ProbeTrace
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memsim.scoring.matching import (
+from memsim.scoring.answer_match import (
     ENOUGH,
     LONGEST,
     everything_in,
@@ -17,7 +17,7 @@ from memsim.scoring.matching import (
     occurrences,
     too_long,
 )
-from memsim.scoring.normalise import content, read
+from memsim.scoring.answer_text import content, read_words
 
 NOUNS = ("lake", "boat", "violin", "harbour", "ticket", "garden", "stone", "window", "bottle")
 PHRASES = st.lists(st.sampled_from(NOUNS), min_size=1, max_size=8)
@@ -112,7 +112,7 @@ def test_sequences_need_their_order() -> None:
 
 def test_occurrences_are_never_inside_other_words() -> None:
     """Oslo is not in Osloer."""
-    assert [(0, 1), (3, 4)] == occurrences(read("Oslo"), read("Oslo or Osloer, Oslo"))
+    assert [(0, 1), (3, 4)] == occurrences(read_words("Oslo"), read_words("Oslo or Osloer, Oslo"))
 
 
 def test_a_text_holds_what_its_dates_imply() -> None:
@@ -120,9 +120,9 @@ def test_a_text_holds_what_its_dates_imply() -> None:
     held = everything_in("It was on 8 May 2023.")
 
     for implied in ("May 2023", "2023", "May 8", "May", "8 May 2023"):
-        assert holds_all(held, content(read(implied)))
-    assert not holds_all(everything_in("May 2023"), content(read("8 May 2023")))
-    assert not holds_all(everything_in("8 May 2022"), content(read("8 May 2023")))
+        assert holds_all(held, content(read_words(implied)))
+    assert not holds_all(everything_in("May 2023"), content(read_words("8 May 2023")))
+    assert not holds_all(everything_in("8 May 2022"), content(read_words("8 May 2023")))
 
 
 def test_the_limit_grows_with_the_expected_answer() -> None:

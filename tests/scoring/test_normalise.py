@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.scoring.normalise import content, fold, places, read, stem
+from memsim.scoring.answer_text import content, fold, places, read_words, stem
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ from memsim.scoring.normalise import content, fold, places, read, stem
 )
 def test_ways_to_write_one_thing_are_one(same: tuple[str, ...], token: str) -> None:
     """Dates, times, numbers, identifiers and spellings have one form."""
-    assert {(token,)} == {read(text).tokens for text in same}
+    assert {(token,)} == {read_words(text).tokens for text in same}
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_ways_to_write_one_thing_are_one(same: tuple[str, ...], token: str) -> N
 )
 def test_different_things_stay_different(one: str, other: str) -> None:
     """Normalising never makes one identifier, version, date or option into another."""
-    assert read(one).tokens != read(other).tokens
+    assert read_words(one).tokens != read_words(other).tokens
 
 
 @pytest.mark.parametrize(
@@ -94,12 +94,12 @@ def test_different_things_stay_different(one: str, other: str) -> None:
 )
 def test_texts_are_read_as_words(text: str, tokens: tuple[str, ...]) -> None:
     """Contractions, compounds, articles, scripts without spaces and odd marks."""
-    assert tokens == read(text).tokens
+    assert tokens == read_words(text).tokens
 
 
 def test_clauses_end_at_marks_and_contrasts() -> None:
     """A comma, a full stop, brackets and `but` end a clause; words run on otherwise."""
-    words = read("Oslo, not Bergen (since May) but maybe")
+    words = read_words("Oslo, not Bergen (since May) but maybe")
 
     assert [0, 1, 1, 2, 2, 4] == list(words.clauses)
 
@@ -117,7 +117,7 @@ def test_clauses_end_at_marks_and_contrasts() -> None:
 )
 def test_content_leaves_out_what_says_nothing(text: str, kept: tuple[str, ...]) -> None:
     """Stop words go, unless nothing else is there; yes, no and not stay; each word counts once."""
-    assert kept == content(read(text))
+    assert kept == content(read_words(text))
 
 
 def test_stems_join_forms_and_leave_names_of_things() -> None:
@@ -138,7 +138,7 @@ def test_places_finds_every_start() -> None:
 @given(st.text())
 def test_any_text_can_be_read(text: str) -> None:
     """No text breaks it: every word has a stem and a clause, and clauses are in order."""
-    words = read(text)
+    words = read_words(text)
 
     assert len(words.tokens) == len(words.stems) == len(words.clauses)
     assert all(words.tokens)
@@ -151,13 +151,13 @@ def test_reading_is_blind_to_case(text: str) -> None:
     """Upper case of the folded text reads the same, wherever case can be undone."""
     folded = fold(text)
     if fold(folded.upper()) == folded:
-        assert read(folded).tokens == read(folded.upper()).tokens
+        assert read_words(folded).tokens == read_words(folded.upper()).tokens
 
 
 @given(st.integers(0, 999_999_999))
 def test_grouped_and_plain_numbers_are_one(number: int) -> None:
     """Thousands may be parted by commas."""
-    assert read(str(number)).tokens == read(f"{number:,}").tokens
+    assert read_words(str(number)).tokens == read_words(f"{number:,}").tokens
 
 
 @pytest.mark.parametrize(
@@ -166,4 +166,4 @@ def test_grouped_and_plain_numbers_are_one(number: int) -> None:
 )
 def test_long_texts_are_read_once(hostile: str) -> None:
     """Repetition costs no more than its length: this ends at once or not at all."""
-    assert read(hostile).tokens
+    assert read_words(hostile).tokens

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memsim.scoring.matching import occurrences
-from memsim.scoring.normalise import read
+from memsim.scoring.answer_match import occurrences
+from memsim.scoring.answer_text import read_words
 from memsim.scoring.polarity import denied, is_negative, says_old
 
 
@@ -29,7 +29,7 @@ from memsim.scoring.polarity import denied, is_negative, says_old
 )
 def test_what_is_denied(text: str) -> None:
     """A negative word reaches the next five words of its clause, and a denial reaches back."""
-    words = read(text)
+    words = read_words(text)
 
     assert words.tokens.index("oslo") in denied(words)
 
@@ -53,7 +53,7 @@ def test_what_is_denied(text: str) -> None:
 )
 def test_what_is_not_denied(text: str) -> None:
     """A clause, a contrast, an answer `no`, and distance all end what a negative word reaches."""
-    words = read(text)
+    words = read_words(text)
 
     assert words.tokens.index("oslo") not in denied(words)
 
@@ -79,8 +79,8 @@ def test_what_is_not_denied(text: str) -> None:
 )
 def test_what_is_called_old(text: str) -> None:
     """Denials, `used to`, `from .. to`, and words for the past mark a value as old."""
-    words = read(text)
-    ((start, end),) = occurrences(read("Bergen"), words)
+    words = read_words(text)
+    ((start, end),) = occurrences(read_words("Bergen"), words)
 
     assert says_old(words, start, end, loosely=False)
 
@@ -99,15 +99,15 @@ def test_what_is_called_old(text: str) -> None:
 )
 def test_what_is_given_as_current(text: str) -> None:
     """A value after `now`, at the end of a change, or merely in the past tense is not old."""
-    words = read(text)
-    ((start, end),) = occurrences(read("Bergen"), words)
+    words = read_words(text)
+    ((start, end),) = occurrences(read_words("Bergen"), words)
 
     assert not says_old(words, start, end, loosely=False)
 
 
 def test_a_past_tense_marks_old_only_beside_the_current_value() -> None:
     """`Oslo (it was Bergen)` is loose enough."""
-    words = read("Oslo (it was Bergen)")
+    words = read_words("Oslo (it was Bergen)")
 
     assert says_old(words, 3, 4, loosely=True)
     assert not says_old(words, 3, 4, loosely=False)
@@ -115,5 +115,5 @@ def test_a_past_tense_marks_old_only_beside_the_current_value() -> None:
 
 def test_negative_texts_are_known() -> None:
     """As words, not as letters."""
-    assert is_negative(read("She is not married").tokens)
-    assert not is_negative(read("knot nothingness").tokens)
+    assert is_negative(read_words("She is not married").tokens)
+    assert not is_negative(read_words("knot nothingness").tokens)

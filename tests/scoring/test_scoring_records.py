@@ -9,7 +9,7 @@ from memsim.context import Context
 from memsim.message import EPOCH, composed, said
 from memsim.scenario.script import Fact
 from memsim.scoring.probes import score_probe
-from memsim.scoring.records import record, turn_record
+from memsim.scoring.trace_records import record, turn_record
 from memsim.strategy import Event, Location
 from memsim.trace import (
     Age,

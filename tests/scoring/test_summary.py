@@ -14,7 +14,7 @@ from memsim.message import EPOCH, said
 from memsim.scenario.script import Fact
 from memsim.scoring import METRICS, CaseScore, score_case, summarise
 from memsim.scoring.probes import score_probe
-from memsim.scoring.records import record, turn_record
+from memsim.scoring.trace_records import record, turn_record
 from memsim.trace import EvidenceTrace, ProbeTrace, Trace, TurnRecord, json_line
 
 Make = Callable[..., ProbeTrace]

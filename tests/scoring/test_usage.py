@@ -10,7 +10,7 @@ from memsim.context import Context
 from memsim.message import said
 from memsim.scoring.metrics import USAGE, Measure
 from memsim.scoring.probes import score_probe
-from memsim.scoring.records import record, turn_record
+from memsim.scoring.trace_records import record, turn_record
 from memsim.scoring.usage import usage
 from memsim.strategy import Event
 from memsim.trace import CallRecord, Phase, ProbeTrace, TurnRecord

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memsim.scoring.whereabouts import WHEREABOUTS, discards, place_of, reason_of, whereabouts
+from memsim.scoring.outcomes import WHEREABOUTS, discards, place_of, reason_of, whereabouts
 from memsim.strategy import Event, Location
 from memsim.trace import EvidenceTrace, ProbeTrace, Stop, TurnRecord
 

@@ -11,7 +11,7 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 
 from memsim.cli.serve import present_time
-from memsim.models.embedding import HashEmbedder
+from memsim.models.embedders import HashEmbedder
 from memsim.service.app import Layers, create_app
 from memsim.systems.aegis.episodes import InProcessEpisodes
 from memsim.systems.aegis.hashes import InProcessHashes

@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 
 from memsim.clock import Clock
 from memsim.context import Context
-from memsim.discovery.loading import prepare
+from memsim.discovery.loader import prepare
 from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse
 from memsim.models import Embedder, Model
-from memsim.models.embedding import load_embedder
-from memsim.models.loading import load_model
+from memsim.models.registry import load_embedder, load_model
 from memsim.scenario.script import Turn
 from memsim.strategy import Environment, Event, Query, Strategy
 from memsim.tokens import TokenCounter, load_tokenizer

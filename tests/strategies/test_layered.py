@@ -11,7 +11,7 @@ from memsim.errors import MemsimError
 from memsim.memory.retrieval.policy import RecallPolicy
 from memsim.message import said
 from memsim.models import Reply, Request
-from memsim.models.loading import load_model
+from memsim.models.registry import load_model
 from memsim.strategy import Event, Forget, Grant
 from memsim.tokens import TokenCounter, load_tokenizer
 from tests.strategies.conversations import (

@@ -11,6 +11,7 @@ from typing import Any
 
 from memsim.errors import StateError
 from memsim.executors import Executor, Outcomes, PlayCase, ProcessPool
+from memsim.language import graphemes
 from memsim.memory import hygiene, snapshot
 from memsim.memory.acl import Where
 from memsim.memory.compaction import (
@@ -23,7 +24,6 @@ from memsim.memory.compaction import (
     Snippets,
     State,
     asking,
-    graphemes,
     spread,
 )
 from memsim.memory.compaction.outcome import Outcome
@@ -34,7 +34,7 @@ from memsim.memory.ledger import InjectionLedger
 from memsim.memory.state import JSON
 from memsim.message import Message, Role, Text, composed
 from memsim.models import Request
-from memsim.suite import CaseSpec, Plan, run_case
+from memsim.suite import CasePlan, CaseSpec, run_case
 from memsim.testing.invariants import budget_parts, coverage_parts
 from memsim.testing.invariants import offload as offload_parts
 from memsim.testing.invariants import runs as runs_of
@@ -264,7 +264,7 @@ def _last_wins(put: Bend) -> None:
 def _restarting(put: Bend) -> None:
     real = runs_of.kept
 
-    def kept(made: Plan, reports: Path, executor: Executor, stop: int = 0) -> Path:
+    def kept(made: CasePlan, reports: Path, executor: Executor, stop: int = 0) -> Path:
         folder = real(made, reports, executor, stop)
         path = folder / "probes.jsonl"
         if not stop and reports.name == "stopped":

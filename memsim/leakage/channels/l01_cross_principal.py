@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.canary.kinds import KINDS
+from memsim.canary.mint import KINDS
 from memsim.leakage.channel import Channel, Described
 from memsim.leakage.choosing import with_values
 from memsim.leakage.tooluse import HUGE, SPOOFED, asked_of_tools

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from memsim.canary.kinds import KINDS
+from memsim.canary.mint import KINDS
 from memsim.leakage.channel import Channel, Described
 from memsim.leakage.families import fill
 from memsim.leakage.records import Attempt, Control

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.errors import ModelError
-from memsim.memory.compaction.graphemes import head
+from memsim.language.graphemes import head
 from memsim.memory.compaction.summary import unfit
 from memsim.models import Reply, Request
 

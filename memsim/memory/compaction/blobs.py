@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from memsim.atomic_files import TEMPORARY, sync_folder, write_whole
 from memsim.errors import StateError, StoreError
-from memsim.files import TEMPORARY, sync_folder, write_whole
 from memsim.memory.state import JSON, pack, reading, unpack
 from memsim.message import Text, ToolResult
 

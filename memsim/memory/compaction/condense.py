@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from memsim.language.graphemes import head
 from memsim.memory.compaction.asking import Asked, Asking, ask
 from memsim.memory.compaction.blobs import Referring, reference_of, stored
 from memsim.memory.compaction.fences import escaped
-from memsim.memory.compaction.graphemes import head
 from memsim.memory.compaction.keeping import plan
 from memsim.memory.compaction.lineage import Lineage
 from memsim.memory.compaction.regions import oldest, whole_only

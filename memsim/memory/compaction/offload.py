@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.errors import StateError, StoreError
+from memsim.language.graphemes import head
 from memsim.memory.compaction.blobs import (
     Blobs,
     Referring,
@@ -17,7 +18,6 @@ from memsim.memory.compaction.blobs import (
     stored,
 )
 from memsim.memory.compaction.fences import defused, escaped
-from memsim.memory.compaction.graphemes import head
 from memsim.memory.compaction.keeping import plan
 from memsim.memory.compaction.rolling import is_telling
 from memsim.memory.compaction.shape import Compaction, Means, State, changed, unchanged

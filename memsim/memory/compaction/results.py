@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memsim.language.graphemes import head, tail
 from memsim.memory.compaction.fences import defused, escaped
-from memsim.memory.compaction.graphemes import head, tail
 from memsim.memory.compaction.keeping import plan
 from memsim.memory.compaction.shape import Compaction, Means, State, changed, unchanged
 from memsim.memory.compaction.summary import originals

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.memory.compaction.graphemes import head, tail
+from memsim.language.graphemes import head, tail
 from memsim.message import Text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memsim.models.text import sentences
+from memsim.language.text import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 
-from memsim.models.heads import split_head
-from memsim.models.text import fold, stem, words
+from memsim.language.text import fold, split_head, stem, words
 
 MOST_WORDS = 6
 """Words of a subject at most; longer ones are told apart by chance."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from memsim.language.dates import mentions, resolve
+from memsim.language.text import ROLES
 from memsim.memory.retrieval.terms import lower
-from memsim.models.dates import mentions, resolve
-from memsim.models.heads import ROLES
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memsim.models.dates import Period
+    from memsim.language.dates import Period
 
 
 class Cues:

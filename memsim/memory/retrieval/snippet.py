@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from memsim.language.text import whole
 from memsim.memory.retrieval.terms import stem
-from memsim.models.text import whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ from typing import Final
 
 import Stemmer
 
-from memsim.models.lexicon import STOP
-from memsim.models.text import fold
+from memsim.language.lexicon import STOP
+from memsim.language.text import fold
 
 Analyse = Callable[[str], list[str]]
 """A text to its terms, in order, repeated as often as they stand there."""

@@ -18,10 +18,9 @@ from memsim.errors import LocatedError
 
 if TYPE_CHECKING:
     from memsim.models import Task
-    from memsim.models.live import Answer
-    from memsim.models.live.failing import Kind
+    from memsim.models.live import FailureKind, ProviderAnswer
 
-Mode = Literal["none", "new", "rewrite", "live"]
+RecordMode = Literal["none", "new", "rewrite", "live"]
 """`none` replays and asks nobody; `new` asks for what is not recorded; `rewrite` asks for all of it
 anew; `live` asks and records nothing."""
 
@@ -37,7 +36,7 @@ class CassetteError(LocatedError):
     """A recording cannot be read, or cannot be made."""
 
 
-class Missed(BaseException):
+class UnrecordedCall(BaseException):
     """A call is not recorded, and nobody may be asked.
 
     No strategy may take it for a failure of the model and go on without: so it is no `Exception`.
@@ -45,7 +44,7 @@ class Missed(BaseException):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class SentMessage:
     """A message that was sent, as far as it is kept.
 
     Attributes:
@@ -59,10 +58,10 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class RecordedFailure:
     """A call that was refused for what it is, and would be again."""
 
-    kind: Kind
+    kind: FailureKind
     said: str
 
 
@@ -82,4 +81,4 @@ class Recording:
     task: Task
     settings: Mapping[str, object]
     messages: tuple[str, ...]
-    outcome: Answer | Failure
+    outcome: ProviderAnswer | RecordedFailure

@@ -1,11 +1,11 @@
 """Models of any provider, asked over the network: what is sent, and what comes back.
 
 Nothing here imports litellm before the first call. A request becomes a `Call`, which is all that a
-provider is told and all that a recording is found by; what it says becomes an `Answer`, which is
+provider is told and all that a recording is found by. Its words become a `ProviderAnswer`, which is
 all that a reply is made from. So a replayed answer and a live one lead to the same records.
 
-An `Asker` turns calls into answers. They are put one inside the other: recordings, retries, the
-purse, and innermost litellm.
+A `ModelClient` turns calls into answers. They are put one inside the other: recordings, retries,
+the purse, and innermost litellm.
 """
 
 from __future__ import annotations
@@ -13,9 +13,58 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from memsim.errors import ContextOverflow, ModelError
+
 if TYPE_CHECKING:
     from memsim.message import ToolUse
     from memsim.models import Task, ToolSpec
+
+
+# How a provider fails: what may be tried again, what never helps, and what a recording keeps.
+
+
+FailureKind = Literal["overflow", "filtered"]
+"""Failures that are the call's own, and happen again whenever it is made: they are recorded."""
+
+
+class TransientError(ModelError):
+    """The provider could not answer now, and may be able to in a while.
+
+    Args:
+        said: what happened, in one line.
+        after: seconds that the provider asks to be left alone; None where it does not say.
+        billed: whether the call may have been paid for although nothing came of it.
+    """
+
+    def __init__(self, said: str, *, after: float | None = None, billed: bool = False) -> None:
+        super().__init__(said)
+        self.after = after
+        self.billed = billed
+
+
+class RefusalError(ModelError):
+    """The provider will not answer, however often it is asked: a wrong key, name or parameter."""
+
+
+class Outage(ModelError):  # noqa: N818 - what happened to a call
+    """The provider was asked as often as is decent, and never answered."""
+
+
+class FilterError(ModelError):
+    """The provider holds the call, or its own answer, for improper."""
+
+
+def failure_error(kind: FailureKind, said: str) -> ModelError:
+    """The error that a recorded failure is raised as."""
+    return ContextOverflow(said) if kind == "overflow" else FilterError(said)
+
+
+def failure_kind(error: ModelError) -> FailureKind | None:
+    """The failure as it is recorded; None for one that may not happen again."""
+    if isinstance(error, ContextOverflow):
+        return "overflow"
+    return "filtered" if isinstance(error, FilterError) else None
+
 
 Speaker = Literal["system", "user", "assistant", "tool"]
 
@@ -56,7 +105,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ProviderAnswer:
     """All that came back.
 
     Attributes:
@@ -75,10 +124,10 @@ class Answer:
     cost: float | None = None
 
 
-class Asker(Protocol):
+class ModelClient(Protocol):
     """Turns calls into answers."""
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ProviderAnswer:
         """The answer to a call.
 
         Raises:

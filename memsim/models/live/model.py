@@ -2,57 +2,80 @@
 
 from __future__ import annotations
 
-import threading
+import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memsim.models.access import NOTHING, Spent
-from memsim.models.live.failing import Outage, Refused
-from memsim.models.live.prompts import compose
-from memsim.models.live.provider import AT_ONCE
-from memsim.models.live.replies import reply_of
+from memsim.errors import ModelError
+from memsim.message import ToolUse
+from memsim.models import Reply, Usage
+from memsim.models.live import FilterError, Outage, RefusalError
+from memsim.models.live.litellm_client import AT_ONCE
+from memsim.models.live.task_prompts import compose
+from memsim.models.model_access import CallAccount
 
 if TYPE_CHECKING:
-    from memsim.models import Reply, Request
-    from memsim.models.live import Answer, Asker
-    from memsim.models.refs import LiveRef
+    from memsim.models import Request
+    from memsim.models.live import Call, ModelClient, ProviderAnswer
+    from memsim.models.model_ref import LiveRef
 
 
-class Account:
-    """Keeps count of the calls of one case; threads may share it."""
+# From what a provider said to the reply that a memory or the harness gets.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._spent = NOTHING
 
-    @property
-    def spent(self) -> Spent:
-        """What they came to so far."""
-        return self._spent
+def reply_of(call: Call, answer: ProviderAnswer) -> Reply:
+    """The reply that an answer comes to.
 
-    def paid(self, answer: Answer) -> None:
-        """A provider answered."""
-        with self._lock:
-            before = self._spent
-            self._spent = replace(
-                before,
-                asked=before.asked + 1,
-                input=before.input + answer.input,
-                output=before.output + answer.output,
-                cost=before.cost + (answer.cost or 0.0),
-            )
+    What the model said is passed on as it is, however poor it is: that is what is measured.
 
-    def found(self) -> None:
-        """A recording answered."""
-        with self._lock:
-            self._spent = replace(self._spent, replayed=self._spent.replayed + 1)
+    Raises:
+        Filtered: the provider kept the answer to itself.
+        ModelError: there is nothing in it that the task could use.
+    """
+    if answer.finish == "content_filter" and not answer.text.strip():
+        raise FilterError(f"{call.model} kept its answer to itself: its content filter")
+    acting = call.task == "act"
+    if answer.calls and not acting and not answer.text.strip():
+        raise ModelError(f"{call.model} called a tool where it was asked for words ({call.task})")
+    if answer.finish == "length" and not answer.text.strip() and not answer.calls:
+        raise ModelError(
+            f"{call.model} used up its {call.max_tokens} tokens without a word:"
+            " give it more with `:max_tokens=N`"
+        )
+    return Reply(
+        text=answer.text,
+        tool_calls=distinct_calls(answer.calls) if acting else (),
+        usage=Usage(input=answer.input, output=answer.output),
+        cost=answer.cost,
+        cut=answer.finish == "length",
+    )
 
-    def fail(self, said: str) -> None:
-        """Nobody answered."""
-        with self._lock:
-            self._spent = replace(self._spent, failed=(*self._spent.failed, said))
+
+def distinct_calls(calls: tuple[ToolUse, ...]) -> tuple[ToolUse, ...]:
+    """The calls with canonical arguments, and each with an id of its own, as results need one."""
+    seen: set[str] = set()
+    found: list[ToolUse] = []
+    for number, call in enumerate(calls):
+        own = call.id if call.id and call.id not in seen else f"call_{number}"
+        while own in seen:
+            own += "_"
+        seen.add(own)
+        found.append(ToolUse(id=own, name=call.name, arguments=canonical_arguments(call.arguments)))
+    return tuple(found)
+
+
+def canonical_arguments(arguments: str) -> str:
+    """A tool's arguments as canonical JSON; what is none stays as the model wrote it.
+
+    Half an emoji, which could neither be sent nor kept, becomes a question mark.
+    """
+    try:
+        read = json.loads(arguments or "{}")
+        written = json.dumps(read, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    except (ValueError, RecursionError):
+        written = arguments
+    return written.encode("utf-8", "replace").decode()
 
 
 class LiveModel:
@@ -66,10 +89,12 @@ class LiveModel:
         account: is told of calls that nobody answered.
     """
 
-    def __init__(self, ref: LiveRef, asker: Asker, account: Account | None = None) -> None:
+    def __init__(
+        self, ref: LiveRef, asker: ModelClient, account: CallAccount | None = None
+    ) -> None:
         self._ref = ref
         self._asker = asker
-        self._account = account or Account()
+        self._account = account or CallAccount()
 
     @property
     def name(self) -> str:
@@ -85,7 +110,7 @@ class LiveModel:
         call = compose(request, self._ref)
         try:
             answer = self._asker.ask(call)
-        except (Outage, Refused) as error:
+        except (Outage, RefusalError) as error:
             self._account.fail(str(error))
             raise
         return reply_of(call, answer)

@@ -68,7 +68,7 @@ class Playback:
     """The records of one case, read in order.
 
     Args:
-        lines: as `memsim.replay.recorder` wrote them.
+        lines: as `memsim.replay.context_recorder` wrote them.
 
     Attributes:
         messages: those seen so far, by number.

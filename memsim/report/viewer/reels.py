@@ -13,9 +13,9 @@
 A script is what is said in a scenario, the same for each of its cases. In a reel a message is a
 number: from 0 on the script's, below 0 the strategy's (-1 is the first). `made` of a frame is how
 many the strategy had made by then; `sent` and what a message was made from are told as
-`memsim.replay.recorder` does. A line of what it made is a text, or a text and the message of the
-script whose own text follows it, or the number of such a line that stood before. Quoted is 0 where
-that is just what the lines name.
+`memsim.replay.context_recorder` does. A line of what it made is a text, or a text and the message
+of the script whose own text follows it, or the number of such a line that stood before. Quoted is 0
+where that is just what the lines name.
 """
 
 from __future__ import annotations

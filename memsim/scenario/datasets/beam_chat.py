@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memsim.errors import ScenarioError
+from memsim.language.lexicon import MONTHS
 from memsim.message import EPOCH, Message, said
-from memsim.models.lexicon import MONTHS
 from memsim.scenario.datasets.json_file import Entry
 from memsim.scenario.script import Turn
 

@@ -6,8 +6,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from memsim.language.lexicon import MONTHS
 from memsim.message import said
-from memsim.models.lexicon import MONTHS
 from memsim.scenario.datasets.json_file import Entry
 from memsim.scenario.script import Turn
 

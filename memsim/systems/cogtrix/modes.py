@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memsim.models.statements import sentence
-from memsim.models.text import content, sentences
+from memsim.language.text import content, sentences
+from memsim.models.offline.statements import sentence
 from memsim.systems.cogtrix.code_mode import CodeState
 from memsim.systems.cogtrix.reasoning_mode import ReasoningState
 from memsim.systems.cogtrix.session_notes import Note, Notes

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal
 from memsim.errors import ContextOverflow, ModelError
 from memsim.message import ToolUse
 from memsim.models import Reply
-from memsim.models.embedding import HashEmbedder
-from memsim.models.live.failing import Filtered, Outage, Refused, Transient
+from memsim.models.embedders import HashEmbedder
+from memsim.models.live import FilterError, Outage, RefusalError, TransientError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memsim.models import Embedder, Model, Request, Vectors
-    from memsim.models.live import Answer, Asker, Call
+    from memsim.models.live import Call, ModelClient, ProviderAnswer
     from memsim.testing.faults.schedule import Schedule
 
 EmbedderFault = Literal["down", "nan", "inf", "zero", "longer", "shorter"]
@@ -44,9 +44,9 @@ MODEL_FAULTS: Mapping[ModelFault, ModelError | Reply] = {
     "429": Outage("m asks to be left alone for 600 s: RateLimitError: slow down"),
     "5xx": Outage("m was asked 7 times and never answered: InternalServerError: 503"),
     "reset": Outage("m was asked 7 times and never answered: APIConnectionError: reset"),
-    "refused": Refused("m: AuthenticationError: this key opens nothing"),
+    "refused": RefusalError("m: AuthenticationError: this key opens nothing"),
     "overflow": ContextOverflow("m: ContextWindowExceededError: 8193 tokens are too many"),
-    "filtered": Filtered("m kept its answer to itself: its content filter"),
+    "filtered": FilterError("m kept its answer to itself: its content filter"),
     "malformed": ModelError("m sent something that is no answer"),
     "empty": Reply(text=""),
     "blank": Reply(text=" \n\t"),
@@ -97,19 +97,19 @@ class FailingAsker:
         after: seconds that it asks to be left alone; None where it does not say.
     """
 
-    def __init__(self, asker: Asker, schedule: Schedule, after: float | None = None) -> None:
+    def __init__(self, asker: ModelClient, schedule: Schedule, after: float | None = None) -> None:
         self._asker = asker
         self._schedule = schedule
         self._after = after
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ProviderAnswer:
         """The answer to a call.
 
         Raises:
             Transient: there is none now.
         """
         if self._schedule.fails(call.task):
-            raise Transient(f"{call.model}: ServiceUnavailableError: 503", after=self._after)
+            raise TransientError(f"{call.model}: ServiceUnavailableError: 503", after=self._after)
         return self._asker.ask(call)
 
 

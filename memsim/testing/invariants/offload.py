@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import islice
 
 from memsim.errors import StoreError
+from memsim.language.graphemes import head, tail
 from memsim.memory.compaction import MemoryBlobs, collect, restored
 from memsim.memory.compaction.blobs import referenced
-from memsim.memory.compaction.graphemes import head, tail
 from memsim.testing.cases import Case
 from memsim.testing.generators.texts import CLUSTERS
 from memsim.testing.invariants.steps import benches

@@ -15,8 +15,8 @@ from memsim.executors import Executor, InProcess, ProcessPool
 from memsim.runs import open_run, perform
 from memsim.suite import (
     CaseOutcome,
+    CasePlan,
     CaseSpec,
-    Plan,
     ScenarioRef,
     plan,
     resolve_strategies,
@@ -61,7 +61,7 @@ def scenario(case: RunCase, name: str, filler: int) -> str:
 
 
 @contextmanager
-def planned(case: RunCase, *fillers: int) -> Iterator[tuple[Plan, Path]]:
+def planned(case: RunCase, *fillers: int) -> Iterator[tuple[CasePlan, Path]]:
     """A plan of a scenario for each number of fillers, and a folder for its runs."""
     with throwaway() as name:
         folder = Path(name)
@@ -75,7 +75,7 @@ def planned(case: RunCase, *fillers: int) -> Iterator[tuple[Plan, Path]]:
         yield plan(settings, refs, strategies), folder
 
 
-def kept(made: Plan, reports: Path, executor: Executor, stop: int = 0) -> Path:
+def kept(made: CasePlan, reports: Path, executor: Executor, stop: int = 0) -> Path:
     """Play what a run lacks, so many cases of it where it is to be stopped; its folder."""
     played = 0
 

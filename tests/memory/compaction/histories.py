@@ -16,7 +16,7 @@ from memsim.memory.compaction import Keep, Means, MemoryBlobs
 from memsim.memory.compaction.keeping import plan
 from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.models import Model, Reply, Request
-from memsim.models.offline import OfflineModel
+from memsim.models.offline.model import OfflineModel
 from memsim.tokens import TokenCounter, load_tokenizer
 
 counter = TokenCounter(load_tokenizer("chars/4"))

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from memsim.context import ContextBuilder
 from memsim.errors import BudgetUnsatisfiable, StateError, StoreError
+from memsim.language.graphemes import boundary, head, tail
 from memsim.memory.canonical import canonical, parse
 from memsim.memory.compaction import (
     Asking,
@@ -51,7 +52,6 @@ from memsim.memory.compaction import (
 from memsim.memory.compaction.asking import faulty
 from memsim.memory.compaction.blobs import referenced, stored
 from memsim.memory.compaction.fences import TAGS, content, escaped, fenced, unescaped
-from memsim.memory.compaction.graphemes import boundary, head, tail
 from memsim.memory.compaction.keeping import plan
 from memsim.memory.compaction.regions import large, tool_runs
 from memsim.memory.compaction.results import shortened

@@ -19,7 +19,7 @@ from memsim.memory.compaction.shape import Compaction, Means, State
 from memsim.memory.compaction.summary import Line, Summary, unfit
 from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, said
 from memsim.models import Model, Reply, Request
-from memsim.models.offline import OfflineModel
+from memsim.models.offline.model import OfflineModel
 from memsim.tokens import TokenCounter, load_tokenizer
 
 counter = TokenCounter(load_tokenizer("o200k_base"))

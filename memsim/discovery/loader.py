@@ -1,0 +1,359 @@
+"""Executes strategy files, found by path, and makes strategies from refs.
+
+A file becomes the module `memsim_strategies.<stem>_<8 hex digits of its real path>`: two folders
+may both hold a `mine.py`. It is registered before it is executed, `sys.path` is left alone, and no
+bytecode is written next to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import lru_cache
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from memsim.clock import Clock
+from memsim.discovery.catalogue import locate
+from memsim.discovery.params import read_params
+from memsim.discovery.project import Project, find_project
+from memsim.discovery.strategy_ref import StrategyRef, parse_ref
+from memsim.discovery.strategy_source import Param, strategies_in
+from memsim.errors import ModelError, RefError
+from memsim.memory.stores.opening import addresses
+from memsim.strategy import Environment, Strategy
+from memsim.tokens import CharsOverFour, TokenCounter
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from memsim.models import Reply, Request
+
+
+# Tells whoever wrote a strategy which of its methods cannot be called as memsim calls it.
+
+
+def check_signatures(kind: type[Strategy], file: Path | None, shown: str) -> None:
+    """Refuse a class whose methods do not take what they are given.
+
+    Args:
+        kind: the class.
+        file: where it is defined.
+        shown: how to name that file.
+
+    Raises:
+        RefError: one does not; with the file and line of the method.
+    """
+    for name, method, given in _overridden(kind):
+        try:
+            inspect.signature(method).bind(*given)
+        except (TypeError, ValueError):
+            raise _error(f"{kind.__name__}.{name}", method, given, {str(file): shown}) from None
+
+
+def _overridden(kind: type[Strategy]) -> Iterator[tuple[str, Callable[..., Any], list[str]]]:
+    for name, declared in vars(Strategy).items():
+        if name.startswith("_") or not inspect.isfunction(declared):
+            continue
+        method = getattr(kind, name)
+        if method is declared or not callable(method):
+            continue
+        given = list(inspect.signature(declared).parameters)
+        bound = inspect.ismethod(method) or isinstance(vars(kind).get(name), staticmethod)
+        yield name, method, given[1:] if bound else given
+
+
+def _error(
+    name: str, method: Callable[..., Any], given: list[str], files: dict[str, str]
+) -> RefError:
+    code = getattr(inspect.unwrap(getattr(method, "__func__", method)), "__code__", None)
+    wanted = ", ".join(each for each in given if each != "self")
+    try:
+        takes = str(inspect.signature(method))
+    except (TypeError, ValueError):
+        takes = "something else"
+    return RefError(
+        f"{name} is called with ({wanted}), and takes {takes}",
+        path=files.get(code.co_filename, code.co_filename) if code else None,
+        line=code.co_firstlineno if code else None,
+    )
+
+
+class _Loader(SourceFileLoader):
+    def path_stats(self, path: str) -> NoReturn:
+        # Without stats no bytecode is trusted or written: what runs is what stands in the file.
+        raise OSError(path)
+
+
+def load_file(path: Path, shown: str = "") -> ModuleType:
+    """The module of a strategy file, executed once for a process.
+
+    Args:
+        path: the file.
+        shown: how to name it in an error.
+
+    Raises:
+        RefError: the file raised while it was executed, with its line.
+    """
+    real = path.resolve()
+    name = module_name(real)
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, real, loader=_Loader(name, str(real)))
+    if spec is None or spec.loader is None:
+        raise RefError("is not a Python file", path=shown or real.name)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise _import_error(error, real, shown or real.name) from error
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+_Stamp = tuple[int, int]
+_PINNED: dict[Path, _Stamp] = {}
+"""Strategy files as they were when this process first looked at them."""
+
+
+def pin(path: Path) -> _Stamp:
+    """The version of a file that counts until `reload_changed`."""
+    known = _PINNED.get(path)
+    if known is None:
+        known = _PINNED[path] = _stamp(path)
+    return known
+
+
+def reload_changed() -> None:
+    """Look at the strategy files afresh: those that were edited are executed again when needed.
+
+    Called where a run begins and never in its middle, so that all of a run is of one version.
+    """
+    for path, known in [*_PINNED.items()]:
+        if _stamp(path) != known:
+            del _PINNED[path]
+            sys.modules.pop(module_name(path.resolve()), None)
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        stat = path.stat()
+    except OSError:
+        return 0, -1
+    return stat.st_mtime_ns, stat.st_size
+
+
+def module_name(real: Path) -> str:
+    """The name under which a file is registered."""
+    stem = "".join(c if c.isalnum() else "_" for c in real.stem)
+    return f"memsim_strategies.{stem}_{hashlib.sha256(str(real).encode()).hexdigest()[:8]}"
+
+
+def _import_error(error: BaseException, path: Path, shown: str) -> RefError:
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    line = lines[-1] if lines else None
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        line = error.lineno
+    said = " ".join(str(error).split())
+    kind = type(error).__name__
+    return RefError(f"{kind}: {said}" if said else kind, path=shown, line=line)
+
+
+def load_strategy(ref: StrategyRef | str, project: Project | None = None) -> type[Strategy]:
+    """The class that a ref names.
+
+    Args:
+        ref: such as `sliding_window` or `my.py@Mine`; its parameters are checked, not kept.
+        project: where to look; the present folder's when None.
+
+    Raises:
+        RefError: nothing has that name, or its file cannot be executed.
+    """
+    project = project or find_project()
+    return _load(resolve(ref, project), project)
+
+
+def _load(ref: StrategyRef, project: Project) -> type[Strategy]:
+    if ref.file is None:
+        return _load_entry(ref)
+    shown = project.show(ref.file)
+    if ref.entry:
+        return _load_entry(ref)
+    found = getattr(load_file(ref.file, shown), ref.class_name, None)
+    kind = _checked(found, f"{shown}: {ref.class_name}")
+    check_signatures(kind, ref.file.resolve(), shown)
+    return kind
+
+
+def _load_entry(ref: StrategyRef) -> type[Strategy]:
+    module, _, attribute = ref.entry.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute, None)
+    except (Exception, SystemExit) as error:
+        said = " ".join(str(error).split())
+        message = f"{ref.handle} ({ref.entry}): {type(error).__name__}: {said}"
+        raise RefError(message) from error
+    kind = _checked(found, f"{ref.handle} ({ref.entry})")
+    check_signatures(kind, None, "")
+    return kind
+
+
+def _checked(found: object, name: str) -> type[Strategy]:
+    if not (isinstance(found, type) and issubclass(found, Strategy)):
+        raise RefError(f"{name} is not a memsim.Strategy")
+    if inspect.isabstract(found):
+        missing = ", ".join(sorted(found.__abstractmethods__))
+        raise RefError(f"{name} does not implement {missing}")
+    return found
+
+
+def resolve(ref: StrategyRef | str, project: Project | None = None) -> StrategyRef:
+    """The ref with its file found and its parameters checked and in the signature's order.
+
+    Nothing is executed.
+
+    Raises:
+        RefError: nothing has that name, or a parameter is unknown, missing or not of its type.
+    """
+    ref = parse_ref(ref) if isinstance(ref, str) else ref
+    if ref.class_name:
+        return ref
+    found = locate(ref, project or find_project())
+    params = ref.params
+    if found.path is not None:
+        read_params(params, found.params, ref.handle)
+        given = dict(params)
+        params = tuple((p.name, given[p.name]) for p in found.params if p.name in given)
+    return StrategyRef(
+        name=ref.name,
+        path=ref.path,
+        params=params,
+        file=found.path,
+        entry=found.entry,
+        class_name=found.class_name,
+        control=found.control,
+    )
+
+
+def source_digest(ref: StrategyRef) -> str:
+    """The sha256 of a resolved strategy's source; of its entry point's name where none is found."""
+    if ref.file is None:
+        return hashlib.sha256(ref.entry.encode()).hexdigest()
+    return _file_digest(ref.file, pin(ref.file))
+
+
+@lru_cache(maxsize=256)
+def _file_digest(path: Path, _version: _Stamp) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def prepare(
+    ref: StrategyRef | str, project: Project | None = None
+) -> Callable[[Environment], Strategy]:
+    """What makes a strategy from its environment, with file and parameters read once.
+
+    Raises:
+        RefError: as `load_strategy`. What it returns raises one too where the strategy refuses its
+            parameters with a ValueError.
+    """
+    project = project or find_project()
+    ref = resolve(ref, project)
+    kind = _load(ref, project)
+    if not ref.params:
+        return kind
+    values = read_params(ref.params, tuple(_signature(kind)), ref.handle)
+
+    def refusing(env: Environment) -> Strategy:
+        try:
+            return kind(env, **values)
+        except ValueError as error:
+            raise RefError(f"{ref}: {' '.join(str(error).split())}") from error
+
+    return refusing
+
+
+def _signature(kind: type[Strategy]) -> Iterator[Param]:
+    described = {}
+    if (file := inspect.getsourcefile(kind)) is not None:
+        inside = strategies_in(Path(file))
+        described = {p.name: p for f in inside if f.class_name == kind.__name__ for p in f.params}
+    for parameter in list(inspect.signature(kind).parameters.values())[1:]:  # after env
+        default = parameter.default
+        plain = Param(
+            name=parameter.name,
+            default=None if default is parameter.empty else repr(default),
+            annotation=inspect.formatannotation(parameter.annotation).strip("'"),
+        )
+        yield described.get(parameter.name, plain)
+
+
+def make(ref: StrategyRef | str, env: Environment, project: Project | None = None) -> Strategy:
+    """A strategy in its environment.
+
+    Raises:
+        RefError: as `prepare`.
+    """
+    return prepare(ref, project)(env)
+
+
+# Makes a strategy once before anything is played: what it refuses is told at once.
+
+
+_BUDGET = 4096
+
+
+class _Absent:
+    """Stands where a model or embedder would be, for a constructor that should not need one yet."""
+
+    name = "absent"
+
+    def complete(self, request: Request) -> Reply:
+        raise ModelError("nothing is played yet")
+
+
+def _nothing() -> NoReturn:
+    raise ModelError("nothing is played yet")
+
+
+def try_parameters(ref: StrategyRef, project: Project | None = None) -> None:
+    """Refuse a ref whose parameters its strategy refuses.
+
+    Whatever else goes wrong is left to the case: that is the strategy's fault and not the user's.
+
+    Raises:
+        RefError: the strategy's constructor raised a ValueError.
+    """
+    if not ref.params:
+        return
+    try:
+        make = prepare(ref, project)
+    except RefError:
+        return
+    env = Environment(
+        clock=Clock(),
+        model=_Absent(),
+        counter=TokenCounter(CharsOverFour()),
+        embed=_nothing,
+        folder=_nothing,
+        budget=_BUDGET,
+        services=addresses(os.environ),
+    )
+    try:
+        strategy = make(env)
+    except RefError:
+        raise
+    except (Exception, SystemExit):  # noqa: BLE001 - a stranger's constructor may raise anything
+        return
+    with suppress(Exception):
+        strategy.close()

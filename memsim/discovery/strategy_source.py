@@ -1,0 +1,263 @@
+"""Reads the strategies of a file from its syntax tree: nothing is executed to list them."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memsim.discovery.strategy_ref import Origin, snake_case
+from memsim.errors import RefError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_SYSTEMS = Path(__file__).resolve().parents[1] / "systems"
+"""Its packages open with the statements of the systems that are reproduced."""
+
+_ARGUMENT = re.compile(r"^\s*(\w+)(?:\s*\([^)]*\))?:\s*(.*)$")
+_ROW = re.compile(r"^\*\s+(.+?)\s*->\s*(test_\w+)$")
+_SECTION = re.compile(
+    r"^\s*(Args|Arguments|Parameters|Attributes|Raises|Returns|Example|Examples):\s*$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Param:
+    """A parameter of a strategy.
+
+    Attributes:
+        default: its default as source text; None when it must be given.
+        annotation: its type as source text, aliases of the same file resolved; empty for none.
+        doc: what the docstring says of it.
+    """
+
+    name: str
+    default: str | None = None
+    annotation: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategySource:
+    """A strategy as its source describes it.
+
+    Attributes:
+        name: what it is called by.
+        path: the file; None for an installed one whose source is not at hand.
+        line: where its class stands.
+        class_name: the class.
+        doc: the first line of its docstring.
+        control: what it marks, when its class says so with a plain text; empty otherwise.
+        shadows: the origin of another of that name that it takes the place of; empty for none.
+        fidelity: statements of the system that it reproduces, each with the test that holds it.
+        entry: an installed one's entry point, `module:Class`.
+        problem: why the file or entry point offers nothing; empty when it does.
+    """
+
+    name: str
+    path: Path | None = None
+    line: int = 0
+    class_name: str = ""
+    doc: str = ""
+    origin: Origin = "path"
+    control: str = ""
+    shadows: str = ""
+    params: tuple[Param, ...] = ()
+    fidelity: tuple[tuple[str, str], ...] = ()
+    entry: str = ""
+    problem: str = ""
+
+
+def strategies_in(
+    path: Path, *, origin: Origin = "path", shown: str = ""
+) -> tuple[StrategySource, ...]:
+    """The strategies that a file defines, in its order.
+
+    A strategy is a public class that descends, within the file, from one called `Strategy`, and
+    that is not itself abstract.
+
+    Args:
+        path: a Python file.
+        origin: how it came to be read.
+        shown: how to name the file in an error.
+
+    Raises:
+        RefError: the file cannot be read or is not valid Python.
+    """
+    tree = _parse(path, shown or path.name)
+    classes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef)}
+    aliases = dict(_assignments(tree.body))
+    return tuple(
+        StrategySource(
+            name=snake_case(node.name),
+            path=path,
+            line=node.lineno,
+            class_name=node.name,
+            doc=(ast.get_docstring(node) or "").partition("\n")[0],
+            origin=origin,
+            control=_control(node, classes),
+            params=_params(node, classes, aliases),
+            fidelity=tuple(_fidelity(_table_of(node))),
+        )
+        for node in classes.values()
+        if not node.name.startswith("_") and _is_strategy(node, classes) and not _abstract(node)
+    )
+
+
+def _parse(path: Path, shown: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a careless escape is its author's, shown on loading
+            return ast.parse(path.read_bytes())
+    except SyntaxError as error:
+        message = f"SyntaxError: {error.msg}"
+        raise RefError(message, path=shown, line=error.lineno) from error
+    except (OSError, ValueError) as error:  # ValueError: null bytes
+        raise RefError(f"cannot be read: {_reason(error)}", path=shown) from error
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _is_strategy(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> bool:
+    return any(name == "Strategy" for name in _ancestry(node, classes))
+
+
+def _ancestry(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> Iterator[str]:
+    pending, seen = [node], {node.name}
+    while pending:
+        for base in pending.pop(0).bases:
+            name = _last_name(base)
+            if name and name not in seen:
+                seen.add(name)
+                yield name
+                if name in classes:
+                    pending.append(classes[name])
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Subscript):
+        return _last_name(node.value)
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _abstract(node: ast.ClassDef) -> bool:
+    if any(_last_name(base) == "ABC" for base in node.bases):
+        return True
+    return any(
+        _last_name(mark) == "abstractmethod"
+        for method in node.body
+        if isinstance(method, ast.FunctionDef)
+        for mark in method.decorator_list
+    )
+
+
+def _assignments(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+    for node in body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            yield node.targets[0].id, node.value
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+            yield node.target.id, node.value
+
+
+def _lineage(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> list[ast.ClassDef]:
+    return [node, *(classes[name] for name in _ancestry(node, classes) if name in classes)]
+
+
+def _control(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> str:
+    for owner in _lineage(node, classes):
+        for name, value in _assignments(owner.body):
+            if name == "control":
+                return str(value.value or "") if isinstance(value, ast.Constant) else ""
+    return ""
+
+
+def _params(
+    node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], aliases: Mapping[str, ast.expr]
+) -> tuple[Param, ...]:
+    for owner in _lineage(node, classes):
+        for method in owner.body:
+            if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+                docs = _argument_docs(owner) | _argument_docs(method)
+                return tuple(_with_docs(_signature(method, aliases), docs))
+    return ()
+
+
+def _signature(method: ast.FunctionDef, aliases: Mapping[str, ast.expr]) -> Iterator[Param]:
+    arguments = method.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    missing = [None] * (len(positional) - len(arguments.defaults))
+    defaults: list[ast.expr | None] = [*missing, *arguments.defaults]
+    pairs = [*zip(positional, defaults, strict=True)][2:]  # after self and env
+    for argument, default in [
+        *pairs,
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]:
+        yield Param(
+            name=argument.arg,
+            default=ast.unparse(default) if default else None,
+            annotation=_annotation(argument.annotation, aliases),
+        )
+
+
+def _annotation(node: ast.expr | None, aliases: Mapping[str, ast.expr]) -> str:
+    if node is None:
+        return ""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.Name) and node.id in aliases:
+        return ast.unparse(aliases[node.id])
+    return ast.unparse(node)
+
+
+def _with_docs(params: Iterator[Param], docs: Mapping[str, str]) -> Iterator[Param]:
+    for param in params:
+        yield replace(param, doc=docs.get(param.name, ""))
+
+
+def _argument_docs(node: ast.ClassDef | ast.FunctionDef) -> dict[str, str]:
+    docs: dict[str, str] = {}
+    name, inside = "", False
+    for line in (ast.get_docstring(node) or "").splitlines():
+        if section := _SECTION.match(line):
+            inside, name = section[1] in {"Args", "Arguments", "Parameters"}, ""
+        elif inside and (found := _ARGUMENT.match(line)) and _indent(line) <= 4:
+            name = found[1]
+            docs[name] = found[2]
+        elif inside and name and line.strip():
+            docs[name] += f" {line.strip()}"
+    return docs
+
+
+def _table_of(node: ast.ClassDef) -> str:
+    """The docstring with the statements: its own, or that of the system that it reproduces."""
+    for name, value in _assignments(node.body):
+        if name == "reproduces" and isinstance(value, ast.Constant):
+            path = _SYSTEMS / str(value.value) / "__init__.py"
+            return ast.get_docstring(_parse(path, path.name)) or ""
+    return ast.get_docstring(node) or ""
+
+
+def _fidelity(document: str) -> Iterator[tuple[str, str]]:
+    told = ""
+    for line in (*document.splitlines(), ""):
+        text = line.strip()
+        if told and (not text or text.startswith("* ")):
+            if row := _ROW.match(told):
+                yield row[1], row[2]
+            told = ""
+        if text.startswith("* "):
+            told = text
+        elif told:
+            told += f" {text}"
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

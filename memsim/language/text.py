@@ -1,0 +1,221 @@
+"""Words, stems and sentences of a text in any script, found once and in linear time."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import date
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import Stemmer
+
+from memsim.language.lexicon import ABBREVIATIONS, IRREGULAR, LABELS, STOP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+SENTENCE_LIMIT = 400
+"""Characters at which text without punctuation is cut, so that every sentence stays small."""
+
+WORD_LIMIT = 64
+"""Characters of a word that count; of longer runs, which are data, the beginning identifies."""
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]{1,3}(?![^\W_]))?")
+_CODE = re.compile(r"[^\W_]{1,64}(?:[-./:_#@][^\W_]{1,64})+")
+_JOINT = re.compile(r"[^\W_][-./:_#@][^\W_]")
+_DIGIT = re.compile(r"\d")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_WIDE_STOP = re.compile("什么|多少|哪里|哪儿|为什么|怎么|[谁哪几吗呢了的是在我你他她它们]")
+# Every repetition is bounded: a megabyte of full stops must not be scanned from each of its
+# positions.
+_END = re.compile(
+    r"[.!?\u2026]{1,8}[\"')\]\u201d\u2019*]{0,3}\s+"
+    r"|[\u3002\uff01\uff1f]{1,8}[\"'\u300d\u300f\u201d]{0,3}\s*"
+)
+_QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'"})
+_stemmer = Stemmer.Stemmer("english")
+_stemmer.maxCacheSize = 0
+
+
+def fold(text: str) -> str:
+    """The text as words are compared: without case and accents, with straight apostrophes."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKD", text.translate(_QUOTES).casefold())
+    bare = "".join(c for c in folded if not unicodedata.combining(c))
+    return unicodedata.normalize("NFC", bare)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, folded, in order; identifiers such as `a-17` stay whole."""
+    return [*_words(text)] if len(text) <= SENTENCE_LIMIT else _found(text)
+
+
+@lru_cache(maxsize=1 << 12)
+def _words(text: str) -> tuple[str, ...]:
+    # A sentence is looked at for what it corrects, for whom it names, for what it counts.
+    return tuple(_found(text))
+
+
+def _found(text: str) -> list[str]:
+    folded = fold(text)
+    if _JOINT.search(folded):
+        folded, codes = _take_codes(folded)
+    else:
+        codes = []
+    plain = _WORD.findall(folded)
+    if not folded.isascii():
+        plain = [piece for word in plain for piece in _narrow(word)]
+    return codes + plain
+
+
+def _take_codes(folded: str) -> tuple[str, list[str]]:
+    codes: list[str] = []
+
+    def take(match: re.Match[str]) -> str:
+        code = match.group()
+        if not (_DIGIT.search(code) or any(c.isdigit() for c in code)):
+            return code
+        codes.append(code)
+        return " "
+
+    return _CODE.sub(take, folded), codes
+
+
+def _narrow(word: str) -> Iterator[str]:
+    # Scripts without spaces are read as pairs of characters, the usual index unit for them.
+    if not _WIDE.search(word):
+        yield word
+        return
+    for run in _WIDE_STOP.split(word):
+        if run:
+            yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)))
+
+
+def whole(text: str, stop: int, least: int = 0) -> int:
+    """The last place from `least` to `stop` that splits no character as readers see it."""
+    place = stop
+    while least < place < len(text) and _joined(text, place):
+        place -= 1
+    return place if place > least else max(stop, least)
+
+
+def _joined(text: str, place: int) -> bool:
+    before, after = text[place - 1], text[place]
+    if after.isascii():
+        return False
+    return (
+        before == "\u200d"
+        or after in "\u200d\ufe0f\ufe0e\u20e3"
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+        or ("\U0001f1e6" <= after <= "\U0001f1ff" and "\U0001f1e6" <= before <= "\U0001f1ff")
+        or unicodedata.combining(after) != 0
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """The stem of a folded word, so that `moving` and `moved` meet."""
+    bare = word.removesuffix("'s").removesuffix("'")[:WORD_LIMIT]
+    return str(_stemmer.stemWord(IRREGULAR.get(bare, bare)))
+
+
+def content(text: str) -> list[str]:
+    """The stems of a text's words that are not stop words, in order."""
+    return [stem(word) for word in words(text) if word not in STOP]
+
+
+def sentences(line: str) -> list[str]:
+    """The sentences of one line, each a substring of it, without outer blanks."""
+    found = (line[start:end].strip() for start, end in _spans(line))
+    return [sentence for sentence in found if sentence]
+
+
+def _spans(line: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for match in _END.finditer(line):
+        if not _abbreviates(line, start, match.start()):
+            yield from _cut(line, start, match.end())
+            start = match.end()
+    yield from _cut(line, start, len(line))
+
+
+def _abbreviates(line: str, start: int, dot: int) -> bool:
+    if line[dot] != ".":
+        return False
+    tail = line[max(start, dot - 8) : dot]
+    last = tail.rsplit(None, 1)[-1] if tail.strip() else ""
+    initial = len(last) == 1 and last.isupper() and last != "I"
+    return initial or last.lower() in ABBREVIATIONS
+
+
+def _cut(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while end - start > SENTENCE_LIMIT:
+        stop = start + SENTENCE_LIMIT
+        gaps = (line.rfind(gap, start + SENTENCE_LIMIT // 2, stop) for gap in (";", ",", " "))
+        cut = next((gap + 1 for gap in gaps if gap >= 0), None) or whole(line, stop, start + 1)
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+# How remembered lines begin: `- [2023-05-08] Caroline: text`, each part optional.
+
+
+ROLES: Final = frozenset({"user", "assistant", "system", "tool", "memory", "human", "ai", "agent"})
+"""Speakers that are no persons."""
+
+_HEAD: Final = re.compile(
+    r"\s{0,40}(?:[-*\u2022>]\s{1,4}|#{1,6}\s|\d{1,3}[.)]\s)?"
+    r"(?:[\[(]?(?P<date>[12]\d{3}-[01]\d-[0-3]\d)"
+    r"(?:[T ,]{1,2}\d\d:\d\d(?::\d\d)?(?:\s?UTC|Z)?)?[\])]?[:,]?\s{0,4})?"
+    r"(?:(?P<who>[^\W\d_][\w'.\-]{0,30}(?:\s[A-Z][\w'.\-]{0,30}){0,2}):(?:\s{1,4}|$))?"
+)
+
+
+class LineHead(NamedTuple):
+    """How a line begins, and where each part of the beginning ends.
+
+    Attributes:
+        who: the name before a colon, as written, or nothing.
+        day: the date, or None.
+        after_day: where the text begins if the name is part of it.
+        after_who: where it begins if the name is the speaker's.
+    """
+
+    who: str
+    day: date | None
+    after_day: int
+    after_who: int
+
+
+def read_head(line: str) -> LineHead:
+    """How a line begins."""
+    head = _HEAD.match(line)
+    if head is None or not (head["date"] or head["who"]):
+        return LineHead("", None, 0, 0)
+    who, day = head["who"] or "", _day(head["date"])
+    start = head.start("who") if who else head.end()
+    return LineHead(who, day, start if head["date"] else 0, head.end())
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+
+
+def split_head(line: str) -> tuple[str, str, date | None]:
+    """A remembered line without its date and speaker, then these; nothing and None without them."""
+    head = read_head(line)
+    if head.who and is_label(head.who):
+        return line[head.after_day :], "", head.day
+    return line[head.after_who :], head.who, head.day
+
+
+def is_label(who: str) -> bool:
+    """Whether what stands before a colon says what follows rather than who says it."""
+    return fold(who) in LABELS

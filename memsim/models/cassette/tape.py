@@ -1,0 +1,337 @@
+"""Recordings as canonical JSON lines: the same recordings are the same bytes, wherever made."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memsim.errors import nearest
+from memsim.message import ToolUse
+from memsim.models.cassette import (
+    FORMAT,
+    LARGEST,
+    CassetteError,
+    RecordedFailure,
+    Recording,
+    SentMessage,
+)
+from memsim.models.live import ProviderAnswer
+
+_encode = json.JSONEncoder(
+    sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False
+).encode
+_CALL = {"call", "repeat", "task", "settings", "messages"}
+_ANSWER = {"text", "calls", "finish", "input", "output", "cost"}
+_FAILURE = {"kind", "said"}
+_SAID = {"message", "role", "beginning", "length"}
+_TASKS = ("summarise", "extract", "answer", "judge", "act")
+
+
+@dataclass(slots=True, kw_only=True)
+class Tape:
+    """The recordings of a case.
+
+    Attributes:
+        case: the case's id.
+        model: the model's ref.
+        calls: by key and repeat.
+        said: what is kept of the messages, by their hash.
+        lines: the line that each call stands in, where it was read from a file.
+    """
+
+    case: str
+    model: str
+    calls: dict[tuple[str, int], Recording] = field(default_factory=dict)
+    said: dict[str, SentMessage] = field(default_factory=dict)
+    lines: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def take(self, recordings: Iterable[Recording], said: Mapping[str, SentMessage]) -> None:
+        """Add recordings with their messages; one that is there already stays as it is."""
+        for recording in recordings:
+            self.calls.setdefault((recording.key, recording.repeat), recording)
+            for message in recording.messages:
+                self.said.setdefault(message, said[message])
+
+    def encoded(self) -> bytes:
+        """The whole file: recordings by repeat and key, and only messages that one of them has."""
+        used = {m for recording in self.calls.values() for m in recording.messages}
+        calls = sorted(self.calls.values(), key=lambda r: (r.repeat, r.key))
+        records = [
+            {"case": self.case, "memsim_cassette": FORMAT, "model": self.model},
+            *(said_record(name, self.said[name]) for name in sorted(used)),
+            *map(call_record, calls),
+        ]
+        return "".join(f"{_encode(record)}\n" for record in records).encode()
+
+
+def said_record(name: str, said: SentMessage) -> dict[str, object]:
+    """A message's record."""
+    return {
+        "message": name,
+        "role": said.role,
+        "beginning": said.beginning,
+        "length": said.length,
+    }
+
+
+def call_record(recording: Recording) -> dict[str, object]:
+    """A call's record."""
+    outcome = recording.outcome
+    record: dict[str, object] = {
+        "call": recording.key,
+        "repeat": recording.repeat,
+        "task": recording.task,
+        "settings": dict(recording.settings),
+        "messages": list(recording.messages),
+    }
+    if isinstance(outcome, RecordedFailure):
+        return record | {"failure": {"kind": outcome.kind, "said": outcome.said}}
+    answer = {
+        "text": outcome.text,
+        "calls": [[c.id, c.name, c.arguments] for c in outcome.calls],
+        "finish": outcome.finish,
+        "input": outcome.input,
+        "output": outcome.output,
+        "cost": outcome.cost,
+    }
+    return record | {"answer": answer}
+
+
+def encode_line(record: Mapping[str, object]) -> bytes:
+    """A record as one line without its end."""
+    return _encode(record).encode()
+
+
+def read_tape(path: Path) -> Tape | None:
+    """The recordings of a file; None where there is none.
+
+    Raises:
+        CassetteError: it is not one of ours, damaged, or too large; with the line.
+    """
+    try:
+        if path.stat().st_size > 2 * LARGEST:  # the last call may have been a long one
+            raise CassetteError(f"is larger than {2 * LARGEST >> 20} MB", path=path)
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CassetteError(f"cannot be read: {error.strerror}", path=path) from error
+    tape = Tape(case="", model="")
+    lines = data.split(b"\n")
+    if lines.pop():
+        raise CassetteError("ends in the middle of a line", path=path, line=len(lines) + 1)
+    for number, line in enumerate(lines, start=1):
+        try:
+            _read_line(tape, json.loads(line), number)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            said = str(error) if type(error) is _Unsound else "is not a line of a recording"
+            raise CassetteError(said, path=path, line=number) from error
+    if not tape.model:
+        raise CassetteError("is empty: it is no recording", path=path)
+    return tape
+
+
+class _Unsound(ValueError):  # noqa: N818 - of lines, not of programs
+    """A line says what it must not."""
+
+
+def _read_line(tape: Tape, record: dict[str, Any], number: int) -> None:
+    if number == 1:
+        _read_header(tape, record)
+    elif "message" in record:
+        tape.said[_text(record["message"])] = read_said(record)
+    else:
+        recording = read_call(record)
+        key = (recording.key, recording.repeat)
+        if key in tape.calls:
+            raise _Unsound(f"call {recording.key} is recorded twice for repeat {recording.repeat}")
+        if missing := [m for m in recording.messages if m not in tape.said]:
+            raise _Unsound(f"message {missing[0]} does not stand above")
+        tape.calls[key] = recording
+        tape.lines[key] = number
+
+
+def _read_header(tape: Tape, record: dict[str, Any]) -> None:
+    if not isinstance(record, dict) or "memsim_cassette" not in record:
+        raise _Unsound("is not a recording of memsim")
+    if record["memsim_cassette"] != FORMAT:
+        found = record["memsim_cassette"]
+        raise _Unsound(f"is of format {found!r}, and this memsim reads format {FORMAT}")
+    tape.case, tape.model = _text(record["case"]), _text(record["model"])
+    if not tape.model:
+        raise _Unsound("names no model")
+
+
+def read_said(record: dict[str, Any]) -> SentMessage:
+    """The message that `said_record` wrote.
+
+    Raises:
+        ValueError, TypeError, KeyError: it wrote no such thing.
+    """
+    _only(record, _SAID)
+    return SentMessage(
+        role=_text(record["role"]),
+        beginning=_text(record["beginning"]),
+        length=_count(record["length"]),
+    )
+
+
+def read_call(record: dict[str, Any]) -> Recording:
+    """The recording that `call_record` wrote.
+
+    Raises:
+        ValueError, TypeError, KeyError: it wrote no such thing.
+    """
+    kind = "failure" if "failure" in record else "answer"
+    _only(record, {*_CALL, kind})
+    if record["task"] not in _TASKS:
+        raise _Unsound(f"there is no task {record['task']!r}")
+    if not isinstance(record["settings"], dict):
+        raise _Unsound("settings is no table")
+    return Recording(
+        key=_text(record["call"]),
+        repeat=_count(record["repeat"]),
+        task=record["task"],
+        settings=record["settings"],
+        messages=tuple(map(_text, record["messages"])),
+        outcome=_failure(record["failure"]) if kind == "failure" else _answer(record["answer"]),
+    )
+
+
+def _failure(record: dict[str, Any]) -> RecordedFailure:
+    _only(record, _FAILURE)
+    if record["kind"] not in {"overflow", "filtered"}:
+        raise _Unsound(f"there is no failure {record['kind']!r}")
+    return RecordedFailure(kind=record["kind"], said=_text(record["said"]))
+
+
+def _answer(record: dict[str, Any]) -> ProviderAnswer:
+    _only(record, _ANSWER)
+    cost = record["cost"]
+    if cost is not None and not (
+        isinstance(cost, int | float) and math.isfinite(cost) and cost >= 0
+    ):
+        raise _Unsound(f"a cost is dollars or null, not {cost!r}")
+    return ProviderAnswer(
+        text=_text(record["text"]),
+        calls=tuple(
+            ToolUse(id=_text(i), name=_text(name), arguments=_text(arguments))
+            for i, name, arguments in record["calls"]
+        ),
+        finish=_text(record["finish"]),
+        input=_count(record["input"]),
+        output=_count(record["output"]),
+        cost=cost,
+    )
+
+
+def _only(record: dict[str, Any], known: set[str]) -> None:
+    if unknown := sorted(record.keys() - known):
+        near = nearest(unknown[0], known)
+        raise _Unsound(
+            f"unknown key {unknown[0]!r}" + (f" (did you mean {near!r}?)" if near else "")
+        )
+    if lacking := sorted(known - record.keys()):
+        raise _Unsound(f"key {lacking[0]!r} is missing")
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise _Unsound(f"{value!r} is no text")
+    return value
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise _Unsound(f"{value!r} is no count")
+    return value
+
+
+# Calls that were paid for and are not yet in their file: kept one by one, whatever happens next.
+
+
+JournalCalls = tuple[list[Recording], dict[str, SentMessage]]
+
+
+class Journal:
+    """The calls of one repeat of a case that is being recorded.
+
+    Args:
+        path: where it lies; a journal that a killed process left there is continued.
+
+    Raises:
+        CassetteError: another process records the same repeat, or the file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise unwritable(path, error) from error
+        if not _alone(self._file):
+            os.close(self._file)
+            raise CassetteError("is being recorded by another process", path=path)
+
+    def read(self) -> JournalCalls:
+        """The calls that are in it; a line that a killed process left unfinished is none."""
+        calls: list[Recording] = []
+        said: dict[str, SentMessage] = {}
+        for line in self.path.read_bytes().splitlines():
+            crc, _, text = line.partition(b" ")
+            if crc != b"%08x" % zlib.crc32(text):
+                continue
+            try:
+                record = json.loads(text)
+                said |= {s["message"]: read_said(s) for s in record["said"]}
+                calls.append(read_call(record["call"]))
+            except (ValueError, TypeError, KeyError):
+                continue
+        return calls, said
+
+    def add(self, recording: Recording, said: Mapping[str, SentMessage]) -> None:
+        """Keep a call, at once.
+
+        Raises:
+            CassetteError: the file cannot be written.
+        """
+        messages = [said_record(name, said[name]) for name in recording.messages]
+        text = encode_line({"call": call_record(recording), "said": messages})
+        # A killed process may have left half a line: this one must not become the end of it.
+        line = b"\n%08x %s\n" % (zlib.crc32(text), text)
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+
+    def close(self, *, done: bool) -> None:
+        """Give it up; once its calls are kept elsewhere it goes."""
+        if done:
+            self.path.unlink(missing_ok=True)
+        os.close(self._file)
+
+
+def unwritable(path: Path, error: OSError) -> CassetteError:
+    """The error for a recording that cannot be written."""
+    return CassetteError(f"cannot be written: {error.strerror or error}", path=path)
+
+
+def _alone(file: int) -> bool:
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

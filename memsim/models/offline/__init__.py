@@ -1,0 +1,1 @@
+"""The offline model: deterministic, free, and bound to what its request holds."""

@@ -1,0 +1,348 @@
+"""What a question asks for: its kind, its content words and whom it is about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+from memsim.language.dates import DateMention, mentions
+from memsim.language.lexicon import (
+    ASKING,
+    FIRST_PERSON,
+    LIGHT,
+    MONTHS,
+    SECOND_PERSON,
+    STOP,
+    SYNONYMS,
+    WEEKDAYS,
+    WH,
+)
+from memsim.language.text import fold, stem, words
+
+# The forms that questions take: what kind of answer each wants, of what, and whose.
+
+
+AnswerKind = Literal[
+    "when",
+    "number",
+    "elapsed",
+    "duration",
+    "often",
+    "who",
+    "where",
+    "colour",
+    "name",
+    "yesno",
+    "open",
+]
+
+_AUXILIARY = "did|does|do|is|was|are|were|has|have|had|can|could|will|would|should|must"
+_OF_WHAT = r"(?:what|which)(?:'s|\sis|\swas|\sare|\swere)?\s(?:[\w']+\s){0,4}?"
+_ELAPSED = (
+    r"how\s(?:long|many\s\w+)\sago"
+    r"|how\s(?:long|many\s(?:days|weeks|months|years))\s"
+    r"(?:has\sit\sbeen|is\sit|(?:have|has)\spassed|passed|went\sby)\ssince"
+)
+_NUMBER = (
+    r"how\s(?:many|much|old|tall|big|far|large|high|heavy|fast)"
+    rf"|{_OF_WHAT}(?:number\sof|amount|price|cost|total|percentage|percent|age|count"
+    r"|quantity|sum|limit|budget|score|rate)\b"
+)
+CODES: Final = frozenset({"number", "id", "reference", "pin", "iban", "isbn", "sku"})
+"""What something is numbered by."""
+
+_CODED = re.compile(
+    rf"\b{_OF_WHAT}(?:{'|'.join(sorted(CODES))})\b(?!\sof\b)"
+    rf"|\bwhich\s(?:[\w']+\s){{0,2}}?(?:number|id|reference)\b(?!\sof\b)"
+)
+_WHEN = (
+    rf"^(?:\w+,?\s){{0,3}}when\b|when\s(?:{_AUXILIARY}|am)\s|what\stime\b"
+    rf"|{_OF_WHAT}(?:date|day|month|year|deadline)\b"
+    r"|(?:on|in|at|by)\s(?:what|which)\s(?:date|day|weekday|month|year|time|evening)"
+)
+_NAME = (
+    r"(?:what|which)(?:'s|\sis|\swas|\sare|\swere)\s.{1,80}\s(?:called|named|nicknamed)\b"
+    r"|what(?:'s|\sis|\swas|\sare|\swere)\s(?:the\s|my\s|our\s|your\s|.{1,60}'s?\s)"
+    r"(?:\w+\s)?name\b"
+)
+_KINDS: Final[tuple[tuple[AnswerKind, str, str], ...]] = (
+    ("elapsed", _ELAPSED, "long many day days week weeks month months year years passed"),
+    ("duration", r"how\slong|since\swhen", "long time"),
+    ("often", r"how\s(?:often|frequently|regularly)", "often frequently regularly"),
+    ("number", _NUMBER, "many much number amount count quantity total"),
+    ("when", _WHEN, "date day weekday month year time when"),
+    ("colour", r"(?:what|which)\b(?:\s\w+){0,3}\scolou?rs?\b", "colour color"),
+    ("name", _NAME, "name called named"),
+    ("who", r"who(?:m|se|'s)?\b", "name person people"),
+    ("where", r"where\b", "place location"),
+)
+_FINDERS: Final = tuple(
+    (kind, re.compile(rf"\b(?:{form})"), frozenset(types.split())) for kind, form, types in _KINDS
+)
+_OPEN_TYPES: Final = frozenset({"kind", "type", "sort"})
+
+_WANTED: Final = re.compile(
+    r"\b(?:what|which)\s(?:(?:kind|type|sort|brand)s?\sof\s)?"
+    rf"(?P<noun>(?:[\w'-]+\s){{1,4}}?)(?P<verb>{_AUXILIARY})\b"
+    r"|\b(?:what(?:'s|\sis|\sare|\swas|\swere)|how\s(?:much|many|high|large)\s(?:is|are|was|were))\s"
+    r"(?P<thing>(?:(?!(?:of|for|in|at|on|to|from|with)\b)[\w'-]+\s?){1,6})"
+)
+_BE: Final = frozenset({"is", "are", "was", "were"})
+_ONGOING: Final = re.compile(r"\b(?!during\b|morning\b|evening\b|thing\b)\w{2,}ing\b")
+_COUNTED: Final = re.compile(
+    r"\bhow\smany\s(?:\w+\s(?=\w+\s(?:do|did|does|are|have|has)\b))?(?P<thing>\w+)"
+)
+_OWNER: Final = re.compile(
+    r"\b(?P<whose>[^\W_]+)'s\b"
+    r"|\b(?:my|our|your)\s(?:\w+\s(?=\w+\s\w+$))?(?P<own>[^\W_]+)\b(?=\s\w+|$)"
+)
+_SUBJECT: Final = re.compile(
+    r"\b(?:did|does|do|has|have|had)\s(?:the|my|our|your)\s(?P<own>[^\W_]+)\b(?!')"
+)
+_SEVERAL: Final = re.compile(
+    r"\blist\b|\bname\s(?:all|the)\b|\bin\swhat\sways\b|\ball\s(?:the|my|of)\b|\bboth\b"
+)
+_PLURALS: Final = frozenset({"people", "children", "men", "women", "friends"})
+_PAST: Final = re.compile(
+    r"\b(?:first|original|originally|initially|previously|previous|used\sto|formerly|earlier|earliest"
+    r"|before\s(?:that|the\schange|it\schanged)|old)\b"
+)
+_PAST_WORDS: Final = frozenset(
+    {"first", "original", "originally", "initially", "previous", "previously", "formerly", "old"}
+    | {"earlier", "earliest"}
+)
+
+
+class AnswerNoun(NamedTuple):
+    """The words that name what is wanted, and whether no verb but `be` follows."""
+
+    words: tuple[str, ...]
+    bare: bool
+
+
+def answer_kind(folded: str) -> tuple[AnswerKind, frozenset[str]]:
+    """What kind of answer a folded question wants, and the words that say no more than that."""
+    for kind, finder, types in _FINDERS:
+        if finder.search(folded):
+            return kind, types
+    spoken = words(folded)
+    asked = bool(spoken) and spoken[0] in ASKING and " or " not in folded
+    return ("yesno", frozenset()) if asked else ("open", _OPEN_TYPES)
+
+
+def wants_code(folded: str) -> bool:
+    """Whether a folded question asks for what something is numbered by, not for how many."""
+    return bool(_CODED.search(folded))
+
+
+def answer_noun(folded: str) -> AnswerNoun:
+    """The words of what is wanted: `breed` in `what breed is my dog`."""
+    match = _WANTED.search(folded)
+    if match is None:
+        return AnswerNoun((), bare=False)
+    spoken = words(match["noun"] or match["thing"])
+    is_only = (match["verb"] or "is") in _BE and not _ONGOING.search(folded, match.end())
+    return AnswerNoun(tuple(spoken), bare=is_only)
+
+
+def counted_noun(folded: str) -> str:
+    """What is counted: `cats` in `how many cats do I have`; or nothing."""
+    match = _COUNTED.search(folded)
+    return match["thing"] if match else ""
+
+
+def owner_names(folded: str) -> list[str]:
+    """Whom or what it asks about: `sister` in `my sister's job`."""
+    found = [match["whose"] or match["own"] for match in _OWNER.finditer(folded)]
+    return found + [match["own"] for match in _SUBJECT.finditer(folded)]
+
+
+def wants_several(folded: str, noun: str) -> bool:
+    """Whether more than one thing is wanted."""
+    plural = noun.endswith("s") and not noun.endswith(("ss", "us", "is", "'s"))
+    return plural or noun in _PLURALS or bool(_SEVERAL.search(folded))
+
+
+def wants_past(folded: str) -> bool:
+    """Whether an earlier state is wanted instead of the present one."""
+    return bool(_PAST.search(folded))
+
+
+def without_past(spoken: list[str]) -> list[str]:
+    """The words of such a question that say what it is about."""
+    return [word for word in spoken if word not in _PAST_WORDS]
+
+
+LIGHT_WEIGHT: Final = 0.3
+SYNONYM_WEIGHT: Final = 0.7
+
+_POLITE: Final = re.compile(
+    r"^\s*(?:(?:hey|hi|so|and|ok|okay|please|sorry|well|also|by the way|btw|i forgot"
+    r"|quick question)[\s,:.!-]+){0,4}"
+    r"(?:(?:can|could|would|will)\syou\s(?:please\s)?(?:tell|remind|show|give)\s(?:me|us)\s"
+    r"(?:again\s)?|(?:please\s)?(?:tell|remind|show)\s(?:me|us)\s(?:again\s)?"
+    r"|do\syou\s(?:still\s)?(?:know|remember|recall)\s|i\swonder\s)?",
+    re.IGNORECASE,
+)
+_LIVING: Final = re.compile(r"\bdo(?:es)?\sfor\s(?:a\sliving|work)\b")
+_CAPITALISED: Final = re.compile(r"\b[A-Z][\w\u2019'-]*")
+_NO_NAMES: Final = STOP | WH | ASKING | frozenset(MONTHS) | frozenset(WEEKDAYS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedQuestion:
+    """A question, taken apart.
+
+    Attributes:
+        kind: what would answer it.
+        weights: its content stems, each with how much it says, 0 to 1.
+        full: those of them that say something of their own.
+        stands_for: other stems that may stand for one of them.
+        known: every stem that can match.
+        names: stems of the names in it, in order.
+        owners: stems of whom or what it asks about, and of the codes that it names.
+        head: stem of the noun that names what is wanted, as `breed` in `what breed is my dog`; or
+            nothing.
+        bare: whether no verb but a form of `be` ties what is wanted to the rest.
+        counted: stem of what is counted, or nothing.
+        mine, yours: whether it asks about the asker, or about the one asked.
+        many: whether it asks for several things.
+        coded: whether it asks for what something is numbered by.
+        past: whether it asks for an earlier state rather than the present one.
+        asked: the dates that it names itself.
+        folded: its words in comparable form.
+    """
+
+    kind: AnswerKind
+    weights: dict[str, float]
+    full: frozenset[str]
+    stands_for: dict[str, str]
+    known: frozenset[str]
+    names: tuple[str, ...]
+    owners: frozenset[str]
+    head: str
+    bare: bool
+    counted: str
+    mine: bool
+    yours: bool
+    many: bool
+    coded: bool
+    past: bool
+    asked: tuple[DateMention, ...]
+    folded: str
+
+    def found_in(self, text: str) -> frozenset[str]:
+        """Which of its stems a text holds, itself or by a word that stands for it."""
+        held = self.known.intersection(map(stem, words(text)))
+        return frozenset(self.stands_for.get(root, root) for root in held)
+
+
+@lru_cache(maxsize=1 << 12)
+def parse_question(text: str) -> ParsedQuestion:
+    """The question in a text."""
+    text = _LIVING.sub("work as", _POLITE.sub("", text))
+    folded = fold(text)
+    asked = mentions(text)
+    names = _names(text)
+    kind, types = answer_kind(folded)
+    past = wants_past(folded)
+    said = words(_without(text, asked))
+    weights = _weights(without_past(said) if past else said, types, names)
+    counted = stem(counted_noun(folded))
+    wanted = answer_noun(folded)
+    owners = _owners(folded, weights, counted)
+    noun = _noun(wanted, weights, owners)
+    head = stem(noun)
+    stands_for = _alternatives(weights, names)
+    return ParsedQuestion(
+        kind=kind,
+        weights=weights,
+        full=frozenset(root for root, weight in weights.items() if weight >= 1),
+        stands_for=stands_for,
+        known=frozenset(weights) | frozenset(stands_for),
+        names=names,
+        owners=owners,
+        head=head if _names_it(kind, head, weights, names) else "",
+        bare=wanted.bare,
+        counted=counted,
+        mine=not FIRST_PERSON.isdisjoint(said),
+        yours=not SECOND_PERSON.isdisjoint(said),
+        many=kind in {"open", "who", "where"} and wants_several(folded, noun),
+        coded=wants_code(folded),
+        past=past,
+        asked=asked,
+        folded=folded,
+    )
+
+
+def _without(text: str, asked: tuple[DateMention, ...]) -> str:
+    for mention in reversed(asked):
+        text = text[: mention.start] + " " + text[mention.end :]
+    return text
+
+
+def _names(text: str) -> tuple[str, ...]:
+    found = []
+    for match in _CAPITALISED.finditer(text):
+        folded = fold(match.group())
+        bare = folded.removesuffix("'s").removesuffix("'")
+        if match.start() > 0 and bare not in _NO_NAMES:
+            found.append(stem(folded))
+    return tuple(dict.fromkeys(found))
+
+
+def _weights(said: list[str], types: frozenset[str], names: tuple[str, ...]) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for word in said:
+        if word in STOP or word in WH or word in types:
+            continue
+        root = stem(word)
+        light = word in LIGHT or root in _LIGHT_STEMS
+        weights[root] = LIGHT_WEIGHT if light and root not in names else 1.0
+    return weights
+
+
+def _owners(folded: str, weights: dict[str, float], counted: str) -> frozenset[str]:
+    found = {stem(word) for word in owner_names(folded)}
+    if weights.get(counted, 0.0) >= 1:
+        found.add(counted)
+    codes = {root for root in weights if not root.isalnum() and any(c.isdigit() for c in root)}
+    return frozenset(found & weights.keys() | codes)
+
+
+def _noun(wanted: AnswerNoun, weights: dict[str, float], owners: frozenset[str]) -> str:
+    found = [word for word in wanted.words if word not in STOP]
+    full = [w for w in found if weights.get(stem(w), 0.0) >= 1 and stem(w) not in owners]
+    return (full or found or [""])[-1]
+
+
+def _names_it(
+    kind: AnswerKind, head: str, weights: dict[str, float], names: tuple[str, ...]
+) -> bool:
+    return kind in {"open", "number"} and weights.get(head, 0.0) >= 1 and head not in names
+
+
+def _alternatives(weights: dict[str, float], names: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for root in weights:
+        if root not in names:
+            for other in _GROUPS.get(root, ()):
+                if other not in weights:
+                    found.setdefault(other, root)
+    return found
+
+
+def _grouped() -> dict[str, tuple[str, ...]]:
+    groups: dict[str, list[str]] = {}
+    for line in SYNONYMS:
+        general, _, special = line.rpartition(">")
+        stems = [stem(word) for word in special.split()]
+        for root in [stem(general.strip())] if general else stems:
+            groups.setdefault(root, []).extend(s for s in stems if s != root)
+    return {root: tuple(dict.fromkeys(others)) for root, others in groups.items()}
+
+
+_GROUPS: Final = _grouped()
+_LIGHT_STEMS: Final = frozenset(map(stem, LIGHT))

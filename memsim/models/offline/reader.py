@@ -1,0 +1,423 @@
+"""Answers a question from a context, and from nothing else.
+
+The reader looks for the sentences that share the question's words, weighs them by how rare these
+are in the context, and gives the newest of the best: a date, a number or a name where the sentence
+holds exactly one, else the sentence itself. It says that it does not know when the context does not
+speak of what is asked.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from memsim.fast_dataclass import fast_init
+from memsim.language.dates import DateMention, day_text, elapsed, mentions, resolve
+from memsim.language.lexicon import COLOURS, CONTINUING, KIN, NEGATIVE, RESCHEDULING, STOP, UPDATING
+from memsim.language.numbers import Number, numbers
+from memsim.language.text import content, fold, stem, words
+from memsim.models import IDK
+from memsim.models.offline.candidates import Candidate, Ranking
+from memsim.models.offline.question import CODES, ParsedQuestion, parse_question
+from memsim.models.offline.statements import (
+    corrects,
+    other_side,
+    speaker,
+    statements,
+    without_passing,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from memsim.models import Request
+    from memsim.models.offline.question import AnswerKind
+    from memsim.models.offline.statements import Sentence
+
+
+# What in a sentence would answer a kind of question: a date, a number, a colour, a name.
+
+
+STRICT: Final = frozenset({"when", "number", "duration", "often", "colour", "name"})
+"""Kinds that nothing but a value of their own answers."""
+
+NAME_WORDS: Final = 2
+"""Words of a sentence that may be nothing but a name."""
+
+_DURATION: Final = re.compile(
+    r"\b(?:\d+(?:\.\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
+    r"|thirty|few|couple\sof|several|half\san?)[\s-](?:\w+\s)?"
+    r"(?:second|minute|hour|day|night|week|month|year|decade)s?\b(?:\sand\sa\shalf)?"
+    r"|\bsince\s(?:\w+\s){0,2}?(?:\d{4}|childhood|college|school)\b"
+    r"|\bfor\s(?:years|ages|months|weeks)\b",
+    re.IGNORECASE,
+)
+_OFTEN: Final = re.compile(
+    r"\b(?:once|twice|every|each|daily|weekly|monthly|yearly|annually|times|always|never|often"
+    r"|usually|sometimes|rarely|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b",
+    re.IGNORECASE,
+)
+_PLACE: Final = re.compile(
+    r"\b(?:in|at|to|from|near|on|inside|under|behind|by|outside)\s", re.IGNORECASE
+)
+_CLOCK: Final = re.compile(r"\b(?:what|which)\s(?:time|hour)\b")
+_WHEN: Final = re.compile(r"\bwhen\b")
+_JOIN: Final = re.compile(r"[\s,]*(?:at|on|the|of|-|\u2013)?\s*")
+_TAIL: Final = re.compile(r"\s?(?:%|[A-Z]{3}\b|[^\W\d_]+(?:-[^\W\d_]+)?)")
+_CURRENCY: Final = re.compile(r"(?:[$\u20ac\u00a3\u00a5]|\b(?:EUR|USD|GBP|NOK|CHF|CAD|AUD|INR)\s)$")
+_UNIT: Final = re.compile(r"\bhow\smany\s(day|week|month|year)s")
+_SHADES: Final = frozenset({"dark", "light", "bright", "pale", "deep"})
+_CALLED: Final = re.compile(
+    r"\b(?:called|named|nicknamed|nickname|name\sis|name's|names\sare|call\s(?:it|him|her|them))\b",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(r"\d|\b[A-Z]{3,}\b")
+_LEADING: Final = re.compile(r"\W*([A-Z][\w'-]*)")
+
+
+def fits(question: ParsedQuestion, sentence: Sentence) -> bool:
+    """Whether a sentence holds something of the kind that is asked for."""
+    if question.coded and question.kind == "open" and not _CODE.search(sentence.text):
+        return False
+    test = _TESTS.get(question.kind)
+    return test is None or test(question, sentence)
+
+
+def span(question: ParsedQuestion, candidate: Candidate, now: date | None) -> str | None:
+    """The part of a fitting sentence that answers by itself.
+
+    Args:
+        question: what is asked.
+        candidate: the sentence.
+        now: the day on which it is asked.
+
+    Returns:
+        The part, or what follows from it; None where only the whole sentence will do.
+    """
+    text, said = candidate.sentence.text, candidate.statement.day
+    match question.kind:
+        case "when":
+            return _dates(question, text, said)
+        case "elapsed":
+            return _elapsed(question, text, said, now)
+        case "number" | "colour" | "open" | "who" | "name" if corrects(text):
+            return None
+        case "open" | "who" | "name":
+            return other_side(question, text)
+        case _:
+            return _value(question, text)
+
+
+def _value(question: ParsedQuestion, text: str) -> str | None:
+    match question.kind:
+        case "number":
+            return _number(question, text)
+        case "colour":
+            return _colour(text)
+        case "duration":
+            found = [m.group() for m in _DURATION.finditer(text)]
+            return found[0] if len(found) == 1 else None
+        case _:
+            return None
+
+
+def _is_named(question: ParsedQuestion, sentence: Sentence) -> bool:
+    if not sentence.names <= set(question.names) or _CALLED.search(sentence.text):
+        return True
+    first = _LEADING.match(sentence.text)
+    leads = first is not None and fold(first[1]) not in STOP
+    alone = len(sentence.stems) <= NAME_WORDS
+    return leads and (alone or other_side(question, sentence.text) is not None)
+
+
+def _is_dated(question: ParsedQuestion, sentence: Sentence) -> bool:
+    return bool(_asked_for(question, mentions(sentence.text)))
+
+
+def _asked_for(question: ParsedQuestion, found: Sequence[DateMention]) -> list[DateMention]:
+    times = [m for m in found if m.kind == "clock"]
+    if _CLOCK.search(question.folded):
+        return times
+    days = [m for m in found if m.kind != "clock"]
+    return days or (times if _WHEN.search(question.folded) else [])
+
+
+def _dates(question: ParsedQuestion, text: str, said: date | None) -> str | None:
+    found = mentions(text)
+    wanted = _asked_for(question, found)
+    if len(wanted) == 2 and not RESCHEDULING.isdisjoint(words(text)):
+        wanted = wanted[:1] if question.past else wanted[1:]
+    if not wanted or not all(_near(text, a, b) for a, b in pairwise(wanted)):
+        return None
+    if any(m.relative for m in wanted):
+        return " ".join(_label(m, said) for m in wanted)
+    if len(wanted) == 1 and wanted[0].kind in {"month", "year"}:
+        return wanted[0].text.split()[-1]
+    return _with_clock(text, wanted, found)
+
+
+def _label(mention: DateMention, said: date | None) -> str:
+    meant = resolve(mention, said)
+    return meant.label if meant else mention.text
+
+
+def _with_clock(text: str, wanted: list[DateMention], found: tuple[DateMention, ...]) -> str:
+    first, last = wanted[0], wanted[-1]
+    clocks = [m for m in found if m.kind == "clock"]
+    start = min([first.start, *(m.start for m in clocks if _near(text, m, first))])
+    end = max([last.end, *(m.end for m in clocks if _near(text, last, m))])
+    return text[start:end]
+
+
+def _near(text: str, a: DateMention, b: DateMention) -> bool:
+    return a.end <= b.start and _JOIN.fullmatch(text, a.end, b.start) is not None
+
+
+def _elapsed(
+    question: ParsedQuestion, text: str, said: date | None, now: date | None
+) -> str | None:
+    meant = [period for m in mentions(text) if (period := resolve(m, said))]
+    since = meant[0].first if meant else said
+    if since is None or now is None or since > now:
+        return None
+    unit = _UNIT.search(question.folded)
+    return elapsed(since, now, unit[1] if unit else "")
+
+
+def _is_counted(_question: ParsedQuestion, sentence: Sentence) -> bool:
+    return bool(_counts(sentence.text)) or any(c.isdigit() for c in sentence.text)
+
+
+def _counts(text: str) -> list[Number]:
+    dated = [(m.start, m.end) for m in mentions(text) if not m.relative]
+    return [n for n in numbers(text) if not any(s <= n.start < e for s, e in dated)]
+
+
+def _number(question: ParsedQuestion, text: str) -> str | None:
+    shown = [_with_unit(text, n) for n in _counts(text)]
+    counted = [s for s in shown if question.counted and question.counted in map(stem, words(s))]
+    if len(counted) == 1:
+        return counted[0]
+    return shown[0] if len(shown) == 1 else None
+
+
+def _with_unit(text: str, number: Number) -> str:
+    lead = max(0, number.start - 5)
+    currency = _CURRENCY.search(text[lead : number.start])
+    start = lead + currency.start() if currency else number.start
+    end = number.end
+    for _ in range(2):
+        match = _TAIL.match(text, end)
+        if match is None or fold(match.group().strip()) in STOP:
+            break
+        end = match.end()
+    return without_passing(text[start:end])
+
+
+def _colour(text: str) -> str | None:
+    found = list(re.finditer(r"[^\W_]+", text))
+    places = [n for n, m in enumerate(found) if fold(m.group()) in COLOURS]
+    if len(places) != 1:
+        return None
+    at = places[0]
+    shaded = at > 0 and fold(found[at - 1].group()) in _SHADES
+    return text[found[at - shaded].start() : found[at].end()]
+
+
+def _is_placed(_question: ParsedQuestion, sentence: Sentence) -> bool:
+    return bool(sentence.names or _PLACE.search(sentence.text))
+
+
+def _is_someone(_question: ParsedQuestion, sentence: Sentence) -> bool:
+    return bool(sentence.names) or not KIN.isdisjoint(words(sentence.text))
+
+
+_TESTS: Final[dict[AnswerKind, Callable[[ParsedQuestion, Sentence], bool]]] = {
+    "when": _is_dated,
+    "number": _is_counted,
+    "duration": lambda _, sentence: bool(_DURATION.search(sentence.text)),
+    "often": lambda _, sentence: bool(_OFTEN.search(sentence.text)),
+    "colour": lambda _, sentence: not COLOURS.isdisjoint(words(sentence.text)),
+    "name": _is_named,
+    "who": _is_someone,
+    "where": _is_placed,
+}
+
+
+ANSWER_WORDS = 40
+"""Words that an answer has at most."""
+
+LEAD = 8
+"""Words before the first that is asked for, where a long sentence is cut down to an answer."""
+
+CONSIDERED = 16
+"""Best sentences among which the answer is looked for."""
+
+NEEDED = (0.9, 0.55, 0.45, 0.38, 0.3)
+"""Share of the question that must be found, by how many full content words it has."""
+
+SHORT_CONTEXT = 0.2
+"""What is left of that share in a context of a few lines, where little can be found by chance."""
+
+FITTING, SAME, UPDATED, ALL = 0.7, 0.9, 0.7, 0.99
+"""Shares of the best score from which a sentence may answer in its place: because it holds what is
+asked for, says the same of a later day, or says that something has changed. And the share of the
+question that a sentence has to hold itself to stand alone, without those around it."""
+
+
+@fast_init
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderAnswer:
+    """What the reader says, and the ids of the messages that it took it from."""
+
+    text: str
+    sources: tuple[str, ...] = ()
+
+
+UNKNOWN = ReaderAnswer(text=IDK)
+
+
+def read_answer(request: Request) -> ReaderAnswer:
+    """Answer the request's question from its messages."""
+    question = parse_question(request.question)
+    ranking = _ranking(request, question)
+    ranked = ranking.best()
+    if not ranked or not _enough(ranking, ranked[0]):
+        return UNKNOWN
+    fitting = _fitting(question, ranking, ranked[:CONSIDERED])
+    if not fitting:
+        return _undated(question, ranked[0])
+    best = _newest(question, fitting)
+    if question.kind == "yesno":
+        return _said([best], _verdict(best))
+    alone = span(question, best, request.now.date() if request.now else None)
+    if alone is not None and not question.many:
+        return _said([best], alone)
+    return _quoted(question, ranking, best, fitting)
+
+
+def _ranking(request: Request, question: ParsedQuestion) -> Ranking:
+    now = request.now.date() if request.now else None
+    periods = [meant for m in question.asked if (meant := resolve(m, now))]
+    asker = speaker("user", request.asker) if request.asker else ""
+    return Ranking(question, statements(request.messages, request.asker), asker, periods)
+
+
+def _enough(ranking: Ranking, best: Candidate) -> bool:
+    needed = NEEDED[min(ranking.full, len(NEEDED) - 1)]
+    size = len(ranking.found)
+    spread = min(1.0, max(0.0, math.log(max(size, 1) / 4) / math.log(50)))
+    return best.coverage >= needed * (SHORT_CONTEXT + (1 - SHORT_CONTEXT) * spread)
+
+
+def _fitting(
+    question: ParsedQuestion, ranking: Ranking, top: Sequence[Candidate]
+) -> list[Candidate]:
+    least = top[0].score * FITTING
+    found = [c for c in top if c.score >= least and fits(question, c.sentence)]
+    if question.kind in STRICT:
+        return [c for c in found if ranking.touches(c)]
+    if found:
+        return found
+    return [c for c in top if c.score >= least and not (question.coded and _codeless(c))]
+
+
+def _codeless(candidate: Candidate) -> bool:
+    # That something was bought is no number of an order; a number may be a word where one is named.
+    text = candidate.sentence.text
+    return bool(candidate.matched) and not numbers(text) and CODES.isdisjoint(words(text))
+
+
+def _undated(question: ParsedQuestion, best: Candidate) -> ReaderAnswer:
+    # An event told without a date happened when it was told of.
+    day = best.statement.day
+    past = not {"did", "was", "were", "has", "have", "had"}.isdisjoint(words(question.folded))
+    if question.kind == "when" and past and day is not None:
+        return _said([best], day_text(day))
+    return UNKNOWN
+
+
+def _newest(question: ParsedQuestion, fitting: Sequence[Candidate]) -> Candidate:
+    best = fitting[0]
+    rivals = [c for c in fitting if _same_attribute(question, best, c)]
+    pick = min if question.past else max
+    return pick(rivals, key=_age)
+
+
+def _same_attribute(question: ParsedQuestion, best: Candidate, other: Candidate) -> bool:
+    if other is best:
+        return True
+    full = {root for root in best.matched if question.weights.get(root, 0) >= 1}
+    if full and full <= other.matched and other.score >= SAME * best.score:
+        return True
+    return bool(_updates(other) and full & other.matched and other.score >= UPDATED * best.score)
+
+
+def _updates(candidate: Candidate) -> bool:
+    return not UPDATING.isdisjoint(words(candidate.sentence.text))
+
+
+def _age(candidate: Candidate) -> tuple[bool, date, bool, int, int]:
+    statement = candidate.statement
+    day = statement.day
+    original = not statement.message.composed
+    return (day is not None, day or date.min, original, statement.order, -candidate.place)
+
+
+def _verdict(best: Candidate) -> str:
+    denied = not NEGATIVE.isdisjoint(words(best.sentence.text))
+    return f"{'No' if denied else 'Yes'}: {_cropped(best, ANSWER_WORDS - 1)}"
+
+
+def _quoted(
+    question: ParsedQuestion, ranking: Ranking, best: Candidate, fitting: Sequence[Candidate]
+) -> ReaderAnswer:
+    chosen = [best]
+    room = ANSWER_WORDS - _length(best)
+    more = _elsewhere(best, fitting) if question.many and not _updates(best) else ()
+    beside = ranking.beside(best)
+    if ranking.own(best) >= ALL and not question.many:
+        beside = [c for c in beside if _continues(best, c)]
+    for candidate in [*more, *beside]:
+        length = _length(candidate)
+        if length <= room and all(c.sentence.text != candidate.sentence.text for c in chosen):
+            chosen.append(candidate)
+            room -= length
+    chosen.sort(key=lambda c: (c.statement.order, c.place))
+    return _said(chosen, " ".join(_cropped(c) for c in chosen))
+
+
+def _continues(best: Candidate, other: Candidate) -> bool:
+    opening = words(other.sentence.text)[:1]
+    return other.place > best.place and not CONTINUING.isdisjoint(opening)
+
+
+def _elsewhere(best: Candidate, fitting: Sequence[Candidate]) -> Iterable[Candidate]:
+    seen = {best.statement.order}
+    for candidate in fitting:
+        if candidate.statement.order not in seen:
+            seen.add(candidate.statement.order)
+            yield candidate
+
+
+def _length(candidate: Candidate) -> int:
+    return min(ANSWER_WORDS, len(candidate.sentence.text.split()))
+
+
+def _cropped(candidate: Candidate, limit: int = ANSWER_WORDS) -> str:
+    text = candidate.sentence.text
+    found = text.split()
+    if len(found) <= limit:
+        return text
+    met = (n for n, word in enumerate(found) if not candidate.matched.isdisjoint(content(word)))
+    start = min(max(0, next(met, 0) - LEAD), len(found) - limit)
+    return " ".join(found[start : start + limit])
+
+
+def _said(chosen: Sequence[Candidate], text: str) -> ReaderAnswer:
+    sources = dict.fromkeys(c.statement.message.id for c in chosen)
+    return ReaderAnswer(text=text, sources=tuple(sources))

@@ -1,0 +1,303 @@
+"""Messages read as statements: who said which sentence, and when.
+
+A composed message may hold many remembered lines. The reader understands the line forms that
+strategies write, each part optional: `- [2023-05-08] Caroline: text`, with a time after the date,
+and round brackets for square ones.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from memsim.fast_dataclass import fast_init
+from memsim.language.lexicon import (
+    ASKING,
+    CORRECTING,
+    FIRST_PERSON,
+    PRONOUNS,
+    SECOND_PERSON,
+    STOP,
+    WH,
+)
+from memsim.language.text import ROLES, LineHead, fold, is_label, read_head, sentences, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from memsim.message import Message
+    from memsim.models.offline.question import ParsedQuestion
+
+
+# The other side of an `is`: of `my dog is called Pepper`, what the question leaves over.
+
+
+SPAN_WORDS: Final = 12
+"""Words up to which a side is an answer of its own."""
+
+SUBJECT_WORDS: Final = 5
+"""Words up to which what stands before the `is` is one."""
+
+_COPULA: Final = re.compile(
+    r"\s(?:is|are|was|were|will\sbe)(?:\s(?:called|named|now|currently|actually|set\sto))*\s"
+    r"|(?<=\w)(?:'s|\u2019s)\s(?:called|named)\s|\s(?:called|named)\s|\s?[:=]\s"
+)
+_CLAUSE: Final = re.compile(
+    r",?\s(?:and|but|so)\s(?:he|she|it|they|i|we|his|her|its|their|my|our|you)\b.*|;.*"
+    r"|\s(?:because|although)\s.*|,\s(?:which|who|but|so)\s.*|\s[-\u2013\u2014(]\s?.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_PASSING: Final = re.compile(
+    r"[\s,]+(?:now|currently|anymore|already|too|these\sdays|at\sthe\smoment|right\snow)$",
+    re.IGNORECASE,
+)
+_FIELD: Final = re.compile(
+    r"\"([^\"]{1,40})\"\s?:\s?(?:\"([^\"]{1,200})\"|(-?\d[\d.]*|true|false|null)\b)"
+)
+_EDGES: Final = " .!,;:\"'\u201c\u201d"
+
+
+def corrects(text: str) -> bool:
+    """Whether a sentence sets one thing against another, so that a part of it would mislead."""
+    return not CORRECTING.isdisjoint(words(text))
+
+
+def other_side(question: ParsedQuestion, text: str) -> str | None:
+    """What a sentence says of what is asked, or of what it says that; else None."""
+    field = _field(question, text)
+    match = _COPULA.search(text)
+    if field is not None or match is None:
+        return field
+    left, right = text[: match.start()], text[match.end() :]
+    before = question.found_in(left) & question.full
+    after = question.found_in(right) & question.full
+    if before and not after and question.head in {"", *before}:
+        return _whole(right)
+    spoken = match.group().strip() not in {":", "="}
+    if after and not before and question.head in {"", *after} and spoken:
+        return _subject(left)
+    return None
+
+
+def without_passing(text: str) -> str:
+    """A part of a sentence without the `now` or `too` that ends it."""
+    return _PASSING.sub("", text)
+
+
+def _field(question: ParsedQuestion, text: str) -> str | None:
+    for name, quoted, plain in _FIELD.findall(text):
+        if question.head and question.head in map(stem, words(name.replace("_", " "))):
+            return str(quoted or plain)
+    return None
+
+
+def _whole(side: str) -> str | None:
+    bare = without_passing(_CLAUSE.sub("", side).strip(_EDGES)).strip(_EDGES)
+    said = words(bare)
+    return bare if 0 < len(said) <= SPAN_WORDS and not STOP.issuperset(said) else None
+
+
+def _subject(side: str) -> str | None:
+    bare = _whole(side)
+    said = words(bare or "")
+    return bare if len(said) <= SUBJECT_WORDS and PRONOUNS.isdisjoint(said) else None
+
+
+ENTRY_LINES = 12
+"""Lines without a name of their own that are read together, as one utterance or one record."""
+
+_NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'\u2019-]*")
+_CALL = re.compile(
+    r"(?:^(?i:(?:hey|hi|hello|thanks|thank you|wow|woah|whoa|yeah|yep|yes|no|nope|oh|ok|okay|sorry"
+    r"|sure|congrats|well|aw+|haha|hmm|great|cool|nice|good (?:morning|evening|job|luck)|bye"
+    r"|see you)[\s,!]+){0,2}|,\s)"
+    r"(?P<name>[A-Z][a-z]{1,20})(?:(?=[,!]\s)|(?=[!.?\u2026]*$))"
+)
+ROLE_STEMS = frozenset(stem(role) for role in ROLES)
+"""Speakers that are no persons, as `Statement.who` writes them."""
+
+_REQUEST = re.compile(
+    r"(?:(?:and|so|but|please|also|hey|ok|okay|well|now)[\s,]+){0,3}"
+    r"(?:(?:what|when|where|which|who|whom|whose|why|how)(?:'s|'re|(?:\s\w+){0,3}?\s"
+    r"(?:is|are|was|were|am|do|does|did|can|could|will|would|should|has|have|had))\b"
+    r"|(?:remind|tell|show|give)\s(?:me|us)\s(?!to\b|that\b)"
+    r"|(?:can|could|would|will|do|did|does|have|are|is|should)\s(?:you|we|i)\b)"
+)
+_UNSURE = re.compile(
+    r"\b(?:I|we)(?:\sreally|\sstill)?\s(?:don['\u2019]t|do\snot|didn['\u2019]t)\s"
+    r"(?:know|remember|recall|have\s(?:that|any|this))\b"
+    r"|\b(?:you|they)\s(?:haven['\u2019]t|have\snot|never|didn['\u2019]t|did\snot)\s(?:yet\s)?"
+    r"(?:told|tell|mention|said|say|share)"
+    r"|\bno\s(?:information|record|mention)\b",
+    re.IGNORECASE,
+)
+_FILLERS = frozenset({"and", "so", "but", "please", "also", "hey", "ok", "okay", "well", "now"})
+
+
+@fast_init
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence and what recognising it needs."""
+
+    text: str
+    stems: frozenset[str]
+    names: frozenset[str]
+    first: bool
+    second: bool
+    question: bool
+
+
+@fast_init
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """What somebody said at one time: a message, or one remembered line of a composed message."""
+
+    who: str
+    day: date | None
+    sentences: tuple[Sentence, ...]
+    stems: frozenset[str]
+    asked: frozenset[str]
+    """Stems of its questions, which the next entry may answer."""
+
+
+class Statement(NamedTuple):
+    """An entry where it stands in a context."""
+
+    entry: Utterance
+    message: Message
+    order: int
+    who: str
+    day: date | None
+
+
+def statements(messages: Sequence[Message], asker: str = "") -> list[Statement]:
+    """The entries of the messages in context order, each with its speaker and day."""
+    found: list[Statement] = []
+    people: frozenset[str] | None = None
+    for message in messages:
+        if message.composed:
+            people = _people(messages, asker) if people is None else people
+            who: str = message.role
+            day: date | None = None
+            said = utterances(message.text, composed=True, people=people)
+        else:
+            who, day = speaker(message.role, message.principal), message.time.date()
+            said = utterances(message.text)
+        for entry in said:
+            at = len(found)
+            found.append(Statement(entry, message, at, entry.who or who, entry.day or day))
+    return found
+
+
+def _people(messages: Iterable[Message], asker: str) -> frozenset[str]:
+    names = {m.principal for m in messages if not m.composed}
+    return frozenset(map(fold, names | {asker}))
+
+
+@lru_cache(maxsize=1 << 10)
+def speaker(role: str, principal: str) -> str:
+    """Who says a message: its principal where that is a name, else its role; as a stem."""
+    name = fold(principal)
+    return stem(name if name and name not in ROLES and role not in {"system", "tool"} else role)
+
+
+@lru_cache(maxsize=1 << 13)
+def utterances(
+    text: str, *, composed: bool = False, people: frozenset[str] = frozenset()
+) -> tuple[Utterance, ...]:
+    """The entries of a message's text, in order.
+
+    Args:
+        text: the message's text.
+        composed: whether a strategy wrote it, so that its lines may begin with who said them.
+        people: who else speaks in the context, folded.
+    """
+    return tuple(_entry(*block) for block in _blocks(text, _Heads(text, composed, people)))
+
+
+class _Heads:
+    """Which lines of a text begin something that somebody said.
+
+    Where a strategy dates its lines, a line without a date goes on with what the line before it
+    said, unless it begins with a name that is known.
+    """
+
+    def __init__(self, text: str, composed: bool, people: frozenset[str]) -> None:  # noqa: FBT001
+        self._composed = composed
+        self._people = people | ROLES
+        heads = map(read_head, text.splitlines()) if composed else ()
+        self._dated = any(head.day for head in heads)
+
+    def split(self, line: str) -> tuple[str, str, date | None]:
+        """A line without its head, then the speaker and the day."""
+        head = read_head(line)
+        if self._composed and head.who and self._speaks(head):
+            return line[head.after_who :], head.who, head.day
+        return line[head.after_day :], "", head.day
+
+    def _speaks(self, head: LineHead) -> bool:
+        if is_label(head.who):
+            return False
+        return bool(head.day) or not self._dated or fold(head.who) in self._people
+
+
+def _blocks(text: str, heads: _Heads) -> Iterator[tuple[str, date | None, tuple[str, ...]]]:
+    who, day = "", None
+    block: list[str] = []
+    for line in text.splitlines():
+        said, its_who, its_day = heads.split(line)
+        begins = bool(its_who or its_day)
+        if block and (begins or len(block) >= ENTRY_LINES or not line.strip()):
+            yield who, day, tuple(block)
+            block = []
+        if begins:
+            who, day = its_who, its_day
+        if said.strip():
+            block.append(said)
+    if block:
+        yield who, day, tuple(block)
+
+
+@lru_cache(maxsize=1 << 15)
+def _entry(who: str, day: date | None, lines: tuple[str, ...]) -> Utterance:
+    found = tuple(sentence(text) for line in lines for text in sentences(line))
+    stems: frozenset[str] = frozenset().union(*(s.stems for s in found))
+    asked: frozenset[str] = frozenset().union(*(s.stems for s in found if s.question))
+    return Utterance(stem(fold(who)), day, found, stems, asked)
+
+
+@lru_cache(maxsize=1 << 15)
+def sentence(text: str) -> Sentence:
+    """A sentence with what recognising it needs."""
+    spoken = words(text)
+    first = not FIRST_PERSON.isdisjoint(spoken)
+    second = not SECOND_PERSON.isdisjoint(spoken)
+    stems = frozenset(stem(word) for word in spoken if word not in STOP)
+    called = _called(text)
+    if called and len(spoken) > 1:
+        stems -= called
+    names = frozenset(stem(fold(name)) for name in _NAME.findall(text))
+    return Sentence(text, stems, names, first, second, asks(text, spoken))
+
+
+def _called(text: str) -> frozenset[str]:
+    # Whoever is called by name is spoken to, not spoken of.
+    found = {match["name"] for match in _CALL.finditer(text)}
+    return frozenset(stem(fold(name)) for name in found)
+
+
+def asks(text: str, spoken: list[str]) -> bool:
+    """Whether a sentence asks, requests or admits not to know instead of stating something."""
+    if _UNSURE.search(text):
+        return True
+    if text.rstrip("\"')\u201d ").endswith(("?", "\uff1f", "\u061f")):
+        return True
+    if not spoken:
+        return False
+    if _REQUEST.match(fold(text[:120])):
+        return not text.endswith("!")
+    opening = next((w for w in spoken if w not in _FILLERS), "")
+    return opening in ASKING and len(spoken) > 2 and spoken[0] == opening and opening not in WH

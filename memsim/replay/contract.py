@@ -1,0 +1,259 @@
+"""What must hold of every context that is sent, watched while a case is played.
+
+A measurement that goes on after one of these broke would measure something else. What a strategy
+breaks of its contract, or of what it says of itself, is its error, and ends its case; what only
+this harness can break is a bug of ours: it stops the run, with the exit code of an internal error.
+
+==========  ========================================================================================
+Invariant   Watched here
+==========  ========================================================================================
+1           no half of a tool pair is sent to a model
+5           a standing rule that is shown is the one that was said; none is missing where a strategy
+            says that they stay (`keeps_system`)
+8           the latest messages are there, as far as they fit, where it says how many stay (`tail`)
+11          cutting to a budget touches nothing that is never cut, which is where pins are shown
+15          what is sent is within its budget, or only what is never cut is left of it; nothing
+            costs less than no tokens
+21          a compaction covers nothing that was not said
+45          no memory but the control for it is told which messages hold the answer
+46, 48      who said a message is whose turn it is, and nothing else
+47          nobody asks without being somebody
+49          what somebody grants is their own
+==========  ========================================================================================
+
+Not to be seen from outside, and left to `memsim check`: what a black box has pinned, and that what
+it has covered stays covered. Whether one sees what is another's takes a second world to compare
+with; where a memory shows it, that is a leak, which is counted and not an error. That asking
+changes nothing is held elsewhere, by asking again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from memsim.context import TRIMMED_FIRST
+from memsim.errors import StrategyError
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    from memsim.context import Context
+    from memsim.message import Message
+    from memsim.scenario.script import Fact
+    from memsim.strategy import Event, Query, Strategy
+
+_GIVES_WAY = frozenset(TRIMMED_FIRST)
+_WITH_SUMMARIES = frozenset({"summary", "window"})
+
+
+class InvariantError(AssertionError):
+    """The harness broke its own promise; the message says which."""
+
+
+class Watch:
+    """Watches one case from turn to turn.
+
+    Args:
+        said: ids of all messages that were said so far.
+
+    Attributes:
+        whose: the principal whose turn it is.
+    """
+
+    __slots__ = (
+        "_composed",
+        "_is_isolated",
+        "_kind",
+        "_latest",
+        "_owners",
+        "_rules",
+        "_said",
+        "_tail",
+        "_with_rules",
+        "whose",
+    )
+
+    def __init__(self, said: Container[str]) -> None:
+        self.whose = ""
+        self._said = said
+        self._composed: set[str] = set()
+        self._kind: type = object
+        self._tail = 0
+        self._with_rules = self._is_isolated = False
+        self._rules: dict[str, Message] = {}
+        self._owners: dict[str, str] = {}
+        self._latest: deque[tuple[Message, int]] = deque()
+
+    def planted(self, fact: Fact) -> None:
+        """A fact is about to be stated."""
+        self._owners[fact.source] = fact.principal
+
+    def heard(self, message: Message, tokens: int, strategy: Strategy) -> None:
+        """A message is about to be observed.
+
+        Args:
+            message: as it was said.
+            tokens: what it costs.
+            strategy: observes it.
+
+        Raises:
+            Broken: it is handed on as another's.
+        """
+        if message.principal != self.whose:
+            raise InvariantError(
+                f"{message.id} is {message.principal}'s, and the turn is {self.whose}'s"
+            )
+        if type(strategy) is not self._kind:
+            self._promised(type(strategy))
+        if message.role == "system":
+            self._rules[message.id] = message
+        if self._tail:
+            self._latest.append((message, tokens))
+            while len(self._latest) > self._tail:
+                self._latest.popleft()
+
+    def shown(self, context: Context, query: Query) -> None:
+        """What a strategy shows keeps to its contract, and to what it says of itself.
+
+        Raises:
+            StrategyError: a section has less than no tokens, a standing rule was altered, or what
+                it says that it keeps is not there.
+        """
+        for section in context.sections:
+            if section.tokens < 0:
+                raise StrategyError(f"the section {section.layer} has {section.tokens} tokens")
+            # A summary of the middle of a conversation stands in its window.
+            if section.layer in _WITH_SUMMARIES:
+                self._composed.update(m.id for m in section.messages if m.composed)
+        if self._rules:
+            self._has_rules(context, query)
+        if self._latest:
+            self._is_there(context, query)
+
+    def told(self, events: Iterable[Event]) -> None:
+        """What a strategy tells of its compactions can be.
+
+        Raises:
+            StrategyError: one covers what nobody said, and what is no summary that was shown.
+        """
+        for event in events:
+            if event.kind == "compaction":
+                for source in event.sources:
+                    if source not in self._said and source not in self._composed:
+                        raise StrategyError(f"a compaction covers {source}, which nobody said")
+
+    def granted(self, owner: str, sources: Iterable[str]) -> None:
+        """What somebody grants is their own.
+
+        Raises:
+            Broken: something of another's is granted.
+        """
+        for source in sources:
+            if self._owners.get(source, owner) != owner:
+                raise InvariantError(f"{owner} grants {source}, which is {self._owners[source]}'s")
+
+    def forgot(self, sources: Iterable[str]) -> None:
+        """These were erased on request, and need not be there any more."""
+        gone = frozenset(sources)
+        for source in gone & self._rules.keys():
+            del self._rules[source]
+        self._latest = deque((m, tokens) for m, tokens in self._latest if m.id not in gone)
+
+    def lost(self) -> None:
+        """The memory came back from a restart with nothing."""
+        self._rules.clear()
+        self._latest.clear()
+
+    def _promised(self, kind: type) -> None:
+        # Of its class: what an instance has by such a name may be anything.
+        self._kind = kind
+        tail = getattr(kind, "tail", None)
+        self._tail = tail if isinstance(tail, int) else 0
+        self._with_rules = getattr(kind, "keeps_system", None) is True
+        self._is_isolated = getattr(kind, "isolates", None) is True
+
+    def _has_rules(self, context: Context, query: Query) -> None:
+        shown: list[str] = []
+        for section in context.sections:
+            for message in section.messages:
+                if message.role == "system" and not message.composed:
+                    rule = self._rules.get(message.id, message)
+                    if rule is not message and rule != message:
+                        raise StrategyError(f"the rule {rule.id} is not shown as it was said")
+                    shown.append(message.id)
+        if self._with_rules:
+            self._are_kept(shown, query)
+
+    def _are_kept(self, shown: list[str], query: Query) -> None:
+        due = [i for i, rule in self._rules.items() if rule.principal == query.principal]
+        mine = frozenset(due)
+        if [i for i in shown if i in mine] != due:
+            gone = sorted(mine.difference(shown))
+            what = f"{gone} are gone" if gone else f"{due} are out of order"
+            raise StrategyError(f"it says that standing rules stay (keeps_system), and {what}")
+
+    def _is_there(self, context: Context, query: Query) -> None:
+        everybodys = not self._is_isolated
+        latest = [p for p in self._latest if everybodys or p[0].principal == query.principal]
+        # Half a pair goes with its other half, and one cannot tell which that is from here.
+        if any(m.role == "tool" or m.calls for m, _ in latest):
+            return
+        if 2 * sum(tokens for _, tokens in latest) > query.budget:
+            return
+        there = context.verbatim
+        gone = [m.id for m, _ in latest if m.id not in there]
+        if gone:
+            raise StrategyError(
+                f"it says how many latest messages stay (tail), and {gone} are gone"
+            )
+
+
+def watch_asked(query: Query, strategy: Strategy) -> None:
+    """A question is somebody's, and tells of the answer nobody but the control for it.
+
+    Raises:
+        Broken: one of these does not hold.
+    """
+    if not query.principal:
+        raise InvariantError(f"{query.text!r} is asked by nobody")
+    if query.evidence and strategy.control != "evidence":
+        raise InvariantError(f"{query.text!r} tells which messages hold the answer")
+
+
+def watch_fitted(shown: Context, fitted: Context, budget: int) -> None:
+    """What is sent keeps to the budget, unless only what is never cut is left of it.
+
+    Nothing is added to it, and nothing that is never cut is missing.
+
+    Raises:
+        Broken: one of these does not hold.
+    """
+    if fitted is shown:
+        if shown.tokens > budget:
+            raise InvariantError("a context over its budget was sent as it is")
+        return
+    if fitted.tokens > budget and any(s.layer in _GIVES_WAY for s in fitted.sections):
+        raise InvariantError("a context was sent over its budget, and could have been cut")
+    kept = [s for s in fitted.sections if s.layer not in _GIVES_WAY]
+    if kept != [s for s in shown.sections if s.layer not in _GIVES_WAY and s.messages]:
+        raise InvariantError("what is never cut was changed")
+    there = {id(m) for s in shown.sections for m in s.messages}
+    if not all(id(m) in there for s in fitted.sections for m in s.messages):
+        raise InvariantError("cutting a context added to it")
+
+
+def watch_sent(messages: tuple[Message, ...]) -> None:
+    """Every tool call has its result and every result its call, but for calls still to be answered.
+
+    Raises:
+        Broken: a provider would refuse this.
+    """
+    if not any(m.role == "tool" or m.calls for m in messages):
+        return
+    called = {c for m in messages for c in m.calls}
+    answered = {r for m in messages for r in m.results} | set(messages[-1].calls)
+    if called != answered:
+        raise InvariantError(
+            "a tool call was sent without its result, or a result without its call"
+        )

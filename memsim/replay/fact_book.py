@@ -1,0 +1,270 @@
+"""What the script has planted so far.
+
+Versions, owners, grants, and where each fact is in a context.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memsim.fast_dataclass import fast_init
+from memsim.scenario.words import Sought
+from memsim.trace import Age, Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from memsim.context import Context, SectionName
+    from memsim.message import Message
+    from memsim.scenario.script import Fact, Granted, Probe
+    from memsim.strategy import Event
+    from memsim.trace import Presence
+
+
+@fast_init
+@dataclass(frozen=True, slots=True)
+class MessageAge:
+    """When a message was said, by every measure of age."""
+
+    turn: int
+    tokens: int
+    session: int
+    time: datetime
+
+
+@fast_init
+@dataclass(frozen=True, slots=True)
+class FactSighting:
+    """The section of a context that holds something of a message."""
+
+    presence: Presence
+    verbatim: bool
+
+
+class Chronicle:
+    """When each message that a probe may ask for was said.
+
+    Args:
+        wanted: ids of the messages that probes name as evidence; others are remembered only when
+            they plant a fact.
+    """
+
+    def __init__(self, wanted: Iterable[str]) -> None:
+        self._wanted = frozenset(wanted)
+        self._said: dict[str, MessageAge] = {}
+        self._session: str | None = None
+        self.session_of: dict[str, str] = {}
+        self.messages = 0
+        self.tokens = 0
+        self.sessions = 0
+
+    def hear(self, message: Message, tokens: int, *, planted: bool) -> None:
+        """A message was said."""
+        self.messages += 1
+        self.tokens += tokens
+        self.session_of[message.id] = message.session
+        if message.session != self._session:
+            self._session = message.session
+            self.sessions += 1
+        if planted or message.id in self._wanted:
+            said = MessageAge(message.turn, self.tokens, self.sessions, message.time)
+            self._said[message.id] = said
+
+    def when(self, source: str) -> MessageAge | None:
+        """When that message was said; None when it has not been."""
+        return self._said.get(source)
+
+    def age(self, sources: Iterable[str], turn: int, now: datetime) -> Age | None:
+        """How long ago the newest of these messages was said."""
+        known = [said for s in sources if (said := self._said.get(s))]
+        if not known:
+            return None
+        newest = max(known, key=lambda said: said.tokens)
+        return Age(
+            turns=turn - newest.turn,
+            tokens=self.tokens - newest.tokens,
+            sessions=self.sessions - newest.session,
+            days=max(0, (now - newest.time).days),
+        )
+
+
+class FactBook:
+    """The facts planted so far."""
+
+    def __init__(self) -> None:
+        self._versions: dict[str, list[Fact]] = {}
+        self._replaced: dict[str, str] = {}
+        self._granted: set[tuple[str, str, str]] = set()
+        self._forgotten: set[str] = set()
+        self._sources: dict[str, list[Fact]] = {}
+        self._paths: dict[str, list[Stop]] = {}
+        self._wanted: MessageSearch | None = None
+
+    def plant(self, fact: Fact) -> None:
+        """A fact was stated."""
+        self._versions.setdefault(fact.id, []).append(fact)
+        if fact.replaces and fact.replaces != fact.id:
+            self._replaced[fact.id] = fact.replaces
+        self._sources.setdefault(fact.source, []).append(fact)
+        self._forgotten.discard(fact.id)
+        self._wanted = None
+
+    def grant(self, granted: Granted) -> None:
+        """A principal lets another see facts, or takes that back."""
+        keys = {(granted.owner, granted.viewer, f) for f in granted.facts}
+        self._granted = self._granted - keys if granted.revoked else self._granted | keys
+
+    def viewers(self, fact: Fact) -> tuple[str, ...]:
+        """Who was granted the fact by its principal, by name in order."""
+        owned = (fact.principal, fact.id)
+        return tuple(sorted(v for owner, v, name in self._granted if (owner, name) == owned))
+
+    def forget(self, facts: Iterable[str]) -> None:
+        """These facts must be gone from now on."""
+        self._forgotten.update(facts)
+
+    def stated(self) -> tuple[str, ...]:
+        """Ids of every message that has stated a fact so far."""
+        return tuple(self._sources)
+
+    def sources(self, facts: Iterable[str], owner: str | None = None) -> tuple[str, ...]:
+        """Ids of every message that stated any version of these facts, or of one's own messages."""
+        versions = (f for name in facts for f in self._versions.get(name, ()))
+        return tuple(f.source for f in versions if owner in {None, f.principal})
+
+    def current(self, name: str) -> Fact | None:
+        """The latest version of a fact."""
+        versions = self._versions.get(name)
+        return versions[-1] if versions else None
+
+    def evidence(self, probe: Probe) -> tuple[tuple[str, str | None], ...]:
+        """Message ids that hold the answer now, each with the fact it states."""
+        if probe.evidence:
+            return tuple((source, None) for source in probe.evidence)
+        found = (self.current(name) for name in probe.facts)
+        return tuple(dict.fromkeys((f.source, f.id) for f in found if f))
+
+    def superseded(self, probe: Probe) -> tuple[str, ...]:
+        """Earlier values of the facts asked for that are not their value now."""
+        old: dict[str, None] = {}
+        for name in probe.facts:
+            versions = self._lineage(name)
+            if versions:
+                now = versions[-1].value
+                old.update((f.value, None) for f in versions[:-1] if f.value != now)
+        return tuple(old)
+
+    def hidden(self, viewer: str) -> tuple[Fact, ...]:
+        """Facts that a viewer may not see now.
+
+        Other people's private ones, and those that were to be forgotten.
+        """
+        return tuple(
+            fact
+            for versions in self._versions.values()
+            for fact in versions
+            if fact.id in self._forgotten or self._withheld(fact, viewer)
+        )
+
+    def _withheld(self, fact: Fact, viewer: str) -> bool:
+        mine = fact.principal == viewer or (fact.principal, viewer, fact.id) in self._granted
+        return fact.private and not mine
+
+    def _lineage(self, name: str) -> list[Fact]:
+        earlier = self._replaced.get(name)
+        before = self._lineage(earlier) if earlier else []
+        return before + self._versions.get(name, [])
+
+    def track(self, context: Context, turn: int, events: tuple[Event, ...]) -> dict[str, Presence]:
+        """Note where each fact is in the context just sent; the facts that moved, and where to."""
+        if not self._sources:
+            return {}
+        if self._wanted is None:
+            self._wanted = self.wanted(self._sources)
+        seen = self._wanted.sightings(context)
+        moved: dict[str, Presence] = {}
+        for name, versions in self._versions.items():
+            sighting = seen.get(versions[-1].source)
+            presence: Presence = sighting.presence if sighting else "absent"
+            path = self._paths.setdefault(name, [])
+            if not path or path[-1].presence != presence:
+                path.append(Stop(turn=turn, presence=presence, cause=_cause(versions[-1], events)))
+                moved[name] = presence
+        return moved
+
+    def path(self, fact: str | None) -> tuple[Stop, ...]:
+        """A fact's way through the turns."""
+        return tuple(self._paths.get(fact, ())) if fact else ()
+
+    def wanted(self, sources: Iterable[str]) -> MessageSearch:
+        """Look for these messages, by the values that they state."""
+        return MessageSearch({s: _values(self._sources.get(s, ())) for s in sources})
+
+
+def _values(facts: Iterable[Fact]) -> tuple[str, ...]:
+    return tuple(f.value for f in facts)
+
+
+def _cause(fact: Fact, events: tuple[Event, ...]) -> str:
+    return next((e.kind for e in events if fact.source in e.sources), "")
+
+
+class MessageSearch:
+    """Messages to look for in contexts.
+
+    Args:
+        values: message ids, each with the values that it states. Something that was made from a
+            message holds it only if such a value stands in it; for a message without values its
+            provenance alone decides.
+    """
+
+    def __init__(self, values: Mapping[str, tuple[str, ...]]) -> None:
+        self._values = values
+        self._sought: Sought | None = None
+        self._found: tuple[str, frozenset[str]] = ("", frozenset())
+
+    def sightings(self, context: Context) -> dict[str, FactSighting]:
+        """The messages that are in a context, and where."""
+        seen: dict[str, FactSighting] = {}
+        for section in context.sections:
+            layer = presence_of(section.layer)
+            for message in section.messages:
+                if message.composed:
+                    self._look(message, layer, seen)
+                elif message.id in self._values:
+                    seen[message.id] = FactSighting(layer, verbatim=True)
+        return seen
+
+    def _look(self, message: Message, layer: Presence, seen: dict[str, FactSighting]) -> None:
+        for source in message.quotes:
+            if source in self._values and not _seen_verbatim(seen, source):
+                seen[source] = FactSighting(layer, verbatim=True)
+        for source in message.derived_from:
+            if source in self._values and source not in seen and self._states(message, source):
+                # A part of a message holds the fact for certain only where its value is known.
+                own = bool(self._values[source]) and source in message.excerpts
+                seen[source] = FactSighting(layer, verbatim=own)
+
+    def _states(self, message: Message, source: str) -> bool:
+        values = self._values[source]
+        return not values or not self._said(message.text).isdisjoint(values)
+
+    def _said(self, text: str) -> frozenset[str]:
+        # A summary stays the same for many turns, and is asked about for each of its sources.
+        if self._sought is None:
+            self._sought = Sought(v for stated in self._values.values() for v in stated)
+        if text != self._found[0]:
+            self._found = (text, frozenset(self._sought.found(text)))
+        return self._found[1]
+
+
+def _seen_verbatim(seen: Mapping[str, FactSighting], source: str) -> bool:
+    sighting = seen.get(source)
+    return sighting is not None and sighting.verbatim
+
+
+def presence_of(layer: SectionName) -> Presence:
+    """The section as a fact's place; the question itself holds none."""
+    return "absent" if layer == "query" else layer

@@ -1,0 +1,116 @@
+"""A model that keeps account of what is asked of it, and in which phase."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memsim.errors import MemsimError, StrategyError
+from memsim.trace import CallRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from memsim.models import Model, Reply, Request
+    from memsim.trace import Phase
+
+
+# Whose fault an exception is, in one line.
+
+
+_PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+
+def describe_error(error: BaseException) -> str:
+    """An exception in one line.
+
+    The innermost place in the strategy's own file, the kind and the text.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if not f.filename.startswith(_PACKAGE)] or list(frames)
+    place = f"{Path(own[-1].filename).name}:{own[-1].lineno}: " if own else ""
+    said = " ".join(str(error).split())
+    return f"{place}{type(error).__name__}: {said}" if said else f"{place}{type(error).__name__}"
+
+
+class MeteredModel:
+    """A model whose calls are recorded.
+
+    Args:
+        model: what answers.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.phase: Phase = "write"
+        self._calls: list[CallRecord] = []
+
+    @property
+    def name(self) -> str:
+        """The model's own name."""
+        return self._model.name
+
+    def complete(self, request: Request) -> Reply:
+        """Answer a request and record it; a summary is maintenance whenever it is asked for.
+
+        Raises:
+            ModelError: the model failed, or gave nothing usable.
+        """
+        reply = self._model.complete(request)
+        phase: Phase = "maintain" if request.task == "summarise" else self.phase
+        self._calls.append(
+            CallRecord(
+                phase=phase,
+                task=request.task,
+                input=reply.usage.input,
+                output=reply.usage.output,
+                cost=reply.cost,
+            )
+        )
+        return reply
+
+    def take(self) -> tuple[CallRecord, ...]:
+        """The calls since the last time this was asked."""
+        calls = tuple(self._calls)
+        self._calls.clear()
+        return calls
+
+
+# Calls of the strategy: a stranger's code, so that whatever it raises is a finding.
+
+
+_PHASES: tuple[Phase, ...] = ("write", "maintain", "search")
+
+
+class StrategyCall:
+    """Holds calls of the strategy in one phase; used anew for each, as often as one likes.
+
+    Args:
+        model: is told of the phase.
+        phase: what the strategy is called for.
+    """
+
+    __slots__ = ("_model", "_phase")
+
+    def __init__(self, model: MeteredModel, phase: Phase) -> None:
+        self._model = model
+        self._phase = phase
+
+    def __enter__(self) -> None:
+        self._model.phase = self._phase
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, Exception | SystemExit) and not isinstance(error, MemsimError):
+            raise StrategyError(describe_error(error)) from error
+
+
+def calls_by_phase(model: MeteredModel) -> Mapping[str, StrategyCall]:
+    """What holds the strategy's calls, by the phase that they are made in."""
+    return {phase: StrategyCall(model, phase) for phase in _PHASES}

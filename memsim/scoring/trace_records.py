@@ -1,0 +1,304 @@
+"""Writes traces and scores as the lines of a run, from which every mean can be recomputed.
+
+::
+
+    turns.jsonl
+    {"case": "...", "turn": 3, "session": "s1", "principal": "ana", "time": "2026-01-05T09:00:00Z",
+     "tokens": {"window": 212}, "sent": 212, "contexts": 1, "cached": 180, "overflow": 12,
+     "moved": {"order_id": "absent"},
+     "events": [{"kind": "compaction", "sources": ["m1"], "before": 900, "after": 300}],
+     "calls": [{"phase": "maintain", "task": "summarise", "input": 850, "output": 60, "cost": 0}],
+     "agent": [...]}
+
+    probes.jsonl
+    {"case": "...", "repeat": 0, "probe": "order_id", "turn": 40, "session": "s2", "time": "...",
+     "ask": "...", "principal": "ana", "ability": "recall", "match": "tokens", "labels": {},
+     "expect": ["A-17"], "forbid": [], "superseded": [], "unanswerable": false, "tolerance": 0,
+     "choices": [], "excluded": "", "answer": "...", "outcome": "MISS",
+     "reason": "compacted-away", "whereabouts": "lost", "detail": "a17 is missing", "error": "",
+     "scores": {"recall": 0, ...}, "leaks": [{"fact": "pin", "in": "answer"}], "hidden": 2,
+     "evidence": [{"source": "m5", "turn": 3, "fact": "order_id", "presence": "absent",
+                   "verbatim": false, "trimmed": false,
+                   "location": {"tier": "store", "rank": 14, "detail": "k 8"},
+                   "path": [[3, "window", ""], [19, "absent", "dropped"]]}],
+     "ranks": {"looked": 40, "turns": [14], "sessions": [2], "sessions_looked": 3}, "corpus": 80,
+     "age": {"turns": 37, "tokens": 5100, "sessions": 1, "days": 3}, "compactions": 1,
+     "context": {"tokens": {"window": 812}, "total": 812, "overflow": 0, "verbatim": ["m61", ...],
+                 "derived": ["m5"],
+                 "composed": [{"id": "summary:2", "layer": "summary", "text": "..."}]},
+     "query_tokens": 9, "inspectable": true, "calls": [...]}
+
+A turn's fields that are empty are left out; a probe's never are. A probe of a run with a judge has
+`"judge": ["right", "wrong", "unread"]` as well, its opinions one by one. A turn names its repeat
+when it is not the first.
+
+What an agent did with the memory's tools stands in a turn and in a probe::
+
+    "agent": [{"round": 1, "said": "Let me see.", "calls": [
+                  {"tool": "memory_search", "arguments": "{...}", "outcome": "done",
+                   "result": "Found 2 memories: ...", "cut": 120}]},
+              {"round": 2, "said": "It is in the cupboard."}]
+
+Rounds are counted from 1 for each message or question; round 0 is what the script calls. A `note`
+says why an agent was stopped. Texts are kept up to 4,000 characters; `cut` counts the characters
+of an answer that were left out. Empty fields are left out, and so is `agent` without tools.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memsim.clock import stamp
+from memsim.scoring.votes import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memsim.context import Context
+    from memsim.scoring.evidence import Ranks
+    from memsim.scoring.probes import ProbeScore
+    from memsim.scoring.votes import Ballot
+    from memsim.strategy import Event
+    from memsim.trace import (
+        AgentRound,
+        CallRecord,
+        EvidenceTrace,
+        ProbeTrace,
+        ToolCallRecord,
+        TurnRecord,
+    )
+
+    Record = dict[str, object]
+
+
+# Writes what an agent did with a memory's tools, round by round.
+
+
+LONGEST_TEXT = 4_000
+"""Characters that are kept of a text."""
+
+
+def agent_record(rounds: Sequence[AgentRound]) -> Record:
+    """The field of a turn's or a probe's record; nothing where no tools were offered."""
+    return {"agent": [_round(each) for each in rounds]} if rounds else {}
+
+
+def _round(each: AgentRound) -> Record:
+    made: Record = {"round": each.number}
+    if each.said:
+        made["said"] = _kept(each.said)
+    if each.calls:
+        made["calls"] = [_call(call) for call in each.calls]
+    if each.note:
+        made["note"] = _kept(each.note)
+    return made
+
+
+def _call(call: ToolCallRecord) -> Record:
+    made: Record = {
+        "tool": _kept(call.name),
+        "arguments": _kept(call.arguments),
+        "outcome": call.outcome,
+    }
+    if call.result:
+        made["result"] = _kept(call.result)
+    if call.cut:
+        made["cut"] = call.cut
+    return made
+
+
+def _kept(text: str) -> str:
+    more = len(text) - LONGEST_TEXT
+    return text if more <= 0 else f"{text[:LONGEST_TEXT]} [{more:,} more characters]"
+
+
+_DIGITS = 6
+
+
+def record(
+    trace: ProbeTrace,
+    score: ProbeScore,
+    case_id: str,
+    repeat: int = 0,
+    ballot: Ballot | None = None,
+) -> Record:
+    """One probe as an object of `probes.jsonl`.
+
+    Args:
+        trace: what was seen of it.
+        score: what it was worth.
+        case_id: the case it belongs to.
+        repeat: which repeat of the case.
+        ballot: what the judge says of it; None where it is not to be judged.
+    """
+    scores = {k: v if v is None else round(v, _DIGITS) for k, v in score.scores.items()}
+    if ballot is not None:
+        verdict = ballot.verdict
+        scores["judged"] = None if verdict is None else float(verdict)
+    made = {
+        "case": case_id,
+        "repeat": repeat,
+        **_question(trace),
+        "answer": trace.answer,
+        "outcome": score.outcome,
+        "reason": score.reason,
+        "whereabouts": score.whereabouts,
+        "detail": score.detail,
+        "error": trace.error,
+        "scores": scores,
+        "leaks": [{"fact": leak.fact, "in": leak.place} for leak in score.leaks],
+        "hidden": len(trace.hidden),
+        "evidence": [_evidence(piece) for piece in trace.evidence],
+        "ranks": _ranks(score.ranks),
+        "corpus": trace.corpus,
+        "age": _age(trace),
+        "compactions": trace.compactions,
+        "context": _context(trace.context, trace.overflow),
+        "query_tokens": trace.query_tokens,
+        "inspectable": trace.inspectable,
+        "calls": _calls((*trace.calls, *(ballot.calls if ballot else ()))),
+        **agent_record(trace.agent),
+    }
+    return made if ballot is None else made | {"judge": words_of(ballot.votes)}
+
+
+def turn_record(turn: TurnRecord, case_id: str, repeat: int = 0) -> Record:
+    """One turn as an object of `turns.jsonl`, without what is empty.
+
+    Args:
+        turn: what happened in it.
+        case_id: the case it belongs to.
+        repeat: which repeat of the case.
+    """
+    made: Record = {
+        "case": case_id,
+        "turn": turn.turn,
+        "session": turn.session,
+        "principal": turn.principal,
+        "time": stamp(turn.time),
+    }
+    if repeat:
+        made["repeat"] = repeat
+    if turn.tokens is not None:
+        made["tokens"] = dict(turn.tokens)
+        made["sent"] = turn.sent
+        made["contexts"] = turn.contexts
+    if turn.cached:
+        made["cached"] = turn.cached
+    if turn.overflow:
+        made["overflow"] = turn.overflow
+    if turn.moved:
+        made["moved"] = dict(turn.moved)
+    if turn.events:
+        made["events"] = [_event(event) for event in turn.events]
+    if turn.calls:
+        made["calls"] = _calls(turn.calls)
+    return made | agent_record(turn.agent)
+
+
+def _question(trace: ProbeTrace) -> Record:
+    probe = trace.probe
+    return {
+        "probe": probe.id,
+        "turn": trace.turn,
+        "session": trace.session,
+        "time": stamp(trace.time),
+        "ask": probe.ask,
+        "principal": probe.principal,
+        "ability": probe.ability,
+        "match": probe.match,
+        "labels": dict(probe.labels),
+        "expect": list(probe.expect),
+        "forbid": list(probe.forbid),
+        "superseded": list(trace.superseded),
+        "unanswerable": probe.unanswerable,
+        "tolerance": probe.tolerance,
+        "choices": list(probe.choices),
+        "excluded": probe.excluded,
+    }
+
+
+def _evidence(piece: EvidenceTrace) -> Record:
+    location = piece.location
+    return {
+        "source": piece.source,
+        "turn": piece.turn,
+        "fact": piece.fact,
+        "presence": piece.presence,
+        "verbatim": piece.verbatim,
+        "trimmed": piece.trimmed,
+        "location": location
+        and {"tier": location.tier, "rank": location.rank, "detail": location.detail},
+        "path": [[stop.turn, stop.presence, stop.cause] for stop in piece.path],
+    }
+
+
+def _ranks(ranks: Ranks | None) -> Record | None:
+    if ranks is None:
+        return None
+    return {
+        "looked": ranks.looked,
+        "turns": list(ranks.turns),
+        "sessions": list(ranks.sessions),
+        "sessions_looked": ranks.sessions_looked,
+    }
+
+
+def _age(trace: ProbeTrace) -> Mapping[str, int] | None:
+    age = trace.age
+    if age is None:
+        return None
+    return {
+        "turns": age.turns,
+        "tokens": age.tokens,
+        "sessions": age.sessions,
+        "days": age.days,
+    }
+
+
+def _context(context: Context | None, overflow: int) -> Record | None:
+    if context is None:
+        return None
+    tokens: dict[str, int] = {}
+    for section in context.sections:
+        tokens[section.layer] = tokens.get(section.layer, 0) + section.tokens
+    messages = [m for section in context.sections for m in section.messages]
+    return {
+        "tokens": tokens,
+        "total": sum(tokens.values()),
+        "overflow": overflow,
+        "verbatim": list(dict.fromkeys([i for m in messages for i in m.verbatim])),
+        "derived": list(dict.fromkeys([i for m in messages for i in m.derived_from])),
+        "composed": [
+            {"id": m.id, "layer": s.layer, "text": m.text}
+            for s in context.sections
+            for m in s.messages
+            if m.composed
+        ],
+    }
+
+
+def _event(event: Event) -> Record:
+    made: Record = {"kind": event.kind}
+    if event.sources:
+        made["sources"] = list(event.sources)
+    if event.before is not None:
+        made["before"] = event.before
+    if event.after is not None:
+        made["after"] = event.after
+    if event.detail:
+        made["detail"] = event.detail
+    return made
+
+
+def _calls(calls: Sequence[CallRecord]) -> list[Record]:
+    return [
+        {
+            "phase": call.phase,
+            "task": call.task,
+            "input": call.input,
+            "output": call.output,
+            "cost": call.cost,
+        }
+        for call in calls
+    ]

@@ -1,0 +1,90 @@
+"""The channels of leakage as cases of a run: one for each channel and strategy."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memsim.leakage.channels import load_channel
+from memsim.leakage.families import Families, load_families
+from memsim.leakage.lines import performance_lines, score_lines
+from memsim.leakage.playing import play_channel
+from memsim.suite.cases import CaseOutcome, CaseResult, ExpectFailure, check_expectations
+from memsim.trace import json_line
+
+if TYPE_CHECKING:
+    from memsim.leakage.scores import ChannelScore
+    from memsim.leakage.world import Setting
+    from memsim.suite.cases import CaseSpec, State
+
+
+def attack(spec: CaseSpec, setting: Setting) -> CaseOutcome:
+    """Play the channel that a case names.
+
+    Whatever the strategy raises is told in the result, not raised. No strategy only marks a floor
+    or a ceiling here: one that gives secrets away fails, one that keeps none was not measured.
+
+    Args:
+        spec: the case.
+        setting: what worlds are made from.
+
+    Raises:
+        ScenarioError: a file of attacks is wrong.
+    """
+    began = time.perf_counter()
+    channel = load_channel(spec.scenario.name)
+    played = play_channel(
+        channel, setting, count=spec.probes, seed=spec.seed, families=_families(spec)
+    )
+    lines = list(performance_lines(channel, played, spec.id, spec.repeat))
+    probe_lines = "".join(map(json_line, lines)).encode(errors="backslashreplace")
+    score = score_lines(map(json.loads, probe_lines.splitlines()))
+    result = _result(spec, score, round(time.perf_counter() - began, 6))
+    return CaseOutcome(result=result, probe_lines=probe_lines)
+
+
+def _families(spec: CaseSpec) -> Families:
+    return load_families(spec.scenario.place)
+
+
+def _result(spec: CaseSpec, score: ChannelScore, seconds: float) -> CaseResult:
+    metrics = score.metrics()
+    state, error = _state(score)
+    return CaseResult(
+        id=spec.id,
+        scenario=spec.scenario.name,
+        strategy=str(spec.strategy),
+        budget=spec.budget,
+        repeat=spec.repeat,
+        dataset=spec.scenario.dataset,
+        state=state,
+        error=error,
+        metrics=metrics,
+        counts={
+            "probes": score.planned,
+            "answerable": score.leaks.n,
+            "passed": score.leaks.n - score.leaks.k,
+            "failed": score.leaks.k,
+            "errors": 0 if state == "scored" else score.planned - score.leaks.n,
+        },
+        outcomes=score.states,
+        expect_failures=(*_gate(score), *check_expectations(metrics, spec.bounds)),
+        seconds=seconds,
+    )
+
+
+def _state(score: ChannelScore) -> tuple[State, str]:
+    """Whether it was measured, and why not."""
+    if score.error or score.negatives.k:
+        return "error", score.why
+    if score.why:
+        return "invalid", score.why
+    return "scored", ""
+
+
+def _gate(score: ChannelScore) -> Iterator[ExpectFailure]:
+    if score.gated.k:
+        place = f"channel {score.channel}"
+        yield ExpectFailure(metric="plr", bound="== 0", value=score.gated.share, place=place)
