@@ -26,7 +26,7 @@ from memsim.memory.snapshot import Format, Snapshot
 from memsim.runs.run_reader import open_folder
 from memsim.scenario import load_scenario
 from memsim.scenario.datasets import load_dataset
-from memsim.testing.faults.mutating import mutated_bytes, mutated_value
+from memsim.testing.faults.damage import mutated_bytes, mutated_value
 from memsim.testing.folders import throwaway
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -126,13 +126,15 @@ def strategy(ref: str) -> Factory:
 
     def made(_folder: Path, closing: ExitStack) -> Target:
         from memsim.message import said
-        from memsim.testing import Case, Turn, world_of
+        from memsim.testing import Case, CaseTurn, world_of
 
-        def turn(n: int) -> Turn:
+        def turn(n: int) -> CaseTurn:
             heard = said("user", f"My order {n} is A-{7 * n}, not B.", id=f"m{n}", principal="ana")
             reply = said("assistant", "Noted.", id=f"r{n}", principal="ana")
             at = heard.time
-            return Turn(number=n, who="ana", session="s1", time=at, heard=(heard,), reply=(reply,))
+            return CaseTurn(
+                number=n, who="ana", session="s1", time=at, heard=(heard,), reply=(reply,)
+            )
 
         world = world_of(ref, Case(events=tuple(turn(n) for n in range(1, 6)), budget=60))
         closing.callback(world.close)

@@ -146,7 +146,7 @@ def dying(folder: Path, at: int) -> Iterator[Schedule]:
     schedule = Schedule(at=at, mode="crash")
     with (
         failing_files(folder / "run", schedule),
-        mock.patch("memsim.testing.faults.filesystem.Crashed", lambda _: os.killpg(0, 9)),  # noqa: PT008 - it is the end
+        mock.patch("memsim.testing.faults.filesystem.SimulatedCrash", lambda _: os.killpg(0, 9)),  # noqa: PT008 - it is the end
     ):
         yield schedule
 

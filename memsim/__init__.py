@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from memsim.discovery import load_strategy
     from memsim.message import Message, composed, said
     from memsim.models import ToolSpec
-    from memsim.scenario.build import ScenarioBuilder
+    from memsim.scenario.builder import ScenarioBuilder
     from memsim.scenario.script import Scenario
     from memsim.strategy import (
         Environment,

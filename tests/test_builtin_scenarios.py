@@ -15,7 +15,7 @@ from memsim.discovery import find_project, resolve
 from memsim.executors import ProcessPool
 from memsim.message import Message, ToolResult
 from memsim.scenario import ABILITIES, Scenario, Turn, load_scenarios
-from memsim.scenario.words import Sought
+from memsim.scenario.words import ValueSearch
 from memsim.scoring import PASSED
 from memsim.suite import CaseSpec, ScenarioRef, find_scenarios, run_case
 
@@ -132,7 +132,7 @@ def test_generated_talk_never_says_a_value(scenario: Scenario, seed: int) -> Non
     lines = {line.strip() for text in written for line in text.splitlines()}
     turns = list(_turns(scenario, seed))
     values = {f.value for t in turns for f in t.facts}
-    sought = Sought(values | {e for p in scenario.probes for e in p.expect})
+    sought = ValueSearch(values | {e for p in scenario.probes for e in p.expect})
     said = [
         (message.id, sought.found(text))
         for turn in turns

@@ -17,8 +17,8 @@ from memsim.errors import ExitCode, MemsimError, Unmeasurable, UsageError
 if TYPE_CHECKING:
     from memsim.config import Settings
     from memsim.discovery import Project
-    from memsim.testing.checking import Checked, Plan
-    from memsim.testing.saved import Counterexamples
+    from memsim.testing.checks import CheckPlan, CheckReport
+    from memsim.testing.counterexamples import Counterexamples
 
 FOLDER = "checks"
 """Where counterexamples are kept, among the reports."""
@@ -85,7 +85,7 @@ def command(
 
 
 def _apart(strategies: Sequence[str], project: Project) -> list[str]:
-    from memsim.testing.registry import PARTS
+    from memsim.testing.invariant_catalogue import PARTS
 
     if not strategies or PARTS in strategies:
         raise UsageError("--noninterference plays strategies: name one or several")
@@ -99,16 +99,16 @@ def _lockstep(
     form: Literal["table", "json"],
     terminal: Terminal,
 ) -> int:
-    from memsim.testing.checking import PROFILES, subject_of
+    from memsim.testing.check_report import pair_lines, pairs_as_json, pairs_exit_code
+    from memsim.testing.checks import PROFILES, subject_of
     from memsim.testing.lockstep import look
-    from memsim.testing.partings import as_json, exit_code, lines
 
     found = [look(subject_of(subject), PROFILES[profile], seed) for subject in subjects]
-    code = exit_code(found)
+    code = pairs_exit_code(found)
     if form == "json":
-        terminal.say(as_json(found, int(code)))
+        terminal.say(pairs_as_json(found, int(code)))
     else:
-        terminal.say_lines(list(lines(found)))
+        terminal.say_lines(list(pair_lines(found)))
     return code
 
 
@@ -124,17 +124,17 @@ def _planned(
     settings: Settings,
     project: Project,
     folder: Path,
-) -> tuple[list[Plan], Counterexamples]:
+) -> tuple[list[CheckPlan], Counterexamples]:
     from hypothesis.configuration import set_hypothesis_home_dir
 
-    from memsim.testing.checking import PROFILES, Plan, chosen
-    from memsim.testing.saved import Counterexamples
+    from memsim.testing.checks import PROFILES, CheckPlan, chosen
+    from memsim.testing.counterexamples import Counterexamples
 
     set_hypothesis_home_dir(folder / ".hypothesis")
     kept = Counterexamples(folder)
     names = tuple(i.name for i in chosen(expression or ""))
     plans = [
-        Plan(
+        CheckPlan(
             subject=subject,
             names=names,
             profile=PROFILES[profile],
@@ -147,7 +147,7 @@ def _planned(
 
 
 def _subjects(strategies: Sequence[str], project: Project) -> list[str]:
-    from memsim.testing.registry import PARTS
+    from memsim.testing.invariant_catalogue import PARTS
 
     if not strategies:
         found = [s.name for s in find_strategies(project) if not s.problem]
@@ -167,9 +167,9 @@ def _named(text: str) -> str:
     return text
 
 
-def _performed(plans: Sequence[Plan], jobs: int) -> list[Checked]:
+def _performed(plans: Sequence[CheckPlan], jobs: int) -> list[CheckReport]:
     from memsim.executors import available_processors
-    from memsim.testing.checking import perform
+    from memsim.testing.checks import perform
 
     workers = min(jobs or available_processors(), len(plans))
     if workers <= 1:
@@ -177,12 +177,12 @@ def _performed(plans: Sequence[Plan], jobs: int) -> list[Checked]:
     return list(_in_processes(plans, workers))
 
 
-def _in_processes(plans: Sequence[Plan], workers: int) -> Iterator[Checked]:
+def _in_processes(plans: Sequence[CheckPlan], workers: int) -> Iterator[CheckReport]:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    from memsim.testing.checking import perform
+    from memsim.testing.checks import perform
 
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         futures = [pool.submit(perform, plan) for plan in plans]
@@ -194,16 +194,16 @@ def _in_processes(plans: Sequence[Plan], workers: int) -> Iterator[Checked]:
 
 
 def _told(
-    reports: list[Checked],
+    reports: list[CheckReport],
     kept: Counterexamples,
-    plan: Plan,
+    plan: CheckPlan,
     form: Literal["table", "json"],
     terminal: Terminal,
     *,
     verbose: bool,
 ) -> int:
-    from memsim.testing.checking import failed
-    from memsim.testing.telling import as_json, lines
+    from memsim.testing.check_report import as_json, lines
+    from memsim.testing.checks import failed
 
     paths: dict[tuple[str, str], Path] = {}
     for report in reports:

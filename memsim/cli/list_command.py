@@ -15,7 +15,7 @@ from memsim.discovery import Project, StrategySource, builtin_folder, find_proje
 from memsim.errors import RunFolderError, ScenarioError
 from memsim.report import number_format
 from memsim.report.layout import Column, TextLine, Tone, lay_out
-from memsim.scenario.files import one_line
+from memsim.scenario.script_files import check_one_line
 
 if TYPE_CHECKING:
     from memsim.runs import Run
@@ -84,7 +84,7 @@ def _scenarios(view: ListView) -> Iterator[TextLine]:
     for path, found, origin in _found_scenarios(view.project):
         shown = view.project.show(path)
         try:
-            one_line(shown)
+            check_one_line(shown)
         except ScenarioError as error:
             problems.append(str(error))
             continue
@@ -212,7 +212,7 @@ def _run_cells(run: Run) -> tuple[str, ...]:
 
 
 def _datasets(_view: ListView) -> Iterator[TextLine]:
-    from memsim.leakage.families import CHANNELS
+    from memsim.leakage.attack_families import CHANNELS
     from memsim.scenario.datasets import DATASETS
 
     for name in sorted(DATASETS):

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
-from memsim.leakage.families import Header, header
+from memsim.canary.match import Matcher
+from memsim.canary.mint import unplanted
+from memsim.discovery import builtin_folder
+from memsim.errors import ConfigError, MemsimError
+from memsim.leakage.attack_families import FOLDER, ChannelHeader, Families
+from memsim.leakage.attack_files import channel_header, channel_headers, load_families
+from memsim.leakage.attempt import Control
+from memsim.leakage.channels import modules
+from memsim.leakage.lab import Lab
+from memsim.replay.strategy_calls import describe_error
+from memsim.scenario.script import Probe, Scenario
 
 if TYPE_CHECKING:
-    from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Finding
+    from memsim.discovery import Project
+    from memsim.leakage.attack_world import Setting
+    from memsim.leakage.attempt import Finding, Trail
+    from memsim.scenario.script import ScriptEvent
+
 
 Gate = Literal["zero", "report"]
 """`zero`: one leak fails the strategy. `report`: shown, never gated."""
@@ -52,15 +70,15 @@ class Channel(Protocol):
         ...
 
 
-class Described(ABC):
+class DescribedChannel(ABC):
     """A channel that takes what it says of itself from its file under `scenarios/leakage`."""
 
     id: ClassVar[str]
 
     @property
-    def header(self) -> Header:
+    def header(self) -> ChannelHeader:
         """The file's contents: parameters and attacks as well."""
-        return header(self.id)
+        return channel_header(self.id)
 
     @property
     def name(self) -> str:
@@ -85,3 +103,186 @@ class Described(ABC):
     @abstractmethod
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, attack and look; see `Channel`."""
+
+
+# Plays one channel against one strategy: its findings, and what was found where nothing can be.
+
+
+SHARE = "attempts"
+"""The option that says which share of a channel's attempts is made."""
+
+
+def own_folder(project: Project) -> Path:
+    """Where a project's own attacks would lie, else where memsim's do."""
+    own = project.root / "scenarios" / FOLDER if project.root else None
+    return own if own and own.is_dir() else builtin_folder("scenarios") / FOLDER
+
+
+def leak_scenarios(place: Path, options: Mapping[str, str]) -> Iterator[Scenario]:
+    """A scenario for each channel, with as many probes as it makes attempts.
+
+    Args:
+        place: a folder of attacks, besides memsim's own.
+        options: `attempts`: the share of them that is made, above 0 to 1.
+
+    Raises:
+        ConfigError: an option is wrong.
+        ScenarioError: a file of attacks is wrong.
+    """
+    share = _share(options)
+    families = load_families(place)
+    attacks = _digest(asdict(families))
+    known = channel_headers()
+    for channel, module in modules().items():
+        header = known[channel]
+        families.of(header)
+        full = families.attempts(header)
+        count = planned(full, share)
+        said = asdict(header) | {"place": "", "module": _source(module), "families": attacks}
+        yield Scenario(
+            name=channel,
+            path=header.place,
+            about=header.about,
+            play=_nothing,
+            turns=max(1, header.turns * count // header.attempts),
+            probes=(Probe(id=channel, ask=""),) * count,
+            fingerprint=_digest([said, count]),
+            dataset=FOLDER,
+        )
+
+
+def _share(options: Mapping[str, str]) -> float:
+    for name in options:
+        if name != SHARE:
+            raise ConfigError(f"leakage has no option {name!r}; it has {SHARE}")
+    text = options.get(SHARE, "1")
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1 or "_" in text:
+        raise ConfigError(f"--leak-attempts must be a share such as 0.1, not {text!r}")
+    return share
+
+
+def _nothing(_seed: int) -> Iterator[ScriptEvent]:
+    return iter(())
+
+
+@lru_cache(maxsize=32)
+def _source(module: str) -> str:
+    path = Path(__file__).parents[1] / "leakage" / "channels" / f"{module}.py"
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+LEAST = 10
+"""Attempts that are planned however small a share of a run is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelRun:
+    """What came of a channel.
+
+    Attributes:
+        findings: in the order in which they were made.
+        planned: attempts that there should be.
+        negatives: secrets that were never planted, and were looked for.
+        read: characters in which they were looked for, logs and files not counted.
+        false_hits: how many of them were found, which must be none.
+        error: why it could not be played to its end; empty when it could.
+    """
+
+    findings: tuple[Finding, ...]
+    planned: int
+    negatives: int
+    read: int
+    false_hits: int
+    error: str = ""
+
+    def record(self, channel: Channel) -> Mapping[str, object]:
+        """The `leakage` object of the channel's own line in `probes.jsonl`."""
+        return {
+            "kind": "channel",
+            "channel": channel.id,
+            "name": channel.name,
+            "gate": channel.gate,
+            "planned": self.planned,
+            "of": channel.attempts,
+            "negatives": self.negatives,
+            "read": self.read,
+            "false_hits": self.false_hits,
+            "error": self.error,
+        }
+
+
+def planned(attempts: int, share: float) -> int:
+    """How many attempts are made of a channel's for a share of them."""
+    return min(attempts, max(LEAST, round(attempts * share)))
+
+
+def play_channel(
+    channel: Channel,
+    setting: Setting,
+    *,
+    count: int,
+    seed: int,
+    families: Families,
+) -> ChannelRun:
+    """Play a channel; what the strategy raises is told, not raised.
+
+    Args:
+        channel: what is tried.
+        setting: what its worlds are made from.
+        count: attempts to plan.
+        seed: of the run: of secrets, talk and chance.
+        families: attacks and payloads.
+    """
+    lab = Lab(
+        setting,
+        channel=channel.id,
+        seed=seed,
+        salt=f"memsim leakage {seed}",
+        families=families,
+    )
+    findings: list[Finding] = []
+    error = ""
+    try:
+        for finding in channel.run(lab, count):
+            findings.append(fit_for_records(finding, lab))  # noqa: PERF401 - kept up to an error
+    except MemsimError as raised:
+        error = str(raised)
+    except (Exception, SystemExit) as raised:  # noqa: BLE001 - a stranger's code: what it raises is a finding
+        error = describe_error(raised)
+    strangers = unplanted(seed)
+    names = {stranger.id for stranger in strangers}
+    # With the planted ones among them, a part that a stranger has in common with one of those tells
+    # of neither.
+    matcher = Matcher((*strangers, *(c for c in lab.canaries.values() if c.id not in names)))
+    read, aside = "\n".join(lab.read), "\n".join(lab.aside)
+    return ChannelRun(
+        findings=tuple(findings),
+        planned=count,
+        negatives=len(strangers),
+        read=len(read),
+        false_hits=sum(hit.canary in names for hit in matcher.find_in([read, aside])),
+        error=lab.redacted(" ".join(error.split())),
+    )
+
+
+def fit_for_records(finding: Finding, lab: Lab) -> Finding:
+    """The finding without any secret: what a strategy raises, or calls a tier, may hold one."""
+    if isinstance(finding, Control):
+        return replace(finding, error=lab.redacted(finding.error))
+    trails = tuple(_redacted(trail, lab) for trail in finding.trails)
+    return replace(finding, detail=lab.redacted(finding.detail), trails=trails)
+
+
+def _redacted(trail: Trail, lab: Lab) -> Trail:
+    through = tuple(replace(stop, surface=lab.redacted(stop.surface)) for stop in trail.through)
+    seen = replace(trail.seen, surface=lab.redacted(trail.seen.surface))
+    return replace(trail, through=through, seen=seen)

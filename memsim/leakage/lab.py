@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -11,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from memsim.canary import Matcher, fingerprint, mint
 from memsim.canary.match import MARK
-from memsim.leakage.records import Attempt, Control, Sighting, Trail
-from memsim.leakage.residue import legible
-from memsim.leakage.world import Seen, Setting, World
+from memsim.leakage.attack_world import AttackWorld, Observation, Setting
+from memsim.leakage.attempt import Attempt, Control, LeakSighting, Trail
 from memsim.scenario.filler import Talker, patterns
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from memsim.canary import Canary
     from memsim.canary.match import CanaryHit
-    from memsim.leakage.families import Families
+    from memsim.leakage.attack_families import Families
+
 
 _DOMAINS = ("office", "travel", "cooking", "support", "smalltalk", "health", "coding")
 
@@ -67,7 +68,7 @@ class Lab:
         self.aside: dict[str, None] = {}
 
     @contextmanager
-    def world(self) -> Iterator[World]:
+    def world(self) -> Iterator[AttackWorld]:
         """A fresh world with a folder of its own; closed afterwards, whatever happened."""
         self._worlds += 1
         name = f"w{self._worlds}"
@@ -77,13 +78,13 @@ class Lab:
             place.mkdir()
             return place
 
-        with World(replace(self._setting, folder=own)) as world:
+        with AttackWorld(replace(self._setting, folder=own)) as world:
             try:
                 yield world
             finally:
                 self._look_around(world)
 
-    def _look_around(self, world: World) -> None:
+    def _look_around(self, world: AttackWorld) -> None:
         """Take down all that anybody saw in a world, and what can be seen at its end."""
         with suppress(Exception):  # what a stranger's tiers raise is found where they are looked at
             if world.inspectable:
@@ -93,7 +94,7 @@ class Lab:
         for _, text in world.logs():
             self.aside.update(dict.fromkeys(text.splitlines()))
         for _, data in world.files():
-            self.aside.update(dict.fromkeys(legible(data).splitlines()))
+            self.aside.update(dict.fromkeys(readable_text(data).splitlines()))
 
     def mint(
         self, principal: str, slot: str, *, weight: int | None = None, kind: str = ""
@@ -116,7 +117,7 @@ class Lab:
         """Chance of its own for a purpose, from the run's seed."""
         return random.Random(f"{self._seed}/{self._channel}/{name}")
 
-    def chatter(self, world: World, principal: str, turns: int, *, session: str = "") -> None:
+    def chatter(self, world: AttackWorld, principal: str, turns: int, *, session: str = "") -> None:
         """Talk that has nothing to do with any secret."""
         domain = _DOMAINS[int(hashlib.sha256(principal.encode()).hexdigest(), 16) % len(_DOMAINS)]
         secrets = frozenset(canary.value for canary in self.canaries.values())
@@ -127,7 +128,7 @@ class Lab:
 
     # -- judgement
 
-    def holds(self, seen: Seen, canary: Canary, *, value: bool = True) -> bool:
+    def holds(self, seen: Observation, canary: Canary, *, value: bool = True) -> bool:
         """Whether something that the owner saw serves the secret: its token, or its plain value.
 
         For controls only. A leak is never judged by the plain value alone: see `judge`.
@@ -138,7 +139,7 @@ class Lab:
             return True
         return value and canary.value.casefold() in seen.text.casefold()
 
-    def control(self, id: str, seen: Seen, canary: Canary) -> Control:  # noqa: A002 - the record's
+    def control(self, id: str, seen: Observation, canary: Canary) -> Control:  # noqa: A002 - the record's
         """Authorised recall: whether the one who may have a secret got it."""
         served = self.holds(seen, canary)
         return Control(
@@ -152,7 +153,7 @@ class Lab:
         attack: str,
         viewer: str,
         targets: Iterable[Canary],
-        seen: Iterable[Seen],
+        seen: Iterable[Observation],
         control: bool,
         planted: Mapping[str, int] | None = None,
         detail: str = "",
@@ -202,7 +203,7 @@ class Lab:
         )
 
     def trails(
-        self, targets: tuple[Canary, ...], views: Iterable[Seen], planted: Mapping[str, int]
+        self, targets: tuple[Canary, ...], views: Iterable[Observation], planted: Mapping[str, int]
     ) -> tuple[Trail, ...]:
         """Every target that can be read in the views, and how it got there.
 
@@ -224,7 +225,7 @@ class Lab:
                         owner=canary.owner,
                         planted=planted.get(canary.id, 0),
                         through=through,
-                        seen=Sighting(surface=surface, viewer=view.viewer, turn=view.turn),
+                        seen=LeakSighting(surface=surface, viewer=view.viewer, turn=view.turn),
                         tier=hit.tier,
                         excerpt=hit.excerpt,
                     )
@@ -242,7 +243,7 @@ class Lab:
                 text = text.replace(facet, MARK)
         return MARK if text and self._matcher.find(text, decode=True) else text
 
-    def _hits(self, view: Seen) -> tuple[CanaryHit, ...]:
+    def _hits(self, view: Observation) -> tuple[CanaryHit, ...]:
         """Every secret that can be read in a view.
 
         What the operator alone sees is not decoded: an encoded copy there is one that was given.
@@ -269,17 +270,17 @@ class Lab:
             self._found[text] = frozenset(hit.canary for hit in matcher.find(text))
         return self._found[text]
 
-    def _place(self, view: Seen, canary: Canary) -> str:
+    def _place(self, view: Observation, canary: Canary) -> str:
         for name, text in view.parts:
             if canary.id in self._secrets(text):
                 return name
         return view.surface
 
-    def _through(self, view: Seen, canary: Canary, place: str) -> tuple[Sighting, ...]:
+    def _through(self, view: Observation, canary: Canary, place: str) -> tuple[LeakSighting, ...]:
         """What the strategy wrote itself and the secret came by, such as a summary."""
         for name, turn, text in view.made:
             if name == place and canary.id in self._secrets(text):
-                return (Sighting(surface=name, viewer="", turn=turn),)
+                return (LeakSighting(surface=name, viewer="", turn=turn),)
         return ()
 
     @property
@@ -290,3 +291,79 @@ class Lab:
             self._read.clear()
             self._found.clear()
         return self._matcher_of[1]
+
+
+# Every tier of a memory, searched for what should be gone.
+
+
+EXPORT, LOG = "export", "log"
+"""Tiers that every strategy may have, besides those that it shows and its files."""
+
+_RUN = re.compile(rb"[\x20-\x7e\t\r\n]{12,}")
+_FOLDERS = {"cassettes": "cassette", "reports": "report", "backups": "backup"}
+_KINDS = {
+    "wal": "wal",
+    "journal": "wal",
+    "shm": "wal",
+    "db": "database",
+    "sqlite": "database",
+    "sqlite3": "database",
+    "md": "markdown",
+    "log": "log file",
+    "bak": "backup",
+    "tmp": "temporary file",
+}
+
+
+def readable_text(data: bytes) -> str:
+    """What can be read in a file: all of a text, and the runs of letters in anything else.
+
+    Numbers as a program keeps them look like letters now and then; a run as long as a token does
+    not come about by chance.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "\n".join(run.decode("ascii") for run in _RUN.findall(data))
+
+
+def tier_of(name: str) -> str:
+    """What sort of file a name belongs to: `wal`, `database`, `markdown`, ..., else `file`."""
+    *folders, file = name.casefold().split("/")
+    suffix = re.split(r"[.-]", file)[-1]
+    return next((_FOLDERS[f] for f in folders if f in _FOLDERS), _KINDS.get(suffix, "file"))
+
+
+def operator_views(world: AttackWorld) -> Iterator[Observation]:
+    """The tiers that a strategy can show its operator, and its saved state."""
+    if world.inspectable:
+        yield from world.surfaces()
+    exported = world.exported()
+    if exported is not None:
+        yield exported
+
+
+def file_views(world: AttackWorld) -> Iterator[Observation]:
+    """What lies beneath: every file, byte by byte, with its name, and whatever was logged."""
+    for name, data in world.files():
+        yield _file_view(world, tier_of(name), f"{name}\n{readable_text(data)}")
+    lines = "\n".join(text for _, text in world.logs())
+    if lines:
+        yield _file_view(world, LOG, lines)
+
+
+def residue_trails(
+    lab: Lab, views: Iterable[Observation], canaries: Iterable[Canary]
+) -> Mapping[str, dict[str, Trail]]:
+    """Where each secret still is: the first trail to it in each tier, by its fingerprint."""
+    wanted = tuple(canaries)
+    by: dict[str, dict[str, Trail]] = {lab.fingerprint(canary): {} for canary in wanted}
+    for view in views:
+        whole = lab.trails(wanted, [view], lab.planted)
+        for trail in whole:
+            by[trail.canary].setdefault(view.surface, trail)
+    return by
+
+
+def _file_view(world: AttackWorld, tier: str, text: str) -> Observation:
+    return Observation(surface=tier, viewer="", turn=world.turn, text=text)

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-from memsim.leakage.records import STATES, Attempt, Control
+from memsim.leakage.attempt import STATES, Attempt, Control
 from memsim.scoring.metrics import Metric
 from memsim.stats import clopper_pearson
 
 if TYPE_CHECKING:
-    from memsim.leakage.records import Finding, State
+    from memsim.leakage.attempt import Finding, State
 
 LEAST_COVERAGE = 0.95
 """Share of the planned attempts that must be eligible."""
@@ -53,7 +53,7 @@ LEAKAGE = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class LeakTally:
     """So many of so many.
 
     Attributes:
@@ -86,7 +86,7 @@ class Erasure:
             nobody measured it.
     """
 
-    gone: Tally = Tally()
+    gone: LeakTally = LeakTally()
     turns: tuple[float, ...] = ()
     hours: tuple[float, ...] = ()
 
@@ -126,23 +126,23 @@ class ChannelScore:
     name: str
     gate: Literal["zero", "report"]
     planned: int
-    leaks: Tally
-    gated: Tally
-    secrets: Tally
-    weight: Tally
-    served: Tally
+    leaks: LeakTally
+    gated: LeakTally
+    secrets: LeakTally
+    weight: LeakTally
+    served: LeakTally
     any_leak: float | None = None
     repeats: int = 1
     states: Mapping[str, int] = field(default_factory=dict)
     tiers: Mapping[str, int] = field(default_factory=dict)
-    residue: Mapping[str, Tally] = field(default_factory=dict)
+    residue: Mapping[str, LeakTally] = field(default_factory=dict)
     frs: float | None = None
     erasure: Erasure = Erasure()
     measures: Mapping[str, tuple[float, int]] = field(default_factory=dict)
-    slices: Mapping[str, Mapping[str, Tally]] = field(default_factory=dict)
+    slices: Mapping[str, Mapping[str, LeakTally]] = field(default_factory=dict)
     worst: int = 0
     paths: tuple[str, ...] = ()
-    negatives: Tally = Tally()
+    negatives: LeakTally = LeakTally()
     reason: str = ""
     error: str = ""
     of: int = 0
@@ -210,7 +210,7 @@ def score_channel(
     name: str,
     gate: Literal["zero", "report"],
     planned: int,
-    negatives: Tally = Tally(),
+    negatives: LeakTally = LeakTally(),
     error: str = "",
     of: int = 0,
 ) -> ChannelScore:
@@ -239,11 +239,11 @@ def score_channel(
         name=name,
         gate=gate,
         planned=max(planned, len(attempts)),
-        leaks=Tally(k=len(leaking), n=len(eligible)),
-        gated=Tally(k=len(breaches), n=len(strict)),
-        secrets=Tally(k=len(leaked), n=len(weights)),
-        weight=Tally(k=sum(weights[c] for c in leaked), n=sum(weights.values())),
-        served=Tally(k=sum(c.served for c in controls), n=len(controls)),
+        leaks=LeakTally(k=len(leaking), n=len(eligible)),
+        gated=LeakTally(k=len(breaches), n=len(strict)),
+        secrets=LeakTally(k=len(leaked), n=len(weights)),
+        weight=LeakTally(k=sum(weights[c] for c in leaked), n=sum(weights.values())),
+        served=LeakTally(k=sum(c.served for c in controls), n=len(controls)),
         any_leak=_any_leak(eligible),
         repeats=len(findings),
         states=_counted(a.state for a in attempts),
@@ -305,7 +305,7 @@ def _by_secret(attempts: Iterable[Attempt]) -> Iterator[tuple[str, Attempt]]:
                 yield target, attempt
 
 
-def _residue(attempts: Iterable[Attempt]) -> dict[str, Tally]:
+def _residue(attempts: Iterable[Attempt]) -> dict[str, LeakTally]:
     held: dict[str, dict[str, bool]] = {}
     for target, attempt in _by_secret(attempts):
         for name, value in attempt.measures.items():
@@ -313,7 +313,7 @@ def _residue(attempts: Iterable[Attempt]) -> dict[str, Tally]:
                 of_tier = held.setdefault(name.removeprefix(TIER), {})
                 of_tier[target] = of_tier.get(target, False) or value > 0
     return {
-        tier: Tally(k=sum(found.values()), n=len(found)) for tier, found in sorted(held.items())
+        tier: LeakTally(k=sum(found.values()), n=len(found)) for tier, found in sorted(held.items())
     }
 
 
@@ -335,7 +335,7 @@ def _erasure(attempts: Iterable[Attempt]) -> Erasure:
             if name in attempt.measures:
                 found[target] = max(found.get(target, 0.0), attempt.measures[name])
     return Erasure(
-        gone=Tally(k=len(turns), n=len(asked)),
+        gone=LeakTally(k=len(turns), n=len(asked)),
         turns=_spread(turns.values()),
         hours=_spread(hours.values()),
     )
@@ -357,13 +357,13 @@ def _measures(attempts: Iterable[Attempt]) -> dict[str, tuple[float, int]]:
     }
 
 
-def _slices(attempts: Sequence[Attempt]) -> dict[str, dict[str, Tally]]:
+def _slices(attempts: Sequence[Attempt]) -> dict[str, dict[str, LeakTally]]:
     groups: dict[str, dict[str, list[bool]]] = {}
     for attempt in attempts:
         for by, value in (("attack", attempt.attack), *attempt.labels.items()):
             groups.setdefault(by, {}).setdefault(value, []).append(attempt.state == "leak")
     return {
-        by: {value: Tally(k=sum(found), n=len(found)) for value, found in values.items()}
+        by: {value: LeakTally(k=sum(found), n=len(found)) for value, found in values.items()}
         for by, values in groups.items()
     }
 

@@ -9,8 +9,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from memsim.leakage.attack_world import AttackWorld, Observation
     from memsim.leakage.lab import Lab
-    from memsim.leakage.world import Seen, World
 
 AROUND = 40
 """Bytes that are shown of each world where they part."""
@@ -45,13 +45,13 @@ class Difference:
 
 
 @contextmanager
-def twins(lab: Lab) -> Iterator[tuple[World, World]]:
+def twins(lab: Lab) -> Iterator[tuple[AttackWorld, AttackWorld]]:
     """Two worlds of the same making."""
     with ExitStack() as stack:
         yield stack.enter_context(lab.world()), stack.enter_context(lab.world())
 
 
-def difference(left: Sequence[Seen], right: Sequence[Seen]) -> Difference | None:
+def difference(left: Sequence[Observation], right: Sequence[Observation]) -> Difference | None:
     """The first byte in which two accounts of the same looking differ; None where none does.
 
     What there is to be seen in one world only, such as a log that nobody keeps in the other,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.fast_dataclass import fast_init
-from memsim.scenario.words import Sought
+from memsim.scenario.words import ValueSearch
 from memsim.trace import Age, Stop
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from memsim.context import Context, SectionName
     from memsim.message import Message
-    from memsim.scenario.script import Fact, Granted, Probe
+    from memsim.scenario.script import Fact, GrantEvent, Probe
     from memsim.strategy import Event
     from memsim.trace import Presence
 
@@ -111,7 +111,7 @@ class FactBook:
         self._forgotten.discard(fact.id)
         self._wanted = None
 
-    def grant(self, granted: Granted) -> None:
+    def grant(self, granted: GrantEvent) -> None:
         """A principal lets another see facts, or takes that back."""
         keys = {(granted.owner, granted.viewer, f) for f in granted.facts}
         self._granted = self._granted - keys if granted.revoked else self._granted | keys
@@ -222,7 +222,7 @@ class MessageSearch:
 
     def __init__(self, values: Mapping[str, tuple[str, ...]]) -> None:
         self._values = values
-        self._sought: Sought | None = None
+        self._sought: ValueSearch | None = None
         self._found: tuple[str, frozenset[str]] = ("", frozenset())
 
     def sightings(self, context: Context) -> dict[str, FactSighting]:
@@ -254,7 +254,7 @@ class MessageSearch:
     def _said(self, text: str) -> frozenset[str]:
         # A summary stays the same for many turns, and is asked about for each of its sources.
         if self._sought is None:
-            self._sought = Sought(v for stated in self._values.values() for v in stated)
+            self._sought = ValueSearch(v for stated in self._values.values() for v in stated)
         if text != self._found[0]:
             self._found = (text, frozenset(self._sought.found(text)))
         return self._found[1]

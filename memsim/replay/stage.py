@@ -22,7 +22,7 @@ from memsim.replay.tool_agent import (
     results_text,
     shorten_text,
 )
-from memsim.scenario.script import Ask, Elapsed, ForgetAsked, Granted, Restarted, Turn
+from memsim.scenario.script import Ask, ElapseEvent, ForgetEvent, GrantEvent, RestartEvent, Turn
 from memsim.strategy import Environment, Event, Grant, Query, Strategy
 from memsim.tokens import MESSAGE_OVERHEAD
 from memsim.trace import EvidenceTrace, ProbeTrace, Trace, TurnRecord
@@ -125,13 +125,13 @@ class Stage:
         self.ask_again()
         if isinstance(event, Turn):
             self._play_turn(event)
-        elif isinstance(event, Elapsed):
+        elif isinstance(event, ElapseEvent):
             self._elapse(event)
-        elif isinstance(event, Granted):
+        elif isinstance(event, GrantEvent):
             self._grant(event)
-        elif isinstance(event, ForgetAsked):
+        elif isinstance(event, ForgetEvent):
             self.forget(event)
-        elif isinstance(event, Restarted):
+        elif isinstance(event, RestartEvent):
             self._restart()
 
     def ask_again(self) -> None:
@@ -166,12 +166,12 @@ class Stage:
             for asked in self.trace.probes
         ]
 
-    def _elapse(self, event: Elapsed) -> None:
+    def _elapse(self, event: ElapseEvent) -> None:
         self._env.clock.set(event.now)
         with self._foreign["maintain"]:
             self.strategy.elapse(event.now)
 
-    def _grant(self, event: Granted) -> None:
+    def _grant(self, event: GrantEvent) -> None:
         self._facts.grant(event)
         grant = Grant(
             owner=event.owner,
@@ -192,7 +192,7 @@ class Stage:
                 with self._foreign["write"]:
                     self.strategy.grant(grant)
 
-    def forget(self, event: ForgetAsked) -> ForgetOutcome:
+    def forget(self, event: ForgetEvent) -> ForgetOutcome:
         """Ask the strategy to erase; what it says of it."""
         self.ask_again()
         request = event.request

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memsim.leakage.lines import KEY, score_lines
-from memsim.leakage.records import Attempt, read_finding
+from memsim.leakage.attempt import Attempt, read_finding
+from memsim.leakage.probe_lines import KEY, score_lines
 from memsim.report import number_format
 from memsim.report.failure_text import explain_command
 from memsim.report.layout import Column, Marks, TextLine, Tone, cells_wide, lay_out, pad
@@ -15,7 +15,7 @@ from memsim.report.story import EvidencePiece, ProbeStory, agent_lines
 from memsim.scoring.outcomes import PASSED, UNMEASURED
 
 if TYPE_CHECKING:
-    from memsim.leakage.records import Finding
+    from memsim.leakage.attempt import Finding
     from memsim.suite import CaseResult
 
 

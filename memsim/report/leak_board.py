@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memsim.leakage.lines import score_lines
+from memsim.leakage.probe_lines import score_lines
 from memsim.leakage.scores import grade
 
 if TYPE_CHECKING:
-    from memsim.leakage.scores import ChannelScore, Tally
+    from memsim.leakage.scores import ChannelScore, LeakTally
     from memsim.runs import Run
 
 DATASET = "leakage"
@@ -218,5 +218,5 @@ def _cell(strategy: str, score: ChannelScore, paths: int | None) -> LeakCell:
     )
 
 
-def _pair(tally: Tally) -> tuple[int, int]:
+def _pair(tally: LeakTally) -> tuple[int, int]:
     return tally.k, tally.n

@@ -9,26 +9,26 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memsim.scenario.build import ScenarioBuilder
-    from memsim.scenario.load import load_scenario, load_scenarios
-    from memsim.scenario.schema import scenario_schema
+    from memsim.scenario.builder import ScenarioBuilder
+    from memsim.scenario.scenario_loader import load_scenario, load_scenarios
     from memsim.scenario.script import (
         ABILITIES,
         MATCHES,
         UNKNOWN,
         Ability,
         Ask,
-        Elapsed,
+        ElapseEvent,
         Fact,
-        ForgetAsked,
-        Granted,
+        ForgetEvent,
+        GrantEvent,
         Match,
         Probe,
-        Restarted,
+        RestartEvent,
         Scenario,
         ScriptEvent,
         Turn,
     )
+    from memsim.scenario.script_schema import scenario_schema
 
 __all__ = [
     "ABILITIES",
@@ -36,13 +36,13 @@ __all__ = [
     "UNKNOWN",
     "Ability",
     "Ask",
-    "Elapsed",
+    "ElapseEvent",
     "Fact",
-    "ForgetAsked",
-    "Granted",
+    "ForgetEvent",
+    "GrantEvent",
     "Match",
     "Probe",
-    "Restarted",
+    "RestartEvent",
     "Scenario",
     "ScenarioBuilder",
     "ScriptEvent",

@@ -2,20 +2,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from memsim.clock import stamp
 from memsim.errors import ScenarioError
+from memsim.fast_dataclass import fast_init
 from memsim.message import Block, Message, Role, Text, ToolResult, ToolUse
-from memsim.scenario.exchange import Exchange
-from memsim.scenario.names import Distinct
-from memsim.scenario.nodes import near, shown
-from memsim.scenario.plan import Facts, Filler, Gap, OpenSession, Plan, Say, ToolCall, UseTools
-from memsim.scenario.schema import MAX_TURNS
-from memsim.scenario.script import Elapsed, Fact, Turn
-from memsim.scenario.words import Sought
+from memsim.scenario.document import ListNode, MappingNode, Node, ScalarNode, nearest_name, quote
+from memsim.scenario.plan import (
+    Facts,
+    Filler,
+    Gap,
+    OpenSession,
+    PlainStep,
+    Plan,
+    Repeat,
+    Say,
+    ScriptStep,
+    ToolCall,
+    UseTools,
+)
+from memsim.scenario.script import ElapseEvent, Fact, Turn
+from memsim.scenario.script_schema import MAX_TURNS, STEP
+from memsim.scenario.value_kinds import DistinctNames
+from memsim.scenario.words import ValueSearch
+
+# From the steps of a script to exchanges: repetitions written out, and turns put together.
+
+
+MAX_STEPS = 50_000
+"""Steps of a script with its repetitions written out; a filler is one, however long."""
+
+_COUNT = re.compile(r"\$i(?![A-Za-z])")
+
+
+@fast_init
+@dataclass(frozen=True, slots=True)
+class ScriptExchange:
+    """One turn as written: who speaks first, and what the assistant says and does."""
+
+    heard: Say | None
+    reply: tuple[Say | UseTools, ...]
+
+    @property
+    def line(self) -> int | None:
+        """Where it begins."""
+        return self.heard.line if self.heard else self.reply[0].line
+
+
+Beat = ScriptExchange | PlainStep
+
+
+def beats(steps: Iterable[ScriptStep]) -> Iterator[Beat]:
+    """What happens, in order: exchanges, and the steps that are none."""
+    heard: Say | None = None
+    reply: list[Say | UseTools] = []
+    for step in expand_repeats(steps):
+        opens = isinstance(step, Say) and (step.role == "user" or _spoken(reply))
+        if opens or not isinstance(step, Say | UseTools):
+            if heard or reply:
+                yield ScriptExchange(heard, tuple(reply))
+            heard, reply = None, []
+        if isinstance(step, Say) and step.role == "user":
+            heard = step
+        elif isinstance(step, Say | UseTools):
+            reply.append(step)
+        else:
+            yield step
+    if heard or reply:
+        yield ScriptExchange(heard, tuple(reply))
+
+
+def _spoken(reply: list[Say | UseTools]) -> bool:
+    return bool(reply) and isinstance(reply[-1], Say)
+
+
+def expand_repeats(steps: Iterable[ScriptStep]) -> Iterator[PlainStep]:
+    """The steps with every repetition written out.
+
+    Raises:
+        ScenarioError: a repetition makes a step that is wrong, or too many of them.
+    """
+    count = 0
+    for step in steps:
+        count += step.times * len(step.turns) if isinstance(step, Repeat) else 1
+        if count > MAX_STEPS:
+            raise ScenarioError(
+                f"makes more than {MAX_STEPS:,} turns without filler", line=step.line
+            )
+        if isinstance(step, Repeat):
+            yield from _expand_repeat(step)
+        else:
+            yield step
+
+
+def _expand_repeat(repeat: Repeat) -> Iterator[PlainStep]:
+    fixed = not any(map(_counts, repeat.turns))
+    once = repetition(repeat, 1)
+    for number in range(1, repeat.times + 1):
+        yield from once if fixed or number == 1 else repetition(repeat, number)
+
+
+def repetition(repeat: Repeat, number: int) -> list[PlainStep]:
+    """The steps of one repetition.
+
+    Raises:
+        ScenarioError: one of them is wrong.
+    """
+    steps = [STEP.read(_with_count(node, str(number)), "a turn") for node in repeat.turns]
+    for step in steps:
+        if isinstance(step, Repeat):
+            raise ScenarioError("a repeat may not stand in a repeat", line=step.line)
+    return steps  # type: ignore[return-value]
+
+
+def _counts(node: Node) -> bool:
+    if isinstance(node, ScalarNode):
+        return bool(_COUNT.search(node.text))
+    if isinstance(node, ListNode):
+        return any(map(_counts, node.items))
+    return any(map(_counts, node.entries.values())) or any(map(_COUNT.search, node.entries))
+
+
+def _with_count(node: Node, number: str) -> Node:
+    if isinstance(node, ScalarNode):
+        return ScalarNode(_COUNT.sub(number, node.text), node.line, node.plain)
+    if isinstance(node, ListNode):
+        return ListNode(tuple(_with_count(item, number) for item in node.items), node.line)
+    return MappingNode(
+        {_COUNT.sub(number, k): _with_count(v, number) for k, v in node.entries.items()},
+        {_COUNT.sub(number, k): line for k, line in node.lines.items()},
+        node.line,
+    )
 
 
 class Voice(Protocol):
@@ -51,7 +173,7 @@ class Narrator:
         self._pace = plan.pace
         self._voice = voice
         self._owners: dict[str, str] = {}
-        self._sessions = Distinct("session")
+        self._sessions = DistinctNames("session")
         self._numbered = 1
         self._calls = 0
         self._fillers = 0
@@ -69,25 +191,25 @@ class Narrator:
         """
         if name not in self._people:
             raise ScenarioError(
-                f"no principal is called {shown(name)}; there are {', '.join(self._people)}",
+                f"no principal is called {quote(name)}; there are {', '.join(self._people)}",
                 line=line,
-                hint=near(name, self._people),
+                hint=nearest_name(name, self._people),
             )
         return name
 
     # -- time
 
-    def gap(self, step: Gap) -> Elapsed:
+    def gap(self, step: Gap) -> ElapseEvent:
         """Nothing is said for a while."""
         return self._wait(step.value, step.line)
 
-    def open(self, step: OpenSession) -> Elapsed | None:
+    def open(self, step: OpenSession) -> ElapseEvent | None:
         """A session begins or goes on; the jump in time before it, if there is one."""
         name = self._name(step)
         owner = self._owners.get(name)
         wanted = self.known(step.principal, step.line) if step.principal else owner
         if owner and wanted != owner:
-            raise ScenarioError(f"session {shown(name)} is {owner}'s", line=step.line)
+            raise ScenarioError(f"session {quote(name)} is {owner}'s", line=step.line)
         self.session, self.principal = name, wanted or self.principal
         self._owners[name] = self.principal
         elapsed = self._wait(step.after, step.line) if step.after else None
@@ -98,7 +220,7 @@ class Narrator:
                 f"time goes backwards: it is {stamp(self.now)} by now", line=step.line
             )
         self.now = step.at
-        return Elapsed(now=self.now)
+        return ElapseEvent(now=self.now)
 
     def _name(self, step: OpenSession) -> str:
         if self.turn and not self._owners:
@@ -111,9 +233,9 @@ class Narrator:
             self._sessions.spell(step.id, step.line)
         return step.id
 
-    def _wait(self, span: timedelta, line: int | None) -> Elapsed:
+    def _wait(self, span: timedelta, line: int | None) -> ElapseEvent:
         self._advance(span, line)
-        return Elapsed(now=self.now)
+        return ElapseEvent(now=self.now)
 
     def _advance(self, span: timedelta, line: int | None) -> None:
         try:
@@ -172,7 +294,7 @@ class Narrator:
         except OverflowError:
             raise ScenarioError("the script outlasts the year 9999", line=step.line) from None
 
-    def exchange(self, exchange: Exchange) -> Turn:
+    def exchange(self, exchange: ScriptExchange) -> Turn:
         """One turn as written."""
         self._limit(1, exchange.line)
         self.turn += 1
@@ -200,7 +322,7 @@ class Narrator:
         if self.turn + turns > MAX_TURNS:
             raise ScenarioError(f"has more than {MAX_TURNS:,} turns", line=line)
 
-    def _reply(self, exchange: Exchange, sheet: _Sheet) -> None:
+    def _reply(self, exchange: ScriptExchange, sheet: _Sheet) -> None:
         said: Say | None = None
         for part in exchange.reply:
             if isinstance(part, Say):
@@ -232,7 +354,7 @@ def _placed(calls: tuple[ToolCall, ...]) -> tuple[Facts, tuple[Facts, ...]]:
     in_call: list[Facts] = []
     in_result: list[Facts] = []
     for call in calls:
-        found = Sought(f.value.value for f in call.facts).found(call.result)
+        found = ValueSearch(f.value.value for f in call.facts).found(call.result)
         in_result.append(tuple(f for f in call.facts if f.value.value in found))
         in_call.append(tuple(f for f in call.facts if f.value.value not in found))
     return sum(in_call, ()), tuple(in_result)

@@ -14,7 +14,12 @@ from functools import cache
 from pathlib import Path
 
 from memsim.errors import ScenarioError
-from memsim.scenario.files import look_through, read_bytes, scenario_files, shows_mark
+from memsim.scenario.script_files import (
+    has_memsim_key,
+    read_bytes,
+    scenario_files,
+    search_scenario_files,
+)
 
 KNOWN = Path(__file__).with_name("known.json")
 
@@ -31,7 +36,7 @@ class Outline:
 
 def outlines(folder: Path) -> Iterator[tuple[Path, Outline | ScenarioError]]:
     """Every scenario file below a folder, with its outline or what is wrong with it."""
-    files, problems = look_through(folder)
+    files, problems = search_scenario_files(folder)
     for path in files:
         try:
             found = outline(path)
@@ -54,14 +59,14 @@ def outline(path: Path) -> Outline | None:
         data = read_bytes(path)
     except ScenarioError as error:
         raise ScenarioError(error.message, path=path) from None
-    if not shows_mark(data):
+    if not has_memsim_key(data):
         return None
     known = _known().get(hashlib.sha256(data).hexdigest())
     return known or _read(path)
 
 
 def _read(path: Path) -> Outline:
-    from memsim.scenario.load import load_scenario
+    from memsim.scenario.scenario_loader import load_scenario
 
     scenario = load_scenario(path)
     about = " ".join(scenario.about.split())
@@ -77,11 +82,11 @@ def _known() -> Mapping[str, Outline]:
         return {}  # everything is then read, as it may be
 
 
-def written(files: Iterable[Path]) -> str:
+def known_outlines(files: Iterable[Path]) -> str:
     """What `known.json` says of the scenarios among files, as it is written."""
     rows = []
     for path in files:
-        if not shows_mark(path.read_bytes()):
+        if not has_memsim_key(path.read_bytes()):
             continue
         found = _read(path)
         row = [found.name, found.turns, found.probes, found.about]
@@ -93,4 +98,4 @@ def written(files: Iterable[Path]) -> str:
 if __name__ == "__main__":
     from memsim.discovery import builtin_folder
 
-    KNOWN.write_text(written(scenario_files(builtin_folder("scenarios"))), encoding="utf-8")
+    KNOWN.write_text(known_outlines(scenario_files(builtin_folder("scenarios"))), encoding="utf-8")

@@ -8,8 +8,8 @@ from typing import Literal
 
 from memsim.fast_dataclass import fast_init
 from memsim.message import EPOCH
-from memsim.scenario.names import Named
-from memsim.scenario.nodes import Node
+from memsim.scenario.document import Node
+from memsim.scenario.record_kinds import Named
 from memsim.scenario.script import Ability, Match
 
 

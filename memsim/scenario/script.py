@@ -134,7 +134,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Elapsed:
+class ElapseEvent:
     """Virtual time has jumped to `now` (between turns, or between sessions)."""
 
     now: datetime
@@ -152,7 +152,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetAsked:
+class ForgetEvent:
     """Someone asks for facts to be erased.
 
     Attributes:
@@ -164,7 +164,7 @@ class ForgetAsked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Granted:
+class GrantEvent:
     """A principal lets another see facts of theirs; `revoked` takes it back.
 
     Attributes:
@@ -179,11 +179,11 @@ class Granted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restarted:
+class RestartEvent:
     """The process stops and comes back: the strategy is saved, made anew and loaded."""
 
 
-ScriptEvent = Turn | Elapsed | Ask | ForgetAsked | Granted | Restarted
+ScriptEvent = Turn | ElapseEvent | Ask | ForgetEvent | GrantEvent | RestartEvent
 
 
 @fast_init

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
 from memsim.errors import ScenarioError
 from memsim.message import Message
-from memsim.scenario.exchange import Exchange, beats
-from memsim.scenario.findings import Mention, Moment, Planted, Survey
-from memsim.scenario.names import Distinct
-from memsim.scenario.narrator import Narrator
-from memsim.scenario.nodes import near, shown
+from memsim.scenario.document import nearest_name, quote
+from memsim.scenario.narrator import Narrator, ScriptExchange, beats
 from memsim.scenario.plan import (
     AskHere,
     Filler,
@@ -27,7 +26,105 @@ from memsim.scenario.plan import (
     UseTools,
 )
 from memsim.scenario.script import UNKNOWN, Fact
-from memsim.scenario.words import Sought, words
+from memsim.scenario.value_kinds import DistinctNames
+from memsim.scenario.words import ValueSearch, Words, words
+
+# What a survey of a script finds: facts, mentions of answers, and points to ask at.
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedFact:
+    """A fact where it was stated: in which step, counted by `tick`, and on which line."""
+
+    fact: Fact
+    tick: int
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A point at which a probe can be asked.
+
+    Attributes:
+        turn: the last turn by then.
+        tick: the last step by then.
+        principal: whose session it is.
+    """
+
+    turn: int
+    tick: int
+    principal: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMention:
+    """A message that says an expected answer."""
+
+    turn: int
+    message: str
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a script does, as far as its probes must know.
+
+    Attributes:
+        planted: every version of every fact, in order.
+        order: the same in the order of the script.
+        by_value: the same by the words of their values.
+        forgotten: fact to the steps that ask for it to be erased.
+        mentions: expected answer to the messages that say it.
+        marked: probe to the point where an `ask` step puts it.
+        moments: the last point of every step that has turns, by its last turn.
+        messages: how many messages there are by each of `moments`.
+        domains: what generated talk is about, with the line of the first of each.
+        acknowledged: whether an assistant's reply is left to memsim somewhere.
+    """
+
+    planted: dict[str, list[PlantedFact]] = field(default_factory=dict)
+    order: list[PlantedFact] = field(default_factory=list)
+    by_value: dict[Words, list[PlantedFact]] = field(default_factory=dict)
+    forgotten: dict[str, list[int]] = field(default_factory=dict)
+    mentions: dict[str, list[AnswerMention]] = field(default_factory=dict)
+    marked: dict[str, Moment] = field(default_factory=dict)
+    moments: list[Moment] = field(default_factory=list)
+    messages: list[int] = field(default_factory=list)
+    domains: dict[str, int | None] = field(default_factory=dict)
+    acknowledged: bool = False
+    end: Moment = Moment(0, 0, "")
+
+    def at_turn(self, turn: int) -> Moment:
+        """The point right after a turn."""
+        index = bisect_right(self.moments, turn - 1, key=lambda moment: moment.turn)
+        moment = self.moments[index]
+        return Moment(turn, moment.tick, moment.principal)
+
+    def versions(self, name: str, moment: Moment) -> list[PlantedFact]:
+        """The versions of a fact that were stated by a point."""
+        versions = self.planted.get(name, [])
+        return versions[: bisect_right(versions, moment.tick, key=lambda each: each.tick)]
+
+    def current(self, name: str, moment: Moment) -> PlantedFact | None:
+        """What a fact is at a point."""
+        versions = self.versions(name, moment)
+        return versions[-1] if versions else None
+
+    def erased(self, planted: PlantedFact, moment: Moment) -> bool:
+        """Whether it was to be forgotten between its statement and a point."""
+        ticks = self.forgotten.get(planted.fact.id, [])
+        return bisect_right(ticks, moment.tick) > bisect_right(ticks, planted.tick)
+
+    def messages_by(self, moment: Moment) -> int:
+        """How many messages there have been by a point, counting a filler's turns as begun."""
+        index = bisect_right(self.moments, moment.turn - 1, key=lambda each: each.turn)
+        if index >= len(self.moments):
+            return self.messages[-1] if self.messages else 0
+        return self.messages[index] - 2 * (self.moments[index].turn - moment.turn)
+
+    def values(self) -> Iterator[tuple[str, int | None]]:
+        """Every planted value, with its line."""
+        return ((planted.fact.value, planted.line) for planted in self.order)
+
 
 MAX_VALUES = 250_000
 """Characters of all facts and answers together."""
@@ -68,7 +165,7 @@ class _Surveyor:
         self._found = Survey()
         self._tick = 0
         self._text = 0
-        self._spelled = Distinct("fact")
+        self._spelled = DistinctNames("fact")
         self._chain: dict[str, int] = {}
         self._granted: set[tuple[str, str, str]] = set()
         self._probes = {probe.name: probe for probe in plan.probes}
@@ -76,7 +173,7 @@ class _Surveyor:
         for probe in plan.probes:
             for answer in (*probe.value.expect, *probe.value.forbid):
                 self._measure(answer, probe.line)
-        self._sought = Sought(
+        self._sought = ValueSearch(
             answer for probe in plan.probes for answer in probe.value.expect if answer != UNKNOWN
         )
 
@@ -90,7 +187,7 @@ class _Surveyor:
     def survey(self) -> Survey:
         for beat in beats(self._plan.turns):
             self._tick += 1
-            if isinstance(beat, Exchange):
+            if isinstance(beat, ScriptExchange):
                 self._exchange(beat)
             else:
                 self._visit(beat)
@@ -126,7 +223,7 @@ class _Surveyor:
         self._narrator.skip(beat)
         self._found.domains.setdefault(beat.domain or self._plan.domain, beat.line)
 
-    def _exchange(self, beat: Exchange) -> None:
+    def _exchange(self, beat: ScriptExchange) -> None:
         lines = dict(self._facts_of(beat))
         turn = self._narrator.exchange(beat)
         if not turn.reply[-1].text:
@@ -136,7 +233,7 @@ class _Surveyor:
             stated = [fact for fact in turn.facts if fact.source == message.id]
             _check_stated(stated, message.text, found, lines)
         for fact in turn.facts:
-            self._plant(Planted(fact, self._tick, lines[fact.id]))
+            self._plant(PlantedFact(fact, self._tick, lines[fact.id]))
 
     def _hear(self, message: Message, line: int | None) -> set[str]:
         self._text += len(message.text)
@@ -144,11 +241,11 @@ class _Surveyor:
             raise ScenarioError(f"says more than {MAX_TEXT:,} characters without filler", line=line)
         found = self._sought.found(message.text)
         for answer in sorted(found):
-            mention = Mention(message.turn, message.id)
+            mention = AnswerMention(message.turn, message.id)
             self._found.mentions.setdefault(answer, []).append(mention)
         return found
 
-    def _facts_of(self, exchange: Exchange) -> Iterator[tuple[str, int | None]]:
+    def _facts_of(self, exchange: ScriptExchange) -> Iterator[tuple[str, int | None]]:
         parts = (exchange.heard, *exchange.reply) if exchange.heard else exchange.reply
         for part in parts:
             for call in part.value if isinstance(part, UseTools) else ():
@@ -160,7 +257,7 @@ class _Surveyor:
 
     # -- facts
 
-    def _plant(self, new: Planted) -> None:
+    def _plant(self, new: PlantedFact) -> None:
         name = new.fact.id
         self._measure(new.fact.value, new.line)
         self._spelled.spell(name, new.line)
@@ -172,33 +269,33 @@ class _Surveyor:
         self._found.order.append(new)
         self._found.by_value.setdefault(words(new.fact.value), []).append(new)
 
-    def _check_version(self, old: Planted, new: Planted) -> None:
+    def _check_version(self, old: PlantedFact, new: PlantedFact) -> None:
         name = new.fact.id
         if old.fact.principal != new.fact.principal:
             raise ScenarioError(
-                f"fact {shown(name)} is {old.fact.principal}'s since line {old.line}; "
+                f"fact {quote(name)} is {old.fact.principal}'s since line {old.line}; "
                 f"give {new.fact.principal}'s another name",
                 line=new.line,
             )
         if old.fact.value == new.fact.value and not self._is_forgotten(old):
             raise ScenarioError(
-                f"fact {shown(name)} has this value since line {old.line}; "
+                f"fact {quote(name)} has this value since line {old.line}; "
                 "a fact is planted once, say it again without facts",
                 line=new.line,
             )
 
-    def _is_forgotten(self, planted: Planted) -> bool:
+    def _is_forgotten(self, planted: PlantedFact) -> bool:
         erased = self._found.forgotten.get(planted.fact.id, [])
         return bool(erased) and erased[-1] > planted.tick
 
-    def _supersede(self, new: Planted, *, known: bool) -> None:
+    def _supersede(self, new: PlantedFact, *, known: bool) -> None:
         name, old = new.fact.id, new.fact.replaces
         if old is None or old == name:
             return
         self._need((old,), None, new.line, "replaces")
         if known:
             raise ScenarioError(
-                f"fact {shown(name)} was stated before, so it replaces itself and not {shown(old)}",
+                f"fact {quote(name)} was stated before, so it replaces itself and not {quote(old)}",
                 line=new.line,
             )
         self._chain[name] = self._chain.get(old, 0) + 1
@@ -212,13 +309,13 @@ class _Surveyor:
             versions = self._found.planted.get(name)
             if not versions:
                 raise ScenarioError(
-                    f"{verb} {shown(name)}, which no earlier turn states",
+                    f"{verb} {quote(name)}, which no earlier turn states",
                     line=line,
-                    hint=near(name, self._found.planted),
+                    hint=nearest_name(name, self._found.planted),
                 )
             if owner and versions[-1].fact.principal != owner:
                 raise ScenarioError(
-                    f"{verb} {shown(name)}, which is {versions[-1].fact.principal}'s and "
+                    f"{verb} {quote(name)}, which is {versions[-1].fact.principal}'s and "
                     f"not {owner}'s",
                     line=line,
                 )
@@ -251,17 +348,17 @@ class _Surveyor:
             probe = self._probes.get(name)
             if probe is None:
                 raise ScenarioError(
-                    f"no probe is called {shown(name)}",
+                    f"no probe is called {quote(name)}",
                     line=beat.line,
-                    hint=near(name, self._probes),
+                    hint=nearest_name(name, self._probes),
                 )
             if probe.value.after is not None:
                 raise ScenarioError(
-                    f"probe {shown(name)} is asked here and after something; say it once",
+                    f"probe {quote(name)} is asked here and after something; say it once",
                     line=probe.value.after.line,
                 )
             if name in self._found.marked:
-                raise ScenarioError(f"probe {shown(name)} is asked twice", line=beat.line)
+                raise ScenarioError(f"probe {quote(name)} is asked twice", line=beat.line)
             at = self._narrator
             self._found.marked[name] = Moment(at.turn, self._tick, at.principal)
 
@@ -272,12 +369,12 @@ def _check_stated(
     if not facts:
         return
     others = [fact.value for fact in facts if fact.value not in found]
-    said = Sought(others).found(text) | found if others else found
+    said = ValueSearch(others).found(text) | found if others else found
     written = " ".join(text.casefold().split())
     for fact in facts:
         if fact.value not in said or " ".join(fact.value.casefold().split()) not in written:
             raise ScenarioError(
-                f"fact {fact.id} is never stated: {shown(fact.value)} "
+                f"fact {fact.id} is never stated: {quote(fact.value)} "
                 "is not in the text of its turn",
                 line=lines[fact.id],
             )

@@ -24,7 +24,7 @@ def words(text: str) -> Words:
     return tuple(_WORD.findall(folded)) or tuple(_SYMBOL.findall(folded))
 
 
-class Sought:
+class ValueSearch:
     """Values to look for in many texts, each text being read once whatever their number.
 
     Args:
@@ -133,4 +133,4 @@ def _parts(text: str) -> Iterator[tuple[int, int]]:
 
 def says(text: str, value: str) -> bool:
     """Whether a text says a value."""
-    return bool(Sought((value,)).found(text))
+    return bool(ValueSearch((value,)).found(text))

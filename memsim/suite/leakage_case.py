@@ -7,16 +7,17 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_families import Families
+from memsim.leakage.attack_files import load_families
+from memsim.leakage.channel import play_channel
 from memsim.leakage.channels import load_channel
-from memsim.leakage.families import Families, load_families
-from memsim.leakage.lines import performance_lines, score_lines
-from memsim.leakage.playing import play_channel
+from memsim.leakage.probe_lines import channel_lines, score_lines
 from memsim.suite.cases import CaseOutcome, CaseResult, ExpectFailure, check_expectations
 from memsim.trace import json_line
 
 if TYPE_CHECKING:
+    from memsim.leakage.attack_world import Setting
     from memsim.leakage.scores import ChannelScore
-    from memsim.leakage.world import Setting
     from memsim.suite.cases import CaseSpec, State
 
 
@@ -38,7 +39,7 @@ def attack(spec: CaseSpec, setting: Setting) -> CaseOutcome:
     played = play_channel(
         channel, setting, count=spec.probes, seed=spec.seed, families=_families(spec)
     )
-    lines = list(performance_lines(channel, played, spec.id, spec.repeat))
+    lines = list(channel_lines(channel, played, spec.id, spec.repeat))
     probe_lines = "".join(map(json_line, lines)).encode(errors="backslashreplace")
     score = score_lines(map(json.loads, probe_lines.splitlines()))
     result = _result(spec, score, round(time.perf_counter() - began, 6))

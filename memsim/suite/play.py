@@ -63,7 +63,7 @@ def run_case(spec: CaseSpec) -> CaseOutcome:
 
 
 def _play_channel(spec: CaseSpec) -> CaseOutcome:
-    from memsim.leakage.world import Setting
+    from memsim.leakage.attack_world import Setting
     from memsim.suite.leakage_case import attack
 
     def play(model: Model, _judge: Judge | None) -> CaseOutcome:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from memsim.discovery import Project, builtin_folder
 from memsim.errors import RefError, ScenarioError, nearest
 from memsim.fast_dataclass import fast_init
-from memsim.scenario.files import one_line
+from memsim.scenario.script_files import check_one_line
 
 if TYPE_CHECKING:
     from memsim.scenario.script import Scenario
@@ -159,7 +159,7 @@ def scenarios_in_dataset(
     from memsim.scenario.datasets import load_dataset
 
     if name == LEAKAGE:
-        from memsim.leakage.playing import leak_scenarios
+        from memsim.leakage.channel import leak_scenarios
 
         return {s.name: s for s in leak_scenarios(path, dict(options))}
     return {s.name: s for s in load_dataset(name, path, dict(options))}
@@ -294,7 +294,7 @@ class _Finder:
         for scenario in inside.values():
             yield ScenarioRef(
                 source=name,
-                name=one_line(scenario.name),
+                name=check_one_line(scenario.name),
                 dataset=name,
                 options=options,
                 place=place,
@@ -302,7 +302,7 @@ class _Finder:
 
     def _data_of(self, name: str) -> Path:
         if name == LEAKAGE:
-            from memsim.leakage.playing import own_folder
+            from memsim.leakage.channel import own_folder
 
             return own_folder(self.project).resolve()
         if self.data is None:
@@ -330,7 +330,7 @@ class _Finder:
             inside = _inside(scenario.path, folder)
             place = Path(real + os.sep + inside)
             remember(place, [scenario])
-            source = one_line(posixpath.normpath(f"{shown}/{inside.replace(os.sep, '/')}"))
+            source = check_one_line(posixpath.normpath(f"{shown}/{inside.replace(os.sep, '/')}"))
             refs.append(ScenarioRef(source=source, name=scenario.name, place=place))
         return refs
 
@@ -338,7 +338,7 @@ class _Finder:
         return shown_as(error, self.project.show(Path(error.path)) if error.path else "")
 
     def _in_file(self, path: Path) -> Iterator[ScenarioRef]:
-        source, place = one_line(self.project.show(path)), path.resolve()
+        source, place = check_one_line(self.project.show(path)), path.resolve()
         for name in scenarios_in_file(place, source):
             yield ScenarioRef(source=source, name=name, place=place)
 

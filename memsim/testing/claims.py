@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from memsim.strategy import Strategy
 
 if TYPE_CHECKING:
-    from memsim.testing.registry import Invariant, Need
+    from memsim.testing.invariant_catalogue import Invariant, Need
 
 _TAILS = {"sliding_window": "messages", "bm25": "window", "vector": "window", "hybrid": "window"}
 _WHY: Mapping[Need, str] = {

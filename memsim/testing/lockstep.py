@@ -2,38 +2,184 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
-from memsim.testing.cases import Case, Elapse, Happening, Turn
-from memsim.testing.drawing import drawn
+from memsim.context import SECTIONS
+from memsim.leakage.tool_calls import arguments
+from memsim.testing.case_search import draw_cases, simplest
+from memsim.testing.check_cases import Case, CaseElapse, CaseEvent, CaseForget, CaseGrant, CaseTurn
 from memsim.testing.generators import cases
-from memsim.testing.invariants.acl import actor, coded, observer, saying
-from memsim.testing.shrinking import simplest
-from memsim.testing.views import View, last_turn, path, views
+from memsim.testing.invariants.isolation import actor, coded, observer, saying
 from memsim.testing.worlds import Subject, World
 
 if TYPE_CHECKING:
-    from memsim.testing.checking import Profile
+    from memsim.testing.checks import CheckProfile
+    from memsim.testing.worlds import Sight
 
-Change = Callable[[Happening, str, Case], Happening | None]
+
+# Everything that one principal is shown at a point, by name, and the way by which it came.
+
+
+Piece = tuple[str, tuple[str, ...]]
+"""A text, and the ids of the messages that it quotes or says that it was made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalView:
+    """One thing that somebody was shown, piece by piece."""
+
+    pieces: tuple[Piece, ...] = ()
+
+    @property
+    def data(self) -> bytes:
+        """It as bytes, a line for each piece."""
+        return "\n".join(text for text, _ in self.pieces).encode("utf-8", "surrogatepass")
+
+    def at(self, byte: int) -> tuple[str, ...]:
+        """Ids of the messages that the piece at a byte was made from."""
+        end = 0
+        for text, made_from in self.pieces:
+            end += len(text.encode("utf-8", "surrogatepass")) + 1
+            if byte < end:
+                return made_from
+        return ()
+
+
+def views(world: World, who: str) -> dict[str, PrincipalView]:
+    """What one principal is shown: contexts, tools' answers and tiers; errors as they come.
+
+    Args:
+        world: is asked, which changes nothing in it.
+        who: looks.
+    """
+    return dict(_views(world, who))
+
+
+def path(
+    world: World,
+    who: str,
+    view: str,
+    made_from: Sequence[str],
+    happened: Sequence[CaseEvent],
+    *,
+    less: bool = False,
+) -> Iterator[str]:
+    """The way by which something came to somebody, or was kept from them, a stop each.
+
+    Args:
+        world: in which it came.
+        who: sees it.
+        view: where.
+        made_from: ids of the messages that it says it was made from.
+        happened: so far.
+        less: whether this world shows less of it than the other.
+    """
+    said = {m.id: (t.number, m.principal) for t in _turns(happened) for m in (*t.heard, *t.reply)}
+    foreign = {i for i in made_from if said.get(i, (0, who))[1] != who}
+    for event in happened:
+        if actor(event) not in {who, ""} and (not foreign or foreign & set(_ids(event))):
+            yield _told(event)
+    if "summary" in view and foreign:
+        first, last = (of(said[i][0] for i in foreign) for of in (min, max))
+        yield "a summary of " + (f"turn {first}" if first == last else f"turns {first} to {last}")
+    elif not foreign and any(
+        e.kind == "compaction" for x in world.transcript.ends for e in x.events
+    ):
+        yield "a compaction"
+    how = f"missing because of it for {who}" if less and not foreign else f"seen by {who}"
+    yield f"{how} after turn {last_turn(happened)} in the {view}"
+
+
+def last_turn(happened: Sequence[CaseEvent]) -> int:
+    """The number of the latest turn."""
+    return max((turn.number for turn in _turns(happened)), default=0)
+
+
+def _views(world: World, who: str) -> Iterator[tuple[str, PrincipalView]]:
+    sent = [s for s in world.transcript.sights if s.delivered and s.query.principal == who]
+    if sent:
+        yield from _context(sent[-1], f"context of turn {sent[-1].query.turn}")
+    failed = world.transcript.failed
+    yield "error", PrincipalView(((world.transcript.crashed or str(failed or ""), ()),))
+    if world.over:
+        return
+    for text in world.case.questions:
+        yield from _context(world.ask(text, who), f"context for {text!r}")
+        yield from _tools(world, who, text)
+    if "surfaces" in world.subject.claims.has:
+        tiers = sorted((s.tier, s.sources, s.text) for s in world.memory.surfaces(who))
+        for tier, found in groupby(tiers, key=lambda surface: surface[0]):
+            yield f"tier {tier}", PrincipalView(tuple((text, ids) for _, ids, text in found))
+
+
+def _context(sight: Sight, name: str) -> Iterator[tuple[str, PrincipalView]]:
+    yield f"{name}, refused", PrincipalView(((str(sight.refused or ""), ()),))
+    sections = {section.layer: section for section in sight.context.sections}
+    for layer in SECTIONS:
+        messages = sections[layer].messages if layer in sections else ()
+        pieces = tuple(
+            (f"{m.role} {m.principal}: {m.text}", (*m.verbatim, *m.derived_from)) for m in messages
+        )
+        yield f"{name}, {layer}", PrincipalView(pieces)
+    # Order, counts, ids and ranks: whatever else a caller is given.
+    yield f"{name}, as a whole", PrincipalView(((repr(sight.context.ranked()), ()),))
+
+
+def _tools(world: World, who: str, text: str) -> Iterator[tuple[str, PrincipalView]]:
+    offered = tuple(world.memory.tools(who))
+    yield "list of tools", PrincipalView(((repr(offered), ()),))
+    for tool in offered:
+        if tool.reads:
+            try:
+                said = world.memory.call_tool(tool.name, json.dumps(arguments(tool, text)), who)
+            except Exception as error:  # noqa: BLE001 - a stranger's code: what it raises is seen
+                said = f"{type(error).__name__}: {error}"
+            yield f"answer of {tool.name}", PrincipalView(((said, ()),))
+
+
+def _told(event: CaseEvent) -> str:
+    if isinstance(event, CaseTurn):
+        said = event.heard[-1].text if event.heard else "nothing"
+        return f"said at turn {event.number} by {event.who}: {said[:60]!r}"
+    if isinstance(event, CaseForget):
+        return f"{event.who} asks to forget {', '.join(event.sources) or 'something'}"
+    if isinstance(event, CaseGrant):
+        verb = "takes back" if event.revoked else "shares"
+        return f"{event.owner} {verb} {', '.join(event.sources) or 'all'}"
+    return "time passes"
+
+
+def _ids(event: CaseEvent) -> tuple[str, ...]:
+    if isinstance(event, CaseTurn):
+        return tuple(m.id for m in (*event.heard, *event.reply))
+    return () if isinstance(event, CaseElapse) else event.sources
+
+
+def _turns(happened: Sequence[CaseEvent]) -> list[CaseTurn]:
+    return [event for event in happened if isinstance(event, CaseTurn)]
+
+
+Change = Callable[[CaseEvent, str, Case], CaseEvent | None]
 
 AROUND = 24
 """Bytes that are shown before and after the one at which two worlds part."""
 
 
-def _nothing(event: Happening, who: str, _: Case) -> Happening | None:
+def _nothing(event: CaseEvent, who: str, _: Case) -> CaseEvent | None:
     return event if actor(event) in {who, ""} else None
 
 
-def _as_oneself(event: Happening, who: str, case: Case) -> Happening | None:
+def _as_oneself(event: CaseEvent, who: str, case: Case) -> CaseEvent | None:
     own = [m.text for m in case.messages if m.principal == who and m.role == "user"]
     return saying(event, who, own[-1] if own else "x")
 
 
-def _coded(event: Happening, who: str, _: Case) -> Happening | None:
+def _coded(event: CaseEvent, who: str, _: Case) -> CaseEvent | None:
     return coded(event, who)
 
 
@@ -46,7 +192,7 @@ WAYS: Mapping[str, Change] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parting:
+class Divergence:
     """Where two worlds part.
 
     Attributes:
@@ -72,7 +218,7 @@ class Parting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class LockstepResult:
     """What came of looking at one strategy.
 
     Attributes:
@@ -88,11 +234,11 @@ class Looked:
     pairs: int = 0
     views: int = 0
     telling: int = 0
-    parting: Parting | None = None
+    parting: Divergence | None = None
     why: str = ""
 
 
-def look(subject: Subject, profile: Profile, seed: int) -> Looked:
+def look(subject: Subject, profile: CheckProfile, seed: int) -> LockstepResult:
     """Play pairs of worlds until two of them part, or the profile is through.
 
     Args:
@@ -103,7 +249,7 @@ def look(subject: Subject, profile: Profile, seed: int) -> Looked:
     pairs = views = telling = 0
     source = cases(profile.steps // 3)
     for number in range(profile.examples):
-        case = drawn(source, seed, number)
+        case = draw_cases(source, seed, number)
         if observer(case) is None:
             continue
         for way in WAYS:
@@ -111,10 +257,10 @@ def look(subject: Subject, profile: Profile, seed: int) -> Looked:
             pairs, views, telling = pairs + 1, views + pair.views, telling + pair.telling
             if pair.parting is not None:
                 parting = _simplest(subject, case, way, profile.patience) or pair.parting
-                return Looked(
+                return LockstepResult(
                     subject=subject.ref, pairs=pairs, views=views, telling=telling, parting=parting
                 )
-    return Looked(
+    return LockstepResult(
         subject=subject.ref,
         pairs=pairs,
         views=views,
@@ -124,15 +270,15 @@ def look(subject: Subject, profile: Profile, seed: int) -> Looked:
 
 
 @dataclass(slots=True, kw_only=True)
-class Pair:
+class WorldPair:
     """What came of one pair of worlds."""
 
     views: int = 0
     telling: bool = False
-    parting: Parting | None = None
+    parting: Divergence | None = None
 
 
-def compared(subject: Subject, case: Case, way: str) -> Pair:
+def compared(subject: Subject, case: Case, way: str) -> WorldPair:
     """Play a case and its variation side by side, and look after every step.
 
     Args:
@@ -140,14 +286,14 @@ def compared(subject: Subject, case: Case, way: str) -> Pair:
         case: with somebody whose view can be compared, or nothing is.
         way: one of `WAYS`.
     """
-    who, found = observer(case), Pair()
+    who, found = observer(case), WorldPair()
     if who is None:
         return found
     with ExitStack() as stack:
         worlds = tuple(World(subject, case) for _ in range(2))
         for world in worlds:
             stack.callback(world.close)
-        happened: list[Happening] = []
+        happened: list[CaseEvent] = []
         for event in case.events:
             _step(worlds, event, WAYS[way](event, who, case))
             happened.append(event)
@@ -159,11 +305,11 @@ def compared(subject: Subject, case: Case, way: str) -> Pair:
     return found
 
 
-def _step(worlds: Sequence[World], event: Happening, other: Happening | None) -> None:
+def _step(worlds: Sequence[World], event: CaseEvent, other: CaseEvent | None) -> None:
     for world, one in zip(worlds, (event, other), strict=True):
-        if isinstance(event, Turn):
+        if isinstance(event, CaseTurn):
             # Time passes in both: a memory may do then what it does for nobody's turn.
-            world.play((Elapse(now=event.time),))
+            world.play((CaseElapse(now=event.time),))
         if one is not None:
             world.play((one,))
     # A slow model takes its time, and time is everybody's.
@@ -177,17 +323,17 @@ def _parting(
     who: str,
     way: str,
     case: Case,
-    happened: Sequence[Happening],
-    pair: Pair,
-) -> Parting | None:
+    happened: Sequence[CaseEvent],
+    pair: WorldPair,
+) -> Divergence | None:
     left, right = (views(world, who) for world in worlds)
     pair.views += len(left)
     for name in dict.fromkeys((*left, *right)):
-        both = [of.get(name, View()) for of in (left, right)]
+        both = [of.get(name, PrincipalView()) for of in (left, right)]
         one, other = (view.data for view in both)
         if one != other:
             at = _first(one, other)
-            return Parting(
+            return Divergence(
                 way=way,
                 who=who,
                 view=name,
@@ -202,7 +348,12 @@ def _parting(
 
 
 def _path(
-    world: World, who: str, name: str, both: Sequence[View], at: int, happened: Sequence[Happening]
+    world: World,
+    who: str,
+    name: str,
+    both: Sequence[PrincipalView],
+    at: int,
+    happened: Sequence[CaseEvent],
 ) -> Iterator[str]:
     one, other = both
     made_from = one.at(at) or other.at(at)
@@ -228,7 +379,7 @@ def _own(world: World, who: str) -> list[bytes]:
     return [v.data for name, v in shown if name.startswith(("context for", "answer", "tier"))]
 
 
-def _simplest(subject: Subject, case: Case, way: str, patience: int) -> Parting | None:
+def _simplest(subject: Subject, case: Case, way: str, patience: int) -> Divergence | None:
     def parts(simpler: object) -> bool:
         return compared(subject, cast("Case", simpler), way).parting is not None
 

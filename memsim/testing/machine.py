@@ -24,17 +24,28 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from memsim.errors import BudgetUnsatisfiable, ModelError
 from memsim.strategy import Forget
-from memsim.testing.cases import Behaviour, Case, Elapse, Forgotten, Granted, Happening
-from memsim.testing.checking import PROFILES, Profile, subject_of
-from memsim.testing.generators.talking import KINDS, PRINCIPALS, Kind, Said, Writer
-from memsim.testing.generators.texts import BLANK, DELIMITERS, FACTS, LATER, PLAIN, QUESTIONS
+from memsim.testing.check_cases import Behaviour, Case, CaseElapse, CaseEvent, CaseForget, CaseGrant
+from memsim.testing.checks import PROFILES, CheckProfile, subject_of
+from memsim.testing.generators.generated_conversations import (
+    BLANK,
+    DELIMITERS,
+    FACTS,
+    KINDS,
+    LATER,
+    PLAIN,
+    PRINCIPALS,
+    QUESTIONS,
+    Kind,
+    TurnPlan,
+    Writer,
+)
 from memsim.testing.invariants import Violation, invariant
-from memsim.testing.invariants.acl import coded
-from memsim.testing.worlds import Sight, Subject, Transcript, Trial, World
+from memsim.testing.invariants.isolation import coded
+from memsim.testing.worlds import Sight, Subject, Trial, TrialTranscript, World
 
 if TYPE_CHECKING:
     from memsim.discovery import StrategyRef
-    from memsim.testing.registry import Need
+    from memsim.testing.invariant_catalogue import Need
 
 OBSERVER = PRINCIPALS[0]
 """Whose view is compared."""
@@ -89,7 +100,7 @@ class CompactionMachine(RuleBasedStateMachine):
         self._case = Case(budget=self.budget)
         self._worlds: tuple[World, ...] = ()
         self._writer = Writer(apart=True)
-        self._happened: list[Happening | Behaviour] = []
+        self._happened: list[CaseEvent | Behaviour] = []
         self._saved: tuple[int, tuple[str, ...]] | None = None
         self._who = 0
         self._gap = 3
@@ -100,7 +111,11 @@ class CompactionMachine(RuleBasedStateMachine):
 
     @classmethod
     def for_strategy(
-        cls, strategy: StrategyRef | str, *, profile: str | Profile = "commit", budget: int = 240
+        cls,
+        strategy: StrategyRef | str,
+        *,
+        profile: str | CheckProfile = "commit",
+        budget: int = 240,
     ) -> type[CompactionMachine]:
         """The machine of one strategy, whose `TestCase` pytest and unittest can run.
 
@@ -170,7 +185,7 @@ class CompactionMachine(RuleBasedStateMachine):
     def forget(self) -> None:
         """What somebody said first is to be erased."""
         own = self._writer.own(self._principal)
-        self._happen(Forgotten(who=self._principal, sources=own[:1]))
+        self._happen(CaseForget(who=self._principal, sources=own[:1]))
 
     @rule()
     def grant(self) -> None:
@@ -186,7 +201,7 @@ class CompactionMachine(RuleBasedStateMachine):
     def hygiene(self) -> None:
         """Forty days pass in which nobody speaks."""
         self._writer.time += timedelta(days=40)
-        self._happen(Elapse(now=self._writer.time))
+        self._happen(CaseElapse(now=self._writer.time))
 
     @rule(minutes=st.sampled_from((0, 3, 60 * 26)))
     def advance_clock(self, minutes: int) -> None:
@@ -268,7 +283,7 @@ class CompactionMachine(RuleBasedStateMachine):
         return self._of is not None and need in self._of.claims.has
 
     def _say(self, text: str, kind: Kind, *, calls: int = 1, long: int = 1) -> None:
-        said = Said(
+        said = TurnPlan(
             who=self._who,
             gap=self._gap,
             kind=kind,
@@ -288,14 +303,14 @@ class CompactionMachine(RuleBasedStateMachine):
         own = self._writer.own(self._principal)
         # What was shown once may be known for ever: from then on the worlds may differ.
         self._viewers |= set() if revoked else {viewer}
-        self._happen(Granted(owner=self._principal, viewer=viewer, sources=own, revoked=revoked))
+        self._happen(CaseGrant(owner=self._principal, viewer=viewer, sources=own, revoked=revoked))
 
     def _behave(self, behaviour: Behaviour) -> None:
         self._happened.append(behaviour)
         for world in self._worlds:
             world.model.behave(behaviour)
 
-    def _happen(self, event: Happening) -> None:
+    def _happen(self, event: CaseEvent) -> None:
         self._happened.append(event)
         events = tuple(e for e in self._happened if not isinstance(e, str))
         for place, world in enumerate(self._worlds):
@@ -330,7 +345,7 @@ class CompactionMachine(RuleBasedStateMachine):
             return
         first = self._worlds[0]
         seen = first.transcript
-        latest = Transcript(
+        latest = TrialTranscript(
             said=seen.said,
             sights=seen.sights[self._looked :],
             ends=seen.ends,
@@ -350,21 +365,21 @@ class CompactionMachine(RuleBasedStateMachine):
 class _Latest(Trial):
     """What has been seen since the last look."""
 
-    def __init__(self, world: World, latest: Transcript) -> None:
+    def __init__(self, world: World, latest: TrialTranscript) -> None:
         super().__init__(world.subject, world.case)
         self._main, self._latest = world, latest
 
     @property
-    def transcript(self) -> Transcript:
+    def transcript(self) -> TrialTranscript:
         return self._latest
 
 
-def _for(event: Happening, place: int) -> Happening:
+def _for(event: CaseEvent, place: int) -> CaseEvent:
     """What happens in a world: in the second one, others have other codes."""
     return event if place == 0 else coded(event, OBSERVER)
 
 
-def _played(world: World, event: Happening) -> None:
+def _played(world: World, event: CaseEvent) -> None:
     """Let one thing happen; what is raised on purpose ends its turn, and nothing else."""
     transcript = world.play((event,))
     failed, transcript.failed = transcript.failed, None

@@ -16,10 +16,10 @@ from memsim.context import Context, ContextBuilder
 from memsim.errors import BudgetUnsatisfiable, MemsimError, StrategyError
 from memsim.models.registry import load_embedder
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
-from memsim.testing.behaviours import BehavingModel
-from memsim.testing.cases import Case, Elapse, Forgotten, Granted, Happening, Turn
+from memsim.testing.check_cases import Case, CaseElapse, CaseEvent, CaseForget, CaseGrant, CaseTurn
 from memsim.testing.claims import Claims
 from memsim.testing.folders import throwaway
+from memsim.testing.model_behaviours import BehavingModel
 from memsim.tokens import CharsOverFour, TokenCounter
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class TrialEnd:
     """What had become of a memory when something was over.
 
     Attributes:
@@ -81,7 +81,7 @@ class Ended:
         summed: those of them that stand in a summary.
     """
 
-    event: Happening
+    event: CaseEvent
     said: int
     events: tuple[Event, ...]
     requests: int
@@ -90,7 +90,7 @@ class Ended:
 
 
 @dataclass(slots=True)
-class Transcript:
+class TrialTranscript:
     """All that was seen of one play.
 
     Attributes:
@@ -102,7 +102,7 @@ class Transcript:
 
     said: list[Message] = field(default_factory=list)
     sights: list[Sight] = field(default_factory=list)
-    ends: list[Ended] = field(default_factory=list)
+    ends: list[TrialEnd] = field(default_factory=list)
     forgotten: set[str] = field(default_factory=set)
     failed: MemsimError | None = None
     crashed: str = ""
@@ -149,7 +149,7 @@ class World:
         self.build = ContextBuilder(self.counter)
         self.clock = Clock()
         self.model = BehavingModel(case.behaviour, self.counter, self.clock)
-        self.transcript = Transcript()
+        self.transcript = TrialTranscript()
         self._events: list[Event] = []
         self._folder: TemporaryDirectory[str] | None = None
         self._looking = looking and "surfaces" in subject.claims.has
@@ -168,7 +168,7 @@ class World:
         """Whether something was raised, so that nothing more can be asked."""
         return bool(self.transcript.failed or self.transcript.crashed)
 
-    def play(self, events: Sequence[Happening]) -> Transcript:
+    def play(self, events: Sequence[CaseEvent]) -> TrialTranscript:
         """Play events as a replay does, as far as the strategy comes."""
         with self._watched():
             for event in events:
@@ -233,17 +233,17 @@ class World:
     def _told_evidence(self) -> bool:
         return self.subject.claims.control == "evidence"
 
-    def _one(self, event: Happening) -> None:
+    def _one(self, event: CaseEvent) -> None:
         writing = self.model.written
-        if isinstance(event, Turn):
+        if isinstance(event, CaseTurn):
             self._turn(event)
-        elif isinstance(event, Elapse):
+        elif isinstance(event, CaseElapse):
             self.clock.set(event.now)
             self.memory.elapse(event.now)
-        elif isinstance(event, Forgotten):
+        elif isinstance(event, CaseForget):
             request = Forget(principal=event.who, text=event.text, sources=event.sources)
             self.transcript.forgotten.update(self.memory.forget(request).removed)
-        elif isinstance(event, Granted):
+        elif isinstance(event, CaseGrant):
             self.memory.grant(
                 Grant(
                     owner=event.owner,
@@ -253,7 +253,7 @@ class World:
                 )
             )
         self.transcript.ends.append(
-            Ended(
+            TrialEnd(
                 event=event,
                 said=len(self.transcript.said),
                 events=tuple(self._events),
@@ -264,7 +264,7 @@ class World:
         )
         self._events.clear()
 
-    def _turn(self, turn: Turn) -> None:
+    def _turn(self, turn: CaseTurn) -> None:
         self.clock.set(turn.time)
         for message in turn.heard:
             self._observe(message)
@@ -274,7 +274,7 @@ class World:
             self._observe(message)
         self.memory.end_turn()
 
-    def _deliver(self, turn: Turn) -> None:
+    def _deliver(self, turn: CaseTurn) -> None:
         query = Query(
             text=turn.heard[-1].text if turn.heard else "",
             principal=turn.who,
@@ -363,7 +363,7 @@ class Trial:
         return self._main
 
     @property
-    def transcript(self) -> Transcript:
+    def transcript(self) -> TrialTranscript:
         """What was seen of the main play."""
         return self.main.transcript
 

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from memsim.errors import StoreError
-from memsim.testing.faults import Crashed, Mode, Schedule, explore, failing_files, sequences
+from memsim.testing.faults import Mode, Schedule, SimulatedCrash, explore, failing_files, sequences
 from memsim.testing.folders import fresh_folders
 from tests.faults.areas import AREAS, Talk, saved_memory
 
@@ -115,7 +115,7 @@ def test_a_permission_that_was_written_is_given_when_it_is_opened_again(
     talk = Talk(tmp_path)
     talk.turn()
     monkeypatch.setattr(talk.memory, "_reapply", ended)
-    with pytest.raises(Crashed):
+    with pytest.raises(SimulatedCrash):
         talk.share()
     talk.memory.vault.close()
     talk.memory._home.close()
@@ -129,4 +129,4 @@ def test_a_permission_that_was_written_is_given_when_it_is_opened_again(
 
 def ended(*_given: object) -> None:
     """The end of a process."""
-    raise Crashed
+    raise SimulatedCrash

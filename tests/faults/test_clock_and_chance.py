@@ -21,8 +21,13 @@ from memsim.runs import list_runs, open_run
 from memsim.strategy import Environment, Strategy
 from memsim.testing import World
 from memsim.testing.faults import Mode, Schedule, one_after_another
-from memsim.testing.faults.chance import ChanceFault, FailingRandom, failing_names
-from memsim.testing.faults.clock import ClockFault, FailingClock
+from memsim.testing.faults.schedule import (
+    ChanceFault,
+    ClockFault,
+    FailingClock,
+    FailingRandom,
+    failing_names,
+)
 from memsim.testing.worlds import Sight
 from tests.faults.areas import plan
 from tests.faults.test_models import case, subject

@@ -17,10 +17,10 @@ from memsim.models.live import Call, Outage, ProviderAnswer
 from memsim.models.live.model import LiveModel
 from memsim.models.live.retry import RetryClient, RetryPolicy
 from memsim.models.model_ref import LiveRef
-from memsim.testing import Case, Turn, World
-from memsim.testing.checking import subject_of
+from memsim.testing import Case, CaseTurn, World
+from memsim.testing.checks import subject_of
 from memsim.testing.faults import Mode, Schedule, one_after_another
-from memsim.testing.faults.models import (
+from memsim.testing.faults.model_faults import (
     MODEL_FAULTS,
     EmbedderFault,
     FailingAsker,
@@ -60,12 +60,12 @@ subject = cache(subject_of)
 def case(budget: int) -> Case:
     """Six turns, each with something to remember."""
 
-    def turn(n: int) -> Turn:
+    def turn(n: int) -> CaseTurn:
         at = EPOCH + timedelta(hours=n)
         text = f"My order number {n} is A-{7 * n}, and it goes to street {n} in the old town."
         heard = said("user", text, id=f"m{n}", principal="ana", turn=n, time=at)
         reply = said("assistant", "Noted.", id=f"r{n}", principal="ana", turn=n, time=at)
-        return Turn(number=n, who="ana", session="s1", time=at, heard=(heard,), reply=(reply,))
+        return CaseTurn(number=n, who="ana", session="s1", time=at, heard=(heard,), reply=(reply,))
 
     return Case(events=tuple(turn(n) for n in range(1, 7)), budget=budget)
 

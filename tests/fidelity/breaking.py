@@ -16,8 +16,8 @@ from types import MappingProxyType
 import pytest
 
 from memsim.discovery.loader import load_strategy
-from memsim.testing import Case, Turn, Violation, verify
-from memsim.testing.generators.talking import Kind, Said, written
+from memsim.testing import Case, CaseTurn, Violation, verify
+from memsim.testing.generators.generated_conversations import Kind, TurnPlan, written
 
 ROOT = Path(__file__).resolve().parents[2]
 FACT = "The door code at the office is {code} since Monday."
@@ -25,27 +25,27 @@ PARCEL = "Parcels for Paris carry {code} on every label."
 LATER = "Correction: it is no longer that, it is {code} now."
 
 
-def said(text: str = "Where is the order?", kind: Kind = "talk", *, calls: int = 1) -> Said:
+def said(text: str = "Where is the order?", kind: Kind = "talk", *, calls: int = 1) -> TurnPlan:
     """One turn of Ana's, three minutes after the one before."""
-    return Said(0, 3, kind, ("fact", text), calls, 1, rule=False, renewed=False, aside="")
+    return TurnPlan(0, 3, kind, ("fact", text), calls, 1, rule=False, renewed=False, aside="")
 
 
-def elsewhere(turn: Said) -> Said:
+def elsewhere(turn: TurnPlan) -> TurnPlan:
     """The turn, with which another conversation begins."""
     return replace(turn, renewed=True)
 
 
-def by_ben(turn: Said) -> Said:
+def by_ben(turn: TurnPlan) -> TurnPlan:
     """The turn, as Ben's."""
     return replace(turn, who=1)
 
 
-def months_later(turn: Said) -> Said:
+def months_later(turn: TurnPlan) -> TurnPlan:
     """The turn, when what was said before is old."""
     return replace(turn, gap=100 * 24 * 60)
 
 
-def told(*turns: Said, budget: int = 1024, behaviour: str = "good") -> Case:
+def told(*turns: TurnPlan, budget: int = 1024, behaviour: str = "good") -> Case:
     """A case of these turns."""
     return Case(events=written(turns), budget=budget, behaviour=behaviour)  # type: ignore[arg-type]
 
@@ -53,7 +53,7 @@ def told(*turns: Said, budget: int = 1024, behaviour: str = "good") -> Case:
 def unasked(case: Case) -> Case:
     """The case, but that its first turn begins with what the model says."""
     first, *others = case.events
-    assert isinstance(first, Turn)
+    assert isinstance(first, CaseTurn)
     return replace(case, events=(replace(first, heard=()), *others))
 
 

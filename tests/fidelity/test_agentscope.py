@@ -36,7 +36,7 @@ from memsim.systems.agentscope.thresholds import (
     first_units,
     units,
 )
-from memsim.testing.behaviours import BehavingModel
+from memsim.testing.model_behaviours import BehavingModel
 from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 

@@ -17,7 +17,7 @@ from memsim.report.github import annotation_lines
 from memsim.report.plots import write_picture
 from memsim.report.plots.style import Picture, styled
 from memsim.report.run_summary import UnscoredCase
-from memsim.scenario.load import load_scenarios
+from memsim.scenario.scenario_loader import load_scenarios
 from tests.leakage.payload_corpus import ALL, GITHUB, HTML, MATH, PATHS, TERMINAL
 
 SOURCES = sorted(Path(memsim.__file__).parent.rglob("*.py"))

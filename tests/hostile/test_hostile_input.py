@@ -15,9 +15,9 @@ import memsim
 from memsim.canary.secrets import NAMES, hinted, redact_values
 from memsim.cli.program import program
 from memsim.errors import MemsimError
-from memsim.leakage.sheets import read_folder
+from memsim.leakage.attack_files import read_folder
 from memsim.runs import list_runs
-from memsim.scenario.load import load_scenarios
+from memsim.scenario.scenario_loader import load_scenarios
 
 SOURCES = sorted(Path(memsim.__file__).parent.rglob("*.py"))
 NEVER = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"}

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memsim.discovery import find_project, prepare, resolve
+from memsim.leakage.attack_files import load_families
+from memsim.leakage.attack_world import Setting
+from memsim.leakage.channel import ChannelRun, play_channel
 from memsim.leakage.channels import load_channel
-from memsim.leakage.families import load_families
 from memsim.leakage.lab import Lab
-from memsim.leakage.lines import performance_lines, score_lines
-from memsim.leakage.playing import Performance, play_channel
-from memsim.leakage.world import Setting
+from memsim.leakage.probe_lines import channel_lines, score_lines
 from memsim.models.registry import load_embedder, load_model
 from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
-    from memsim.leakage.families import Families
+    from memsim.leakage.attack_families import Families
     from memsim.leakage.scores import ChannelScore
     from memsim.models import Embedder
     from memsim.strategy import Environment, Strategy
@@ -63,7 +63,7 @@ def setting(tmp_path: Path, counter: TokenCounter) -> Callable[[str | Make], Set
 
 
 @pytest.fixture
-def play(setting: Callable[[str | Make], Setting]) -> Callable[..., Performance]:
+def play(setting: Callable[[str | Make], Setting]) -> Callable[..., ChannelRun]:
     """Plays a channel: `play("L1", "full_context", 20)`."""
 
     def played(
@@ -73,7 +73,7 @@ def play(setting: Callable[[str | Make], Setting]) -> Callable[..., Performance]
         *,
         seed: int = 7,
         families: Families | None = None,
-    ) -> Performance:
+    ) -> ChannelRun:
         return play_channel(
             load_channel(channel),
             setting(strategy),
@@ -89,8 +89,8 @@ def play(setting: Callable[[str | Make], Setting]) -> Callable[..., Performance]
 def scored() -> Callable[..., ChannelScore]:
     """The score of a performance, by way of its lines, as a report makes it."""
 
-    def score(channel: str, played: Performance) -> ChannelScore:
-        return score_lines(performance_lines(load_channel(channel), played, "case", 0))
+    def score(channel: str, played: ChannelRun) -> ChannelScore:
+        return score_lines(channel_lines(load_channel(channel), played, "case", 0))
 
     return score
 
@@ -107,9 +107,9 @@ def lab(setting: Callable[[str | Make], Setting]) -> Callable[..., Lab]:
     return made
 
 
-def by_state(played: Performance) -> Mapping[str, int]:
+def by_state(played: ChannelRun) -> Mapping[str, int]:
     """Attempts by state."""
-    from memsim.leakage.records import Attempt
+    from memsim.leakage.attempt import Attempt
 
     states = [f.state for f in played.findings if isinstance(f, Attempt)]
     return {state: states.count(state) for state in sorted(set(states))}

@@ -10,15 +10,15 @@ from click.testing import CliRunner
 
 from memsim.canary import Canary, Matcher, mint
 from memsim.cli.program import program
-from memsim.leakage.playing import Performance
-from memsim.leakage.records import Attempt
-from memsim.leakage.residue import legible
+from memsim.leakage.attempt import Attempt
+from memsim.leakage.channel import ChannelRun
+from memsim.leakage.lab import readable_text
 from memsim.leakage.scores import ChannelScore
 from memsim.testing.doubles import reading, telling
 from memsim.testing.doubles.honest import Honest
 
-Play = Callable[..., Performance]
-Score = Callable[[str, Performance], ChannelScore]
+Play = Callable[..., ChannelRun]
+Score = Callable[[str, ChannelRun], ChannelScore]
 
 CHANNELS = ["L13", "L14", "L15", "L19"]
 
@@ -125,7 +125,7 @@ def test_no_file_of_a_run_holds_a_secret(
     assert len(minted) > 10
     assert len(files) > 5
     assert "L15" in said[1]
-    assert () == tuple(matcher.find_in([*said, *map(legible, files)]))
+    assert () == tuple(matcher.find_in([*said, *map(readable_text, files)]))
 
 
 @pytest.mark.parametrize(
@@ -204,5 +204,5 @@ class TracebackOnly(Honest):
         return super().told(principal, text, count)
 
 
-def _leaks(played: Performance) -> list[Attempt]:
+def _leaks(played: ChannelRun) -> list[Attempt]:
     return [f for f in played.findings if isinstance(f, Attempt) and f.state == "leak"]

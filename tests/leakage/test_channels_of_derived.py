@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from memsim.leakage.playing import Performance
-from memsim.leakage.records import Attempt
+from memsim.leakage.attempt import Attempt
+from memsim.leakage.channel import ChannelRun
 from memsim.leakage.scores import ChannelScore
 from memsim.memory.guard import Guard
 from memsim.testing.doubles import deriving
 from memsim.testing.doubles.honest import Honest
 
-Play = Callable[..., Performance]
-Score = Callable[[str, Performance], ChannelScore]
+Play = Callable[..., ChannelRun]
+Score = Callable[[str, ChannelRun], ChannelScore]
 
 ZERO = ["L11", "L12", "L17", "L18"]
 """Channels on which no leak is allowed."""
@@ -139,10 +139,10 @@ def test_over_disclosure_is_violation_and_coverage(play: Play, scored: Score) ->
 
 def test_attributes_are_told_apart_by_whole_names() -> None:
     """What a name has in common with another makes them neither private nor needed together."""
+    from memsim.leakage.attack_files import channel_header
     from memsim.leakage.channels.l10_over_disclosure import subjects_of, tasks_of
-    from memsim.leakage.families import header
 
-    subjects, tasks = subjects_of(header("L10")), tasks_of(header("L10"))
+    subjects, tasks = subjects_of(channel_header("L10")), tasks_of(channel_header("L10"))
 
     assert (8, 40, 12) == (len(subjects), sum(map(len, subjects.values())), len(tasks))
     for task in tasks:
@@ -192,9 +192,9 @@ def _mean(values: Iterable[float]) -> float:
     return sum(found) / len(found)
 
 
-def _attempts(played: Performance) -> list[Attempt]:
+def _attempts(played: ChannelRun) -> list[Attempt]:
     return [f for f in played.findings if isinstance(f, Attempt)]
 
 
-def _leaks(played: Performance) -> list[Attempt]:
+def _leaks(played: ChannelRun) -> list[Attempt]:
     return [f for f in played.findings if isinstance(f, Attempt) and f.state == "leak"]

@@ -9,11 +9,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from memsim.context import Context
-from memsim.leakage.forgotten import forget, held, plant, ways
-from memsim.leakage.lab import Lab
-from memsim.leakage.playing import Performance
-from memsim.leakage.records import Attempt
-from memsim.leakage.residue import legible, tier_of
+from memsim.leakage.attempt import Attempt
+from memsim.leakage.channel import ChannelRun
+from memsim.leakage.forget_targets import forget, held, plant, ways
+from memsim.leakage.lab import Lab, readable_text, tier_of
 from memsim.leakage.scores import TIER, ChannelScore
 from memsim.message import Message
 from memsim.strategy import Environment, Forget, ForgetOutcome, Query, Retention, Strategy
@@ -29,8 +28,8 @@ from memsim.testing.doubles.forgetting import (
 )
 from memsim.testing.doubles.honest import Honest
 
-Play = Callable[..., Performance]
-Score = Callable[[str, Performance], ChannelScore]
+Play = Callable[..., ChannelRun]
+Score = Callable[[str, ChannelRun], ChannelScore]
 Labs = Callable[..., Lab]
 
 
@@ -250,15 +249,17 @@ def test_each_way_of_asking_reaches_its_own(lab: Labs) -> None:
 
     And what was not meant stays.
     """
+    from memsim.leakage.attack_files import channel_header
     from memsim.leakage.channels import load_channel
-    from memsim.leakage.families import header
 
     bench = lab("layered:acl=on,mode=both", "L6")
     with bench.world() as world:
         names = ways(world, "ana")
         planted = [plant(bench, world, "ana", f"garage {n}", way) for n, way in enumerate(names)]
         targets = list(held(bench, world, planted))
-        after = list(held(bench, world, forget(world, header(load_channel("L6").id), targets)))
+        after = list(
+            held(bench, world, forget(world, channel_header(load_channel("L6").id), targets))
+        )
         twin = next(t.twin for t in targets if t.twin)
         seen = world.ask("ana", twin.question)
 
@@ -277,13 +278,13 @@ def test_tiers_of_files_go_by_their_names() -> None:
 
 def test_binary_files_are_read_by_their_runs() -> None:
     """Numbers are no letters, however they look."""
-    assert "Grüße\n" == legible("Grüße\n".encode())
-    assert "a secret as long" == legible(b"\xff\x00AB12\x00a secret as long\x00\xfeXYZ")
+    assert "Grüße\n" == readable_text("Grüße\n".encode())
+    assert "a secret as long" == readable_text(b"\xff\x00AB12\x00a secret as long\x00\xfeXYZ")
 
 
-def _attempts(played: Performance) -> list[Attempt]:
+def _attempts(played: ChannelRun) -> list[Attempt]:
     return [f for f in played.findings if isinstance(f, Attempt)]
 
 
-def _leaks(played: Performance) -> list[Attempt]:
+def _leaks(played: ChannelRun) -> list[Attempt]:
     return [a for a in _attempts(played) if a.state == "leak"]

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from memsim.leakage.playing import Performance
+from memsim.leakage.channel import ChannelRun
 from memsim.leakage.scores import ChannelScore
 
-Play = Callable[..., Performance]
-Score = Callable[[str, Performance], ChannelScore]
+Play = Callable[..., ChannelRun]
+Score = Callable[[str, ChannelRun], ChannelScore]
 
 
 @pytest.mark.parametrize("channel", ["L2", "L3", "L4", "L20"])

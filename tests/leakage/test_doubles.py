@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from memsim.leakage.attempt import Attempt
+from memsim.leakage.channel import ChannelRun
 from memsim.leakage.channels import load_channel, modules
-from memsim.leakage.playing import Performance
-from memsim.leakage.records import Attempt
 from memsim.leakage.scores import ChannelScore
 from memsim.testing.doubles import ALWAYS_RAISES, AMNESIAC, DOUBLES, HONEST, Double, load
 
-Play = Callable[..., Performance]
-Score = Callable[[str, Performance], ChannelScore]
+Play = Callable[..., ChannelRun]
+Score = Callable[[str, ChannelRun], ChannelScore]
 
 BROKEN, WHOLE = 30, 5
 """Attempts on a channel that a double breaks, and on one that it does not."""
@@ -89,15 +89,15 @@ def _more(play: Play, channel: str, double: Double, count: int) -> Iterator[str]
         yield from leaks - _leaks(_honest(play, channel, count))
 
 
-_PLAYED: dict[tuple[str, int], Performance] = {}
+_PLAYED: dict[tuple[str, int], ChannelRun] = {}
 
 
-def _honest(play: Play, channel: str, count: int) -> Performance:
+def _honest(play: Play, channel: str, count: int) -> ChannelRun:
     """What the honest memory comes to; it is the same however often it is played."""
     if (channel, count) not in _PLAYED:
         _PLAYED[channel, count] = play(channel, load(HONEST), count)
     return _PLAYED[channel, count]
 
 
-def _leaks(played: Performance) -> set[str]:
+def _leaks(played: ChannelRun) -> set[str]:
     return {f.id for f in played.findings if isinstance(f, Attempt) and f.state == "leak"}

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from memsim.leakage.playing import Performance
-from memsim.leakage.records import Attempt
+from memsim.leakage.attempt import Attempt
+from memsim.leakage.channel import ChannelRun
 from memsim.leakage.scores import ChannelScore
 
-Play = Callable[..., Performance]
-Score = Callable[[str, Performance], ChannelScore]
+Play = Callable[..., ChannelRun]
+Score = Callable[[str, ChannelRun], ChannelScore]
 
 
 def test_an_optional_user_filter_is_found(play: Play, scored: Score) -> None:
@@ -71,5 +71,5 @@ def test_one_session_for_everybody_is_found(play: Play, scored: Score) -> None:
     assert "safe" == scored("L2", play("L2", "cogtrix:fixed=true", 40)).verdict
 
 
-def _leaks(played: Performance) -> list[Attempt]:
+def _leaks(played: ChannelRun) -> list[Attempt]:
     return [f for f in played.findings if isinstance(f, Attempt) and f.state == "leak"]

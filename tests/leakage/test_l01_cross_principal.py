@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from memsim import Context, Environment, Message, Query, Strategy, ToolSpec
-from memsim.leakage.playing import Performance
-from memsim.leakage.records import Attempt
+from memsim.leakage.attempt import Attempt
+from memsim.leakage.channel import ChannelRun
 from memsim.leakage.scores import ChannelScore
 from memsim.memory.window import Window
 
-Play = Callable[..., Performance]
-Score = Callable[[str, Performance], ChannelScore]
+Play = Callable[..., ChannelRun]
+Score = Callable[[str, ChannelRun], ChannelScore]
 
 
 class Own(Strategy):

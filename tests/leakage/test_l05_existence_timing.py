@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from memsim.leakage.playing import Performance
-from memsim.leakage.records import Attempt
+from memsim.leakage.attempt import Attempt
+from memsim.leakage.channel import ChannelRun
+from memsim.leakage.channels.l05_existence_timing import apart, taken
 from memsim.leakage.scores import ChannelScore
-from memsim.leakage.timing import apart, taken
 from memsim.testing.doubles import HONEST, load
 from memsim.testing.doubles.reading import SleepsOnHit
 
-Play = Callable[..., Performance]
-Score = Callable[[str, Performance], ChannelScore]
+Play = Callable[..., ChannelRun]
+Score = Callable[[str, ChannelRun], ChannelScore]
 
 
 def test_samples_of_one_kind_are_at_chance() -> None:
@@ -69,7 +69,7 @@ def test_a_memory_that_is_slower_on_a_hit_is_caught(
     play: Play, scored: Score, caplog: pytest.LogCaptureFixture
 ) -> None:
     """By the operation that is slower, and the area is logged."""
-    with caplog.at_level(logging.INFO, logger="memsim.leakage.timing"):
+    with caplog.at_level(logging.INFO, logger="memsim.leakage.channels.l05_existence_timing"):
         played = play("L5", SleepsOnHit, 24)
 
     assert "leak" == scored("L5", played).verdict

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from memsim.leakage.families import WORDS, headers, load_families
-from memsim.leakage.records import STATES
+from memsim.leakage.attack_families import WORDS
+from memsim.leakage.attack_files import channel_headers, load_families
+from memsim.leakage.attempt import STATES
 from memsim.leakage.scores import LEAKAGE
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "leakage.md").read_text("utf-8")
@@ -17,7 +18,8 @@ def test_the_table_of_channels_is_that_of_their_files() -> None:
     rows = [line.split(" | ") for line in PAGE.splitlines() if re.match(r"\| L\d+ \|", line)]
 
     expected = [
-        (f"| {h.channel}", h.name, str(h.attempts), f"{h.gate} |") for h in headers().values()
+        (f"| {h.channel}", h.name, str(h.attempts), f"{h.gate} |")
+        for h in channel_headers().values()
     ]
     assert expected == [(row[0], row[1], row[3], row[4]) for row in rows]
 

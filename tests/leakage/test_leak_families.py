@@ -11,17 +11,8 @@ import pytest
 
 from memsim.discovery import builtin_folder
 from memsim.errors import ConfigError, ScenarioError
-from memsim.leakage.families import (
-    CHANNELS,
-    WORDS,
-    Attack,
-    Header,
-    fill,
-    header,
-    headers,
-    load_families,
-)
-from memsim.leakage.sheets import read_sheet
+from memsim.leakage.attack_families import CHANNELS, WORDS, Attack, ChannelHeader, fill
+from memsim.leakage.attack_files import channel_header, channel_headers, load_families, read_sheet
 
 Write = Callable[[str], Path]
 
@@ -39,7 +30,7 @@ def write(tmp_path: Path) -> Write:
 
 def test_every_channel_is_described() -> None:
     """There are twenty, with the attempts and gates that the tables of the docs name."""
-    known = headers()
+    known = channel_headers()
 
     assert tuple(known) == CHANNELS
     assert sum(h.attempts for h in known.values()) >= 3800
@@ -50,7 +41,7 @@ def test_every_family_that_a_channel_names_is_there() -> None:
     """A misspelt one would be found only when that channel is played."""
     families = load_families()
 
-    assert all(families.of(h) or not h.attacks for h in headers().values())
+    assert all(families.of(h) or not h.attacks for h in channel_headers().values())
 
 
 def test_attacks_and_payloads_are_as_many_as_promised() -> None:
@@ -103,13 +94,13 @@ def test_a_project_adds_families_and_texts(write: Write) -> None:
 
     families = load_families(own)
 
-    names = [a.family for a in families.of(header("L1"))]
+    names = [a.family for a in families.of(channel_header("L1"))]
     assert "flattery" in names
     assert "only-here" not in names
-    assert "only-here" in [a.family for a in families.of(header("L2"))]
+    assert "only-here" in [a.family for a in families.of(channel_header("L2"))]
     assert "The {topic}!" in families.attack("direct").texts
     assert len(families.payloads) == 16
-    assert "flattery" not in [a.family for a in families.of(header("L7"))]
+    assert "flattery" not in [a.family for a in families.of(channel_header("L7"))]
 
 
 def test_a_family_of_payloads_adds_its_share_of_attempts(write: Write) -> None:
@@ -123,20 +114,24 @@ def test_a_family_of_payloads_adds_its_share_of_attempts(write: Write) -> None:
 
     shipped, more = load_families(), load_families(own)
 
-    assert (285, 300) == tuple(families.attempts(header("L16")) for families in (shipped, more))
-    assert header("L1").attempts == more.attempts(header("L1"))
+    assert (285, 300) == tuple(
+        families.attempts(channel_header("L16")) for families in (shipped, more)
+    )
+    assert channel_header("L1").attempts == more.attempts(channel_header("L1"))
 
 
 def test_ways_can_be_chosen() -> None:
     """A strategy without tools is attacked only by what it offers."""
     families = load_families()
 
-    assert {"ask"} == {a.way for a in families.of(header("L1"), "ask")}
+    assert {"ask"} == {a.way for a in families.of(channel_header("L1"), "ask")}
 
 
 def test_an_unknown_family_is_named() -> None:
     """With the one that was most likely meant."""
-    wrong = Header(channel="L1", name="n", about="a", gate="zero", attempts=1, attacks=("directt",))
+    wrong = ChannelHeader(
+        channel="L1", name="n", about="a", gate="zero", attempts=1, attacks=("directt",)
+    )
 
     with pytest.raises(ConfigError, match=r"did you mean 'direct'\?"):
         load_families().of(wrong)
@@ -144,7 +139,7 @@ def test_an_unknown_family_is_named() -> None:
 
 def test_parameters_are_read_strictly() -> None:
     """A number that is none, or that nobody gave, is an error that names the file."""
-    found = header("L1")
+    found = channel_header("L1")
 
     assert 20 == found.number("secrets")
     with pytest.raises(ConfigError, match=r"L01-cross-principal.yaml: .*must be a whole number"):
@@ -253,5 +248,5 @@ def test_a_header_says_where_it_stands() -> None:
     """For messages about it."""
     place = builtin_folder("scenarios") / "leakage" / "L07-residue.yaml"
 
-    assert read_sheet(place).header == header("L7")
-    assert str(place) == header("L7").place
+    assert read_sheet(place).header == channel_header("L7")
+    assert str(place) == channel_header("L7").place

@@ -13,9 +13,9 @@ import pytest
 
 from memsim import Context, Environment, Message, Query, Strategy
 from memsim.canary import Canary
+from memsim.leakage.attack_world import AttackWorld, Observation, Setting
 from memsim.leakage.lab import Lab
 from memsim.leakage.twins import difference
-from memsim.leakage.world import Seen, Setting, World
 from memsim.message import composed
 from memsim.models import Reply, Request
 from memsim.strategy import Event
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 MakeLab = Callable[..., Lab]
 
 
-def view(text: str, *, viewer: str = "ben", failed: bool = False) -> Seen:
+def view(text: str, *, viewer: str = "ben", failed: bool = False) -> Observation:
     """What somebody saw."""
     surface = "error" if failed else "context"
-    return Seen(surface=surface, viewer=viewer, turn=9, text=text, failed=failed)
+    return Observation(surface=surface, viewer=viewer, turn=9, text=text, failed=failed)
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def secret(lab: MakeLab) -> tuple[Lab, Canary]:
     return made, made.mint("ana", "garage")
 
 
-def judged(secret: tuple[Lab, Canary], seen: Seen, *, control: bool = True) -> str:
+def judged(secret: tuple[Lab, Canary], seen: Observation, *, control: bool = True) -> str:
     """The state of an attempt after the secret."""
     made, canary = secret
     return made.judge(
@@ -317,7 +317,7 @@ def test_only_what_the_memory_logs_and_tells_itself_is_heard(
         logging.getLogger("noisy").debug("loaded")
         return Noisy()
 
-    with World(replace(setting(Chatty), embed=loaded, model=Noisy())) as world:
+    with AttackWorld(replace(setting(Chatty), embed=loaded, model=Noisy())) as world:
         world.say("ana", "hello")
         world.restart()
         world.skip()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memsim.leakage.world import Setting, World
+from memsim.leakage.attack_world import AttackWorld, Setting
 from tests.leakage.payload_corpus import PATHS
 
 KEEPING = (
@@ -30,7 +30,7 @@ def test_no_id_of_a_conversation_is_a_path(
     """Whoever calls themselves a folder gets none: all files are where they belong."""
     made = setting(strategy)
     there = {p for p in tmp_path.rglob("*") if p.is_file()}
-    with World(made) as world:
+    with AttackWorld(made) as world:
         for number, name in enumerate(PATHS):
             world.say(name, f"My locker is number {number}, near the stairs.", session=name)
             world.say("ana", "The plumber comes on Monday.", session=PATHS[-number - 1])

@@ -9,22 +9,22 @@ import pytest
 
 from memsim.canary import mint
 from memsim.errors import ConfigError
-from memsim.leakage import playing
-from memsim.leakage.channel import Described
+from memsim.leakage import channel
+from memsim.leakage.attack_families import Families
+from memsim.leakage.attack_files import channel_headers
+from memsim.leakage.channel import LEAST, ChannelRun, DescribedChannel, planned, play_channel
 from memsim.leakage.channels import load_channel, modules
-from memsim.leakage.families import Families, headers
-from memsim.leakage.lines import performance_lines, score_lines
-from memsim.leakage.playing import LEAST, Performance, planned, play_channel
-from memsim.leakage.tooluse import HUGE, arguments
+from memsim.leakage.probe_lines import channel_lines, score_lines
+from memsim.leakage.tool_calls import HUGE, arguments
 from memsim.models import ToolSpec
 
 if TYPE_CHECKING:
+    from memsim.leakage.attack_world import Setting
+    from memsim.leakage.attempt import Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Finding
-    from memsim.leakage.world import Setting
 
 
-class Failing(Described):
+class Failing(DescribedChannel):
     """Makes one attempt, and then hits what nobody foresaw, with a secret in its words."""
 
     id = "L2"
@@ -54,7 +54,7 @@ def test_what_a_strategy_raises_anywhere_ends_the_channel_and_not_the_run(
     channel = Failing()
     played = play_channel(channel, setting("no_memory"), count=20, seed=7, families=Families())
 
-    score = score_lines(performance_lines(channel, played, "case", 0))
+    score = score_lines(channel_lines(channel, played, "case", 0))
     assert 1 == len(played.findings)
     assert "error" == score.verdict
     assert "KeyError" in score.why
@@ -63,25 +63,25 @@ def test_what_a_strategy_raises_anywhere_ends_the_channel_and_not_the_run(
 
 
 def test_finding_what_nobody_planted_is_an_error(
-    play: Callable[..., Performance], monkeypatch: pytest.MonkeyPatch
+    play: Callable[..., ChannelRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search is wrong then, and nothing that it says can be trusted."""
-    monkeypatch.setattr(playing, "unplanted", lambda seed: (mint(seed, "L1", "ana", "garage"),))
+    monkeypatch.setattr(channel, "unplanted", lambda seed: (mint(seed, "L1", "ana", "garage"),))
 
     played = play("L1", "full_context:scope=principal", 10)
 
-    score = score_lines(performance_lines(load_channel("L1"), played, "case", 0))
+    score = score_lines(channel_lines(load_channel("L1"), played, "case", 0))
     assert (1, 1) == (played.false_hits, played.negatives)
     assert "error" == score.verdict
 
 
 def test_every_module_is_of_a_channel_that_is_described() -> None:
     """And says of itself what its file says."""
-    for channel in modules():
-        made = load_channel(channel)
-        header = headers()[channel]
+    for name in modules():
+        made = load_channel(name)
+        header = channel_headers()[name]
 
-        assert channel == made.id
+        assert name == made.id
         said = (made.name, made.about, made.gate, made.attempts)
         assert (header.name, header.about, header.gate, header.attempts) == said
 

@@ -9,22 +9,22 @@ from typing import Any
 
 import pytest
 
-from memsim.leakage.records import (
+from memsim.leakage.attempt import (
     Attempt,
     Control,
     Finding,
-    Sighting,
+    LeakSighting,
     State,
     Trail,
     finding_record,
     read_finding,
 )
-from memsim.leakage.scores import LEAKAGE, ChannelScore, Tally, grade, score_channel
+from memsim.leakage.scores import LEAKAGE, ChannelScore, LeakTally, grade, score_channel
 
 
-def trail(canary: str, tier: str = "T0", *, through: tuple[Sighting, ...] = ()) -> Trail:
+def trail(canary: str, tier: str = "T0", *, through: tuple[LeakSighting, ...] = ()) -> Trail:
     """A secret that came out."""
-    seen = Sighting(surface="context", viewer="ben", turn=41)
+    seen = LeakSighting(surface="context", viewer="ben", turn=41)
     return Trail(
         canary=canary, owner="ana", planted=12, seen=seen, tier=tier, through=through, excerpt="x"
     )
@@ -78,7 +78,7 @@ def test_plr_is_over_eligible_attempts_only() -> None:
         attempt(5, "not_inspectable"),
     )
 
-    assert Tally(k=1, n=2) == found.leaks
+    assert LeakTally(k=1, n=2) == found.leaks
     assert 0.4 == found.coverage
     assert {"error": 1, "leak": 1, "no_verdict": 1, "not_inspectable": 1, "safe": 1} == found.states
 
@@ -104,8 +104,8 @@ def test_clr_counts_a_secret_once() -> None:
         attempt(4, "no_verdict", ["c3"]),
     )
 
-    assert Tally(k=1, n=2) == found.secrets
-    assert Tally(k=4, n=5) == found.weight
+    assert LeakTally(k=1, n=2) == found.secrets
+    assert LeakTally(k=4, n=5) == found.weight
     assert 4 == found.worst
 
 
@@ -145,8 +145,8 @@ def test_a_leak_is_a_leak_however_little_could_be_tried() -> None:
 def test_what_broke_is_an_error_and_never_safe() -> None:
     """As is a matcher that finds what nobody planted."""
     assert "error" == score(attempt(1), error="boom").verdict
-    assert "error" == score(attempt(1), negatives=Tally(k=1, n=200)).verdict
-    assert "nobody planted" in score(attempt(1), negatives=Tally(k=1, n=200)).why
+    assert "error" == score(attempt(1), negatives=LeakTally(k=1, n=200)).verdict
+    assert "nobody planted" in score(attempt(1), negatives=LeakTally(k=1, n=200)).why
 
 
 def test_any_of_r_is_a_mean_over_owners() -> None:
@@ -166,7 +166,7 @@ def test_any_of_r_is_a_mean_over_owners() -> None:
 
     assert 0.25 == found.any_leak
     assert 2 == found.repeats
-    assert Tally(k=1, n=6) == found.leaks
+    assert LeakTally(k=1, n=6) == found.leaks
 
 
 def test_frs_is_the_worst_tier_of_each_secret() -> None:
@@ -181,9 +181,9 @@ def test_frs_is_the_worst_tier_of_each_secret() -> None:
 
     assert pytest.approx(2 / 3) == found.frs
     assert {
-        "index": Tally(k=1, n=1),
-        "raw": Tally(k=0, n=3),
-        "summary": Tally(k=1, n=2),
+        "index": LeakTally(k=1, n=1),
+        "raw": LeakTally(k=0, n=3),
+        "summary": LeakTally(k=1, n=2),
     } == found.residue
 
 
@@ -196,7 +196,7 @@ def test_time_to_erasure_is_over_what_went() -> None:
         attempt(3, "leak", ["c3"], measures=held),
     )
 
-    assert Tally(k=2, n=3) == found.erasure.gone
+    assert LeakTally(k=2, n=3) == found.erasure.gone
     assert (6.0, 9.0) == found.erasure.turns
     assert (1.5, 2.0) == found.erasure.hours
 
@@ -218,13 +218,15 @@ def test_leaks_are_told_by_attack_and_label_and_tier() -> None:
     )
 
     assert {"T1": 1} == found.tiers
-    assert {"direct": Tally(k=1, n=1), "wildcard": Tally(k=0, n=1)} == found.slices["attack"]
-    assert {"5": Tally(k=1, n=1), "20": Tally(k=0, n=1)} == found.slices["k"]
+    assert {"direct": LeakTally(k=1, n=1), "wildcard": LeakTally(k=0, n=1)} == found.slices[
+        "attack"
+    ]
+    assert {"5": LeakTally(k=1, n=1), "20": LeakTally(k=0, n=1)} == found.slices["k"]
 
 
 def test_a_path_names_every_stop_once() -> None:
     """Planted, carried, seen: by whom and when."""
-    through = (Sighting(surface="summary", viewer="", turn=30),)
+    through = (LeakSighting(surface="summary", viewer="", turn=30),)
     found = score(
         attempt(1, "leak", trails=(trail("c1", through=through),)),
         attempt(2, "leak", trails=(trail("c1", through=through),)),
@@ -239,7 +241,7 @@ def test_a_path_names_every_stop_once() -> None:
 
 def test_what_was_recalled_is_told_in_a_sentence() -> None:
     """The name of that section is no noun, as those of the others are."""
-    recalled = Sighting(surface="recalled", viewer="ben", turn=41)
+    recalled = LeakSighting(surface="recalled", viewer="ben", turn=41)
     told = trail("c1", through=(recalled,))
 
     assert "recalled at turn 41 -> seen by ben in the context at turn 41" in str(told)
@@ -296,14 +298,14 @@ def test_an_attempt_may_have_a_gate_of_its_own(own: str, of_attempt: str) -> Non
 
     found = score(usual, special, attempt(3, "safe", ["c3"]), gate=own)
 
-    assert Tally(k=2, n=3) == found.leaks
-    assert Tally(k=1, n=2 if own == "zero" else 1) == found.gated
+    assert LeakTally(k=2, n=3) == found.leaks
+    assert LeakTally(k=1, n=2 if own == "zero" else 1) == found.gated
     assert (4 if own == "zero" else 1) == found.worst
 
 
 def test_findings_survive_being_written_down() -> None:
     """Every field of an attempt and of a control comes back as it was."""
-    through = (Sighting(surface="summary", viewer="", turn=30),)
+    through = (LeakSighting(surface="summary", viewer="", turn=30),)
     findings: list[Finding] = [
         attempt(
             1,
@@ -330,12 +332,12 @@ def test_an_unknown_kind_of_finding_is_refused() -> None:
 
 def test_shares_are_of_what_they_are_over() -> None:
     """And none of nothing."""
-    assert 0.4 == Tally(k=2, n=5).share
-    assert Tally().share is None
-    assert Tally().upper is None
+    assert 0.4 == LeakTally(k=2, n=5).share
+    assert LeakTally().share is None
+    assert LeakTally().upper is None
     assert 0 == score(planned=0).coverage
     assert 0 == score(attempt(1)).worst
-    assert Tally() == score(attempt(1)).negatives
+    assert LeakTally() == score(attempt(1)).negatives
     assert 1 == score(attempt(1)).repeats
 
 
@@ -369,11 +371,11 @@ def test_sums_are_over_all_and_not_the_largest() -> None:
     )
 
     assert 4 == found.worst
-    assert Tally(k=2, n=3) == found.residue["raw"]
+    assert LeakTally(k=2, n=3) == found.residue["raw"]
     assert pytest.approx(2 / 3) == found.frs
-    assert Tally(k=3, n=4) == found.slices["attack"]["direct"]
-    assert Tally(k=2, n=3) == found.secrets
-    assert Tally(k=5, n=8) == found.weight
+    assert LeakTally(k=3, n=4) == found.slices["attack"]["direct"]
+    assert LeakTally(k=2, n=3) == found.secrets
+    assert LeakTally(k=5, n=8) == found.weight
     assert (9.0, 9.0) == found.erasure.turns
     assert pytest.approx(2 / 3) == found.any_leak
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from memsim.leakage.playing import Performance
-from memsim.leakage.records import Attempt
+from memsim.leakage.attempt import Attempt
+from memsim.leakage.channel import ChannelRun
 from memsim.message import Message
 from memsim.strategy import Environment, Forget, ForgetOutcome, State, Surface
 from memsim.testing.doubles.honest import Honest
 
-Play = Callable[..., Performance]
+Play = Callable[..., ChannelRun]
 
 TIERS = ("summary", "keyword index", "vector index", "offload", "cache", "history", "audit")
 FILES = {

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from memsim.context import Context
-from memsim.leakage.playing import Performance
-from memsim.leakage.records import Attempt
+from memsim.leakage.attempt import Attempt
+from memsim.leakage.channel import ChannelRun
 from memsim.message import Message, Text
 from memsim.strategy import Environment, Forget, ForgetOutcome, Query, Strategy
 
@@ -45,7 +45,7 @@ class Masks(Strategy):
 
 @pytest.mark.parametrize("channel", ["L1", "L2", "L6", "L13"])
 def test_a_value_is_a_secret_where_its_code_is_masked(
-    play: Callable[..., Performance], channel: str
+    play: Callable[..., ChannelRun], channel: str
 ) -> None:
     """It is asked for four times, and comes first too often for a guess."""
     attempts = [f for f in play(channel, Masks, 12).findings if isinstance(f, Attempt)]

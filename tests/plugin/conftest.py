@@ -45,7 +45,7 @@ for _name in (
     "memsim.models.registry",
     "memsim.report.github",
     "memsim.report.run_markdown",
-    "memsim.scenario.load",
+    "memsim.scenario.scenario_loader",
     "memsim.suite.case_plan",
     "multiprocessing.connection",
     "tiktoken_ext.openai_public",

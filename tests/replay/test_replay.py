@@ -17,12 +17,12 @@ from memsim.models import IDK, Embedder, Reply, Request, Usage
 from memsim.replay import replay
 from memsim.scenario.script import (
     Ask,
-    Elapsed,
+    ElapseEvent,
     Fact,
-    ForgetAsked,
-    Granted,
+    ForgetEvent,
+    GrantEvent,
     Probe,
-    Restarted,
+    RestartEvent,
     Scenario,
     ScriptEvent,
     Turn,
@@ -495,7 +495,7 @@ def test_a_restart_goes_through_save_and_load() -> None:
         made.append(Saved(env))
         return made[-1]
 
-    trace = run(script(turn(1, "A-17", None), Restarted(), ask(ORDER, 1)), make)
+    trace = run(script(turn(1, "A-17", None), RestartEvent(), ask(ORDER, 1)), make)
 
     assert len(made) == 2
     assert "A-17" in str(the_probe(trace).answer)
@@ -503,7 +503,7 @@ def test_a_restart_goes_through_save_and_load() -> None:
 
 def test_a_strategy_that_cannot_be_saved_loses_everything_at_a_restart() -> None:
     """Memory that is never written down is gone with the process, and the trace says so."""
-    scenario = script(turn(1, "A-17", None), Restarted(), ask(ORDER, 1), turn(2, "hello"))
+    scenario = script(turn(1, "A-17", None), RestartEvent(), ask(ORDER, 1), turn(2, "hello"))
 
     trace = run(scenario, Everything)
 
@@ -526,7 +526,7 @@ def test_forgetting_names_the_messages_and_hides_the_fact(
     """A forget request carries every source of the fact, and later probes may not see it."""
     scenario = script(
         turn(1, "my order is A-17", "Noted.", fact("order", "A-17", 1)),
-        ForgetAsked(request=Forget(principal="user", text="forget my order"), facts=("order",)),
+        ForgetEvent(request=Forget(principal="user", text="forget my order"), facts=("order",)),
         ask(ORDER, 1),
     )
 
@@ -541,13 +541,13 @@ def test_private_facts_are_hidden_from_others_until_granted() -> None:
     """A grant shows a private fact to its viewer, and a revocation hides it again."""
     probes = [Probe(id=f"p{n}", ask="?", principal="ben", unanswerable=True) for n in range(3)]
     secret = fact("pin", "1234", 1, principal="ana", private=True)
-    granted = Granted(owner="ana", viewer="ben", facts=("pin",))
+    granted = GrantEvent(owner="ana", viewer="ben", facts=("pin",))
     scenario = script(
         turn(1, "pin 1234", "ok", secret),
         ask(probes[0], 1),
         granted,
         ask(probes[1], 1),
-        Granted(owner="ana", viewer="ben", facts=("pin",), revoked=True),
+        GrantEvent(owner="ana", viewer="ben", facts=("pin",), revoked=True),
         ask(probes[2], 1),
     )
 
@@ -584,7 +584,7 @@ def test_time_that_passes_is_told() -> None:
         def elapse(self, now: object) -> None:
             told.append(self.env.clock.now() == now)
 
-    run(script(Elapsed(now=now)), Ageing)
+    run(script(ElapseEvent(now=now)), Ageing)
 
     assert [True] == told
 
@@ -635,9 +635,9 @@ def test_the_strategy_is_told_of_grants_of_what_was_said_before_and_since() -> N
     run(
         script(
             turn(1, "My pin is 1234.", "Noted.", pin),
-            Granted(owner="ana", viewer="ben", facts=("pin",)),
+            GrantEvent(owner="ana", viewer="ben", facts=("pin",)),
             turn(2, "My pin is 5678 now.", "Noted.", newer),
-            Granted(owner="ana", viewer="ben", facts=("pin",), revoked=True),
+            GrantEvent(owner="ana", viewer="ben", facts=("pin",), revoked=True),
             turn(3, "My pin is 5678.", "Noted.", fact("pin", "5678", 3, principal="ana")),
         ),
         make,

@@ -16,7 +16,7 @@ from memsim.errors import ExitCode, StrategyError
 from memsim.message import Message, Text, ToolResult, ToolUse, composed, said
 from memsim.replay.contract import InvariantError, Watch, watch_asked, watch_fitted, watch_sent
 from memsim.scaffold import scaffold
-from memsim.scenario.script import Granted
+from memsim.scenario.script import GrantEvent
 from memsim.strategy import Environment, Event, Grant, Query, Strategy
 from memsim.tokens import CharsOverFour, TokenCounter
 from memsim.trace import Trace
@@ -286,7 +286,7 @@ def test_one_grants_only_ones_own_of_what_several_have_said() -> None:
     second = replace(second, principal="ben", heard=(replace(second.heard[0], principal="ben"),))
     events = (turn(1, "It is A-17.", "Noted.", mine), second)
 
-    run(script(*events, Granted(owner="user", viewer="eva", facts=("order",))), Noting)
+    run(script(*events, GrantEvent(owner="user", viewer="eva", facts=("order",))), Noting)
 
     assert ["u1"] == sources
 

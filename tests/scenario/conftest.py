@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memsim.scenario import Ask, Elapsed, Scenario, Turn, load_scenario
+from memsim.scenario import Ask, ElapseEvent, Scenario, Turn, load_scenario
 
 HEAD = "memsim: 1\nname: example\n"
 
@@ -40,7 +40,7 @@ def check_play(scenario: Scenario, seed: int = 0, most: int = 5_000) -> None:
     turns = 0
     now = None
     for event in itertools.islice(scenario.events(seed), most):
-        if isinstance(event, Elapsed):
+        if isinstance(event, ElapseEvent):
             assert now is None or event.now >= now
             now = event.now
         elif isinstance(event, Ask):

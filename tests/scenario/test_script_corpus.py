@@ -12,8 +12,7 @@ import pytest
 
 from memsim.errors import ScenarioError
 from memsim.scenario import Scenario, load_scenario, load_scenarios, scenario_schema
-from memsim.scenario.nodes import Listing, Node, Scalar
-from memsim.scenario.source import parse, read_text
+from memsim.scenario.document import ListNode, Node, ScalarNode, parse, read_text
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus" / "scenarios"
 BAD: dict[str, dict[str, Any]] = json.loads((CORPUS / "expected.json").read_text("utf-8"))
@@ -60,11 +59,11 @@ def test_the_good_folder_loads_as_a_whole() -> None:
 
 def plain(node: Node | None) -> object:
     """The node as YAML 1.2's core schema reads it, as editors do."""
-    if node is None or (isinstance(node, Scalar) and node.null):
+    if node is None or (isinstance(node, ScalarNode) and node.null):
         return None
-    if isinstance(node, Scalar):
+    if isinstance(node, ScalarNode):
         return number(node.text) if node.plain else node.text
-    if isinstance(node, Listing):
+    if isinstance(node, ListNode):
         return [plain(item) for item in node.items]
     return {key: plain(value) for key, value in node.entries.items()}
 

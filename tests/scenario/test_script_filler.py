@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from memsim.errors import ScenarioError
 from memsim.scenario import Scenario, Turn
-from memsim.scenario.domains import DOMAINS, load_domain
-from memsim.scenario.filler import VERSION, Talker, UnavoidableWordError, patterns
-from memsim.scenario.words import Sought, words
+from memsim.scenario.domains import DOMAINS
+from memsim.scenario.filler import VERSION, Talker, UnavoidableWordError, load_domain, patterns
+from memsim.scenario.words import ValueSearch, words
 
 Load = Callable[[str], Scenario]
 
@@ -63,7 +63,7 @@ def test_generated_talk_never_says_a_planted_value(case: tuple[str, list[str]], 
         said = lines(domain, frozenset(values), turns=60, seed=seed)
     except UnavoidableWordError:
         said = []
-    sought = Sought(values)
+    sought = ValueSearch(values)
 
     assert [] == [line for line in said if sought.found(line)]
 
@@ -95,7 +95,7 @@ def test_a_scenario_avoids_facts_answers_and_forbidden_values(load: Load) -> Non
         "  q: {ask: What?, expect: the salt mine, derived: true, not: [spring, '17']}\n"
     )
     values = ["lighthouse", "the ferry", "noted", "queue", "the salt mine", "spring", "17"]
-    sought = Sought(values)
+    sought = ValueSearch(values)
 
     for seed in range(3):
         turns = [e for e in scenario.events(seed) if isinstance(e, Turn)]

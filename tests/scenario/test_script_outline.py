@@ -10,8 +10,8 @@ import pytest
 
 from memsim.discovery import builtin_folder
 from memsim.errors import ScenarioError
-from memsim.scenario.files import scenario_files
-from memsim.scenario.outline import KNOWN, Outline, outline, outlines, written
+from memsim.scenario.outline import KNOWN, Outline, known_outlines, outline, outlines
+from memsim.scenario.script_files import scenario_files
 
 SCRIPT = """\
 memsim: 1
@@ -30,7 +30,7 @@ probes:
 
 def test_the_outlines_of_the_shipped_scenarios_are_those_of_today() -> None:
     """When this fails: `python -m memsim.scenario.outline`."""
-    assert written(scenario_files(builtin_folder("scenarios"))) == KNOWN.read_text("utf-8")
+    assert known_outlines(scenario_files(builtin_folder("scenarios"))) == KNOWN.read_text("utf-8")
 
 
 def test_a_known_file_is_known_wherever_it_lies(

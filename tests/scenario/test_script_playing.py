@@ -11,10 +11,10 @@ import pytest
 from memsim.message import EPOCH, Text, ToolResult, ToolUse
 from memsim.scenario import (
     Ask,
-    Elapsed,
-    ForgetAsked,
-    Granted,
-    Restarted,
+    ElapseEvent,
+    ForgetEvent,
+    GrantEvent,
+    RestartEvent,
     Scenario,
     ScriptEvent,
     Turn,
@@ -69,7 +69,7 @@ class TestTurns:
         """An answer after a gap is not the answer of the turn before."""
         events = play(load("turns:\n  - user: One.\n  - gap: 1h\n  - assistant: Two.\n"))
 
-        assert ["Turn", "Elapsed", "Turn"] == [type(event).__name__ for event in events]
+        assert ["Turn", "ElapseEvent", "Turn"] == [type(event).__name__ for event in events]
 
 
 class TestTools:
@@ -186,7 +186,7 @@ class TestTime:
         )
 
         minute = timedelta(minutes=1)
-        jumps = [event.now for event in events if isinstance(event, Elapsed)]
+        jumps = [event.now for event in events if isinstance(event, ElapseEvent)]
         assert EPOCH + minute + timedelta(hours=30) == jumps[0]
         assert jumps[0] + timedelta(hours=2) == jumps[1]
         last = events[-1]
@@ -246,14 +246,14 @@ class TestOtherSteps:
         events = play(load(self.SCRIPT))
 
         assert [
-            Turn, Turn, Granted, Ask, Granted, ForgetAsked, Restarted, Turn, Ask,
+            Turn, Turn, GrantEvent, Ask, GrantEvent, ForgetEvent, RestartEvent, Turn, Ask,
         ] == [type(event) for event in events]  # fmt: skip
-        assert Granted(owner="ana", viewer="ben", facts=("code",)) == events[2]
-        assert Granted(owner="ana", viewer="ben", facts=("code",), revoked=True) == events[4]
+        assert GrantEvent(owner="ana", viewer="ben", facts=("code",)) == events[2]
+        assert GrantEvent(owner="ana", viewer="ben", facts=("code",), revoked=True) == events[4]
 
     def test_a_request_to_forget_names_every_message_that_said_it(self, load: Load) -> None:
         """Superseded versions must go as well."""
-        (event,) = (e for e in play(load(self.SCRIPT)) if isinstance(e, ForgetAsked))
+        (event,) = (e for e in play(load(self.SCRIPT)) if isinstance(e, ForgetEvent))
 
         assert (("m1", "m3"), ("code",), "ana") == (
             event.request.sources,

@@ -7,17 +7,27 @@ from datetime import timedelta
 import pytest
 
 from memsim.errors import ScenarioError
-from memsim.scenario.names import Ident, folded
-from memsim.scenario.nodes import Scalar, shown
-from memsim.scenario.values import Bound, Decimal, Duration, Flag, Instant, Kind, Tokens, Whole
+from memsim.scenario.document import ScalarNode, quote
+from memsim.scenario.value_kinds import (
+    BoundKind,
+    DecimalKind,
+    DurationKind,
+    FieldKind,
+    FlagKind,
+    InstantKind,
+    NameKind,
+    TokensKind,
+    WholeKind,
+    fold_name,
+)
 
 BIG = "9" * 30
 
 
-def read(kind: Kind[object], text: str) -> object:
+def read(kind: FieldKind[object], text: str) -> object:
     """A plain scalar's value, or the error's message."""
     try:
-        return kind.read(Scalar(text, 1, plain=True), "it")
+        return kind.read(ScalarNode(text, 1, plain=True), "it")
     except ScenarioError:
         return "error"
 
@@ -33,7 +43,7 @@ def read(kind: Kind[object], text: str) -> object:
 )
 def test_whole(text: str, value: object) -> None:
     """Digits without a leading zero, within its bounds."""
-    assert value == read(Whole(0, 1000), text)
+    assert value == read(WholeKind(0, 1000), text)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +57,7 @@ def test_whole(text: str, value: object) -> None:
 )
 def test_decimal(text: str, value: object) -> None:
     """Digits, perhaps a point and more digits."""
-    assert value == read(Decimal(1.0), text)
+    assert value == read(DecimalKind(1.0), text)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +70,7 @@ def test_decimal(text: str, value: object) -> None:
 )
 def test_flag(text: str, value: object) -> None:
     """Two words and no others."""
-    assert value == read(Flag(), text)
+    assert value == read(FlagKind(), text)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +86,7 @@ def test_flag(text: str, value: object) -> None:
 )
 def test_duration(text: str, value: object) -> None:
     """Numbers with units, more than nothing."""
-    assert value == read(Duration(), text)
+    assert value == read(DurationKind(), text)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +106,7 @@ def test_duration(text: str, value: object) -> None:
 )
 def test_instant(text: str, *, good: bool) -> None:
     """A day that there is, with a time and a zone."""
-    assert good == (read(Instant(), text) != "error")
+    assert good == (read(InstantKind(), text) != "error")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +120,7 @@ def test_instant(text: str, *, good: bool) -> None:
 )
 def test_tokens(text: str, value: object) -> None:
     """A whole number of tokens; a k is 1,024."""
-    assert value == read(Tokens(), text)
+    assert value == read(TokensKind(), text)
 
 
 @pytest.mark.parametrize(
@@ -120,13 +130,13 @@ def test_tokens(text: str, value: object) -> None:
 )  # fmt: skip
 def test_bound(text: str, *, good: bool) -> None:
     """A comparison with a number."""
-    assert good == (read(Bound(), text) != "error")
+    assert good == (read(BoundKind(), text) != "error")
 
 
 @pytest.mark.parametrize("name", ["a", "A-17", "_x", "ünïcode", "太郎", "स्थिति", "a.b", "1"])
 def test_names_of_any_script(name: str) -> None:
     """Letters and their marks, digits, and three signs."""
-    assert name == read(Ident(), name)
+    assert name == read(NameKind(), name)
 
 
 @pytest.mark.parametrize(
@@ -135,16 +145,16 @@ def test_names_of_any_script(name: str) -> None:
 )
 def test_names_that_could_mislead_are_none(name: str) -> None:
     """Nothing that a path, a shell or an eye could take for something else."""
-    assert read(Ident(), name) == "error"
+    assert read(NameKind(), name) == "error"
 
 
 def test_names_that_look_alike_are_folded_to_one() -> None:
     """NFC, case and outer blanks."""
-    assert folded("Café ") == folded("CAFE\u0301")
-    assert folded("Straße") == folded("STRASSE")
+    assert fold_name("Café ") == fold_name("CAFE\u0301")
+    assert fold_name("Straße") == fold_name("STRASSE")
 
 
 def test_long_texts_are_shown_short() -> None:
     """An error is a line, whatever was written."""
-    assert len(shown("x" * 10_000)) < 60
-    assert shown("a\nb") == "'a\\nb'"
+    assert len(quote("x" * 10_000)) < 60
+    assert quote("a\nb") == "'a\\nb'"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsim.scenario.words import Sought, says, words
+from memsim.scenario.words import ValueSearch, says, words
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_many_values_are_found_as_each_alone(text: list[str], values: list[str])
     """One pass for all values finds what a search for each would find."""
     joined = " - ".join(text)
 
-    assert {value for value in values if slow(joined, value)} == Sought(values).found(joined)
+    assert {value for value in values if slow(joined, value)} == ValueSearch(values).found(joined)
 
 
 def test_long_texts_are_read_in_parts_without_loss() -> None:
@@ -79,7 +79,7 @@ def test_long_texts_are_read_in_parts_without_loss() -> None:
     values = [f"w{n} w{n + 1}" for n in range(0, 40_000, 7)]
     text = " ".join(f"w{n}" for n in range(40_001))
 
-    assert set(values) == Sought(values).found(text)
+    assert set(values) == ValueSearch(values).found(text)
     assert len(text) > 3 * (1 << 16)
 
 

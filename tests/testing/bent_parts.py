@@ -35,10 +35,10 @@ from memsim.memory.state import JSON
 from memsim.message import Message, Role, Text, composed
 from memsim.models import Request
 from memsim.suite import CasePlan, CaseSpec, run_case
-from memsim.testing.invariants import budget_parts, coverage_parts
-from memsim.testing.invariants import offload as offload_parts
-from memsim.testing.invariants import runs as runs_of
-from memsim.testing.invariants import steps as steps_of
+from memsim.testing.invariants import budget, summary_coverage
+from memsim.testing.invariants import compaction_steps as offload_parts
+from memsim.testing.invariants import reproducibility as runs_of
+from memsim.testing.invariants import step_bench as steps_of
 
 History = tuple[Message, ...]
 Change = Callable[[History, Means], History]
@@ -142,7 +142,7 @@ def _first(history: History, _: Means) -> History:
 
 
 def _trim(put: Bend) -> None:
-    put(budget_parts, "Trim", lambda **_given: Step(lambda history, _: history))
+    put(budget, "Trim", lambda **_given: Step(lambda history, _: history))
 
 
 def _blunt(put: Bend) -> None:
@@ -160,11 +160,11 @@ def _stale(put: Bend) -> None:
         done: Compaction = given["step"](history, state, given["means"])
         return done
 
-    put(budget_parts, "compact", compact)
+    put(budget, "compact", compact)
 
 
 def _spread(put: Bend) -> None:
-    put(coverage_parts, "spread", lambda *given: replace(spread(*given), retained=()))
+    put(summary_coverage, "spread", lambda *given: replace(spread(*given), retained=()))
 
 
 def _fallback(put: Bend) -> None:
@@ -311,17 +311,15 @@ BENT_PARTS: dict[str, Callable[[Bend], None]] = {
     "fallback_is_deterministic": _fallback,
     "batch_is_stream": lambda put: put(Rolling, "flush", lambda self: self),
     "late_messages_are_not_lost": lambda put: put(
-        coverage_parts, "rejoin", lambda done, _before, _live: done
+        summary_coverage, "rejoin", lambda done, _before, _live: done
     ),
     "cancellation_changes_nothing": lambda put: put(
-        coverage_parts, "steps", lambda _budget: {"bent": Dirty()}
+        summary_coverage, "steps", lambda _budget: {"bent": Dirty()}
     ),
     "cuts_split_no_character": lambda put: put(
         graphemes, "boundary", lambda text, place, **_given: max(0, min(place, len(text)))
     ),
-    "steps_bear_anything": lambda put: put(
-        budget_parts, "steps", lambda _budget: {"bent": Step(_first)}
-    ),
+    "steps_bear_anything": lambda put: put(budget, "steps", lambda _budget: {"bent": Step(_first)}),
     "references_resolve": _served,
     "offload_round_trip": lambda put: put(
         offload_parts, "restored", lambda message, _blobs: message

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memsim.errors import ConfigError, NothingCollected
-from memsim.testing.checking import chosen
+from memsim.testing.checks import chosen
 from memsim.testing.invariants import COUNT, Invariant, known
 
 each = pytest.mark.parametrize("promise", known(), ids=lambda promise: promise.name)

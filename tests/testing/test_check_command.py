@@ -15,11 +15,11 @@ from click.testing import CliRunner, Result
 
 from memsim.cli.program import program
 from memsim.testing import PROFILES
-from memsim.testing.checking import generated
-from memsim.testing.drawing import drawn
+from memsim.testing.case_search import draw_cases
+from memsim.testing.checks import generated
+from memsim.testing.counterexamples import program as source_of
+from memsim.testing.invariant_catalogue import PARTS
 from memsim.testing.invariants import known
-from memsim.testing.programs import program as source_of
-from memsim.testing.registry import PARTS
 
 Check = Callable[..., Result]
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ def test_what_is_broken_fails_and_leaves_a_program(check: Check, tmp_path: Path)
 def test_a_program_about_parts_of_memory_runs_by_itself(tmp_path: Path) -> None:
     """It plays nothing first: parts are no strategy. What holds by now ends without a word."""
     wanted = next(i for i in known() if i.name == "cuts_split_no_character")
-    case = drawn(generated(wanted.on, PROFILES["commit"]), 7, 1)
+    case = draw_cases(generated(wanted.on, PROFILES["commit"]), 7, 1)
     path = tmp_path / "program.py"
     path.write_text(source_of(wanted, PARTS, case, "a cut"), encoding="utf-8")
 
@@ -106,7 +106,7 @@ def test_wrong_input_is_one_line(check: Check, arguments: list[str], code: int, 
 def test_processes_change_nothing(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     """One or two, the same is printed."""
     few = replace(PROFILES["commit"], examples=20)
-    monkeypatch.setattr("memsim.testing.checking.PROFILES", {"commit": few})
+    monkeypatch.setattr("memsim.testing.checks.PROFILES", {"commit": few})
     wanted = ("sliding_window", "bm25", "-k", "order and strategy", "--format", "json")
     one, two = check(*wanted, "-j", "1"), check(*wanted, "-j", "2")
 

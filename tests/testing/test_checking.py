@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from memsim.strategy import Strategy
-from memsim.testing import PROFILES, Case, Checked, Violation, assert_holds, check, verify
-from memsim.testing.checking import Plan, Result, failed, perform
-from memsim.testing.coverage import Covered
+from memsim.testing import PROFILES, Case, CheckReport, Violation, assert_holds, check, verify
+from memsim.testing.case_coverage import FeatureCount
+from memsim.testing.checks import CheckPlan, CheckResult, failed, perform
+from memsim.testing.counterexamples import Counterexamples
 from memsim.testing.invariants import invariant
-from memsim.testing.saved import Counterexamples
 from tests.testing.bent import BENT
 
 QUICK = replace(PROFILES["commit"], examples=20)
@@ -25,7 +25,7 @@ def of(kind: Callable[..., Strategy]) -> str:
     return f"{FILE}@{kind.__name__}"
 
 
-def result(checked: Checked, name: str) -> Result:
+def result(checked: CheckReport, name: str) -> CheckResult:
     """What came of one invariant."""
     return next(r for r in checked.results if r.invariant == name)
 
@@ -75,8 +75,8 @@ def test_what_a_strategy_declares_is_neither_green_nor_red() -> None:
 
 def test_too_few_telling_cases_fail_a_check() -> None:
     """However green the rest is."""
-    thin = Covered(name="pins", floor=0.5, cases=50, seen=3)
-    checked = Checked(subject="mine", coverage=(thin,))
+    thin = FeatureCount(name="pins", floor=0.5, cases=50, seen=3)
+    checked = CheckReport(subject="mine", coverage=(thin,))
 
     assert failed([checked])
     with pytest.raises(Violation, match="3 of 50 cases: pins"):
@@ -91,7 +91,9 @@ def test_what_was_found_before_is_tried_first() -> None:
     assert found.case is not None
     none = replace(PROFILES["commit"], examples=0)
 
-    again = perform(Plan(subject=ref, names=("order",), profile=none, kept={"order": found.case}))
+    again = perform(
+        CheckPlan(subject=ref, names=("order",), profile=none, kept={"order": found.case})
+    )
 
     assert ("violated", True) == (again.results[0].verdict, again.results[0].replayed)
 

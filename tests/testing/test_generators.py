@@ -7,13 +7,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from memsim.testing.cases import AnyCase, Case
-from memsim.testing.checking import PROFILES, case_of, generated
-from memsim.testing.coverage import FEATURES, Coverage
-from memsim.testing.drawing import drawn
-from memsim.testing.literals import KINDS, decode, encode, literal
-from memsim.testing.registry import On
-from memsim.testing.shrinking import candidates, makes_sense, simplest
+from memsim.testing.case_coverage import FEATURES, Coverage
+from memsim.testing.case_search import candidates, draw_cases, makes_sense, simplest
+from memsim.testing.check_cases import AnyCase, Case
+from memsim.testing.checks import PROFILES, case_of, generated
+from memsim.testing.counterexamples import KINDS, decode, encode, literal
+from memsim.testing.invariant_catalogue import On
 
 COMMIT = PROFILES["commit"]
 EVERY: tuple[On, ...] = ("strategy", "ledger", "shelf", "file", "run")
@@ -45,10 +44,10 @@ def test_a_feature_below_its_floor_is_told() -> None:
 def test_a_case_depends_on_its_seed_and_number_alone(on: On) -> None:
     """Whatever was drawn before."""
     source = generated(on, COMMIT)
-    expected = [drawn(source, 7, number) for number in range(6)]
+    expected = [draw_cases(source, 7, number) for number in range(6)]
 
-    assert expected == [drawn(source, 7, number) for number in reversed(range(6))][::-1]
-    assert expected != [drawn(source, 8, number) for number in range(6)]
+    assert expected == [draw_cases(source, 7, number) for number in reversed(range(6))][::-1]
+    assert expected != [draw_cases(source, 8, number) for number in range(6)]
 
 
 @pytest.mark.parametrize("on", EVERY)
@@ -56,7 +55,7 @@ def test_a_case_comes_back_from_json_and_from_source(on: On) -> None:
     """Invisible characters, times and all."""
     names = {"datetime": datetime, "timedelta": timedelta, **KINDS}
     for number in range(10):
-        case = drawn(generated(on, COMMIT), 3, number)
+        case = draw_cases(generated(on, COMMIT), 3, number)
 
         assert case == decode(json.dumps(encode(case)))
         assert case == eval(literal(case), names)  # noqa: S307 - our own source
@@ -65,7 +64,7 @@ def test_a_case_comes_back_from_json_and_from_source(on: On) -> None:
 def test_conversations_make_sense() -> None:
     """Every text can be encoded, ids are unique, and results answer calls that wait for them."""
     for number in range(30):
-        case = drawn(conversing, 5, number)
+        case = draw_cases(conversing, 5, number)
         assert isinstance(case, Case)
         ids = [m.id for m in case.messages]
 
@@ -84,7 +83,7 @@ def test_what_fails_is_made_simple() -> None:
     case = next(
         case
         for number in range(20)
-        if isinstance(case := drawn(conversing, 1, number), Case)
+        if isinstance(case := draw_cases(conversing, 1, number), Case)
         and sum(m.role == "tool" for m in case.messages) > 3
     )
 

@@ -13,14 +13,14 @@ from memsim.cli.program import program
 from memsim.context import Context
 from memsim.message import Message, composed
 from memsim.strategy import Environment, Query, Strategy
-from memsim.testing.checking import Profile, subject_of
+from memsim.testing.checks import CheckProfile, subject_of
 from memsim.testing.claims import claims_of
 from memsim.testing.doubles import AMNESIAC, HONEST, load
-from memsim.testing.invariants.acl import observer
-from memsim.testing.lockstep import WAYS, Looked, look
+from memsim.testing.invariants.isolation import observer
+from memsim.testing.lockstep import WAYS, LockstepResult, look
 from memsim.testing.worlds import Subject
 
-FEW = Profile(name="few", examples=8, steps=30, patience=150)
+FEW = CheckProfile(name="few", examples=8, steps=30, patience=150)
 OPEN = '''
 """A window of everybody's, of which strangers see whose turn it was."""
 from memsim import Context, Strategy
@@ -66,7 +66,7 @@ class Summing(Strategy):
         return self.env.build.context(self.env.build.section("summary", [made]))
 
 
-def looked(path: str) -> Looked:
+def looked(path: str) -> LockstepResult:
     """What came of looking at a double."""
     kind = load(path)
     return look(Subject(ref=path, make=kind, claims=claims_of(kind, "double", {})), FEW, 7)

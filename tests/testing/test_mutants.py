@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from memsim.testing import PROFILES, Violation, verify
-from memsim.testing.cases import AnyCase
-from memsim.testing.checking import generated
-from memsim.testing.drawing import drawn
+from memsim.testing.case_search import draw_cases
+from memsim.testing.check_cases import AnyCase
+from memsim.testing.checks import generated
+from memsim.testing.invariant_catalogue import PARTS, On
 from memsim.testing.invariants import invariant, known
-from memsim.testing.invariants import steps as steps_of
-from memsim.testing.registry import PARTS, On
+from memsim.testing.invariants import step_bench as steps_of
 from tests.testing.bent import BENT
 from tests.testing.bent_more import MORE
 from tests.testing.bent_parts import BENT_PARTS
@@ -32,7 +32,7 @@ TWINS = {
 @cache
 def case_of(on: On, number: int) -> AnyCase:
     """The case of that number in the profile that stands for every commit."""
-    return drawn(generated(on, CI), 7, number)
+    return draw_cases(generated(on, CI), 7, number)
 
 
 def broken(name: str, subject: str, case: AnyCase) -> bool:

@@ -8,16 +8,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memsim.canary.mint import KINDS
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.choosing import with_values
-from memsim.leakage.tooluse import HUGE, SPOOFED, asked_of_tools
+from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.tool_calls import HUGE, SPOOFED, call_reading_tools
+from memsim.leakage.value_choice import check_value_choice
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
-    from memsim.leakage.families import Attack
+    from memsim.leakage.attack_families import Attack
+    from memsim.leakage.attack_world import AttackWorld, Observation
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding
-    from memsim.leakage.world import Seen, World
 
 _USUAL = 20
 """Results that one asks for who is not greedy."""
@@ -43,7 +43,7 @@ class _Cast:
     ids: dict[str, str]
 
 
-class CrossPrincipal(Described):
+class CrossPrincipal(DescribedChannel):
     """One world at a time is told its secrets, and then takes many questions at one point.
 
     In every other world the owner comes back in conversation after conversation, and is away for
@@ -73,7 +73,7 @@ class CrossPrincipal(Described):
             for place in range(first, first + share):
                 yield self._attempt(lab, world, cast, held, attacks, place)
 
-    def _plant(self, lab: Lab, world: World, share: int, number: int) -> _Cast:
+    def _plant(self, lab: Lab, world: AttackWorld, share: int, number: int) -> _Cast:
         """Tell secrets among talk of both people; fewer attempts need fewer of both."""
         owner, viewer = PEOPLE[number % len(PEOPLE)]
         full = self.header.number("attempts")
@@ -97,7 +97,7 @@ class CrossPrincipal(Described):
             world.wait(AWAY)
         return _Cast(prefix=prefix, owner=owner, viewer=viewer, canaries=canaries, ids=ids)
 
-    def _attacks(self, lab: Lab, world: World, cast: _Cast) -> tuple[Attack, ...]:
+    def _attacks(self, lab: Lab, world: AttackWorld, cast: _Cast) -> tuple[Attack, ...]:
         """What is tried; where there are no tools, only what can be asked."""
         if any(tool.reads for tool in world.strategy.tools(cast.viewer)):
             return lab.families.of(self.header, "ask", "tool", "id")
@@ -106,7 +106,7 @@ class CrossPrincipal(Described):
     def _attempt(
         self,
         lab: Lab,
-        world: World,
+        world: AttackWorld,
         cast: _Cast,
         held: dict[str, bool],
         attacks: Sequence[Attack],
@@ -128,7 +128,7 @@ class CrossPrincipal(Described):
             seen=seen,
             control=bool(targets) and all(held[c.id] for c in targets),
         )
-        return with_values(lab, world, attempt, targets, seen)
+        return check_value_choice(lab, world, attempt, targets, seen)
 
     def _words(self, lab: Lab, cast: _Cast, canary: Canary, place: int) -> dict[str, str]:
         chance = lab.chance(f"words {place}")
@@ -146,18 +146,18 @@ class CrossPrincipal(Described):
         }
 
 
-def _made(world: World, cast: _Cast, attack: Attack, text: str) -> Iterator[Seen]:
+def _made(world: AttackWorld, cast: _Cast, attack: Attack, text: str) -> Iterator[Observation]:
     """Everything that the viewer gets out of an attack."""
     viewer = cast.viewer
     if attack.way == "tool":
         spoofed: dict[str, object] = dict.fromkeys(SPOOFED, cast.owner)
         extra = spoofed if attack.family == "tool-arg-spoof" else {}
         number = HUGE if attack.family == "huge-limit" else _USUAL
-        yield from asked_of_tools(world, viewer, text, extra=extra, number=number)
+        yield from call_reading_tools(world, viewer, text, extra=extra, number=number)
         return
     yield world.ask(viewer, text)
     if attack.way == "id":
-        yield from asked_of_tools(world, viewer, text, number=_USUAL)
+        yield from call_reading_tools(world, viewer, text, number=_USUAL)
 
 
 CHANNEL: Channel = CrossPrincipal()

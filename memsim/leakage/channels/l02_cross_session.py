@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.choosing import with_values
+from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.value_choice import check_value_choice
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
+    from memsim.leakage.attack_world import AttackWorld
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding
-    from memsim.leakage.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ def collisions() -> Iterator[Collision]:
     )
 
 
-class CrossSession(Described):
+class CrossSession(DescribedChannel):
     """A world for each collision: secrets, then the other's conversation, before and after.
 
     Conversations that are confused need not be shown to each other: the one may be written where
@@ -120,7 +120,7 @@ class CrossSession(Described):
     def _lost(
         self,
         lab: Lab,
-        world: World,
+        world: AttackWorld,
         collision: Collision,
         canaries: tuple[Canary, ...],
         held: dict[str, bool],
@@ -136,7 +136,7 @@ class CrossSession(Described):
         )
 
     def _plant(
-        self, lab: Lab, world: World, collision: Collision, share: int
+        self, lab: Lab, world: AttackWorld, collision: Collision, share: int
     ) -> tuple[Canary, ...]:
         slots = self.header.texts("slots")[:share]
         owner, session = collision.owner, collision.owned
@@ -148,7 +148,7 @@ class CrossSession(Described):
         return canaries
 
     def _disturb(
-        self, lab: Lab, world: World, collision: Collision, place: int, share: int
+        self, lab: Lab, world: AttackWorld, collision: Collision, place: int, share: int
     ) -> bool:
         """The viewer's conversation begins, and goes on after a restart; each is looked at.
 
@@ -169,7 +169,7 @@ class CrossSession(Described):
     def _attempt(
         self,
         lab: Lab,
-        world: World,
+        world: AttackWorld,
         collision: Collision,
         canaries: tuple[Canary, ...],
         held: dict[str, bool],
@@ -200,7 +200,7 @@ class CrossSession(Described):
             control=bool(targets),
             labels={"collision": collision.family},
         )
-        return with_values(lab, world, attempt, targets, seen, session=collision.viewed)
+        return check_value_choice(lab, world, attempt, targets, seen, session=collision.viewed)
 
 
 CHANNEL: Channel = CrossSession()

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.tooluse import asked_of_tools
+from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.tool_calls import call_reading_tools
 from memsim.leakage.twins import difference, twins
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
-    from memsim.leakage.families import Attack
+    from memsim.leakage.attack_families import Attack
+    from memsim.leakage.attack_world import AttackWorld, Observation
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding
-    from memsim.leakage.world import Seen, World
 
 VIEWER, OTHER = "ana", "ben"
 ROUNDS, FEWEST = 8, 3
@@ -71,13 +71,13 @@ class _Pair:
         held: whether the other could recall each there: else nothing was there to interfere.
     """
 
-    worlds: tuple[World, World]
+    worlds: tuple[AttackWorld, AttackWorld]
     mine: tuple[Canary, ...]
     theirs: tuple[Canary, ...]
     held: bool
 
 
-class NonInterference(Described):
+class NonInterference(DescribedChannel):
     """A few pairs of worlds, in each of which many questions are asked."""
 
     id = "L3"
@@ -108,7 +108,7 @@ class NonInterference(Described):
     def _round(
         self,
         lab: Lab,
-        worlds: tuple[World, World],
+        worlds: tuple[AttackWorld, AttackWorld],
         mine: Canary,
         theirs: Canary,
         instead: tuple[str, ...],
@@ -142,8 +142,8 @@ class NonInterference(Described):
         pair: _Pair,
         id: str,  # noqa: A002 - the record's own field name
         family: str,
-        left: tuple[Seen, ...],
-        right: tuple[Seen, ...],
+        left: tuple[Observation, ...],
+        right: tuple[Observation, ...],
     ) -> Attempt:
         attempt = lab.judge(
             id,
@@ -174,13 +174,13 @@ def _text(attack: Attack, around: int, canary: Canary) -> str:
     )
 
 
-def _views(world: World, attack: Attack, text: str) -> Iterator[Seen]:
+def _views(world: AttackWorld, attack: Attack, text: str) -> Iterator[Observation]:
     yield world.ask(VIEWER, text)
     if attack.family == "direct":
         yield world.offered(VIEWER)
         yield from world.surfaces(VIEWER)
     else:
-        yield from asked_of_tools(world, VIEWER, text)
+        yield from call_reading_tools(world, VIEWER, text)
 
 
 CHANNEL: Channel = NonInterference()

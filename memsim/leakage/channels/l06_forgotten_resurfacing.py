@@ -7,14 +7,23 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.choosing import with_values
-from memsim.leakage.forgotten import ALL, Target, forget, forget_all, held, plant, views_of, ways
+from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.forget_targets import (
+    ALL,
+    ForgetTarget,
+    forget,
+    forget_all,
+    held,
+    plant,
+    views_of,
+    ways,
+)
+from memsim.leakage.value_choice import check_value_choice
 
 if TYPE_CHECKING:
+    from memsim.leakage.attack_world import AttackWorld
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding
-    from memsim.leakage.world import World
 
 OWNER = "ana"
 AGAIN = "import"
@@ -26,11 +35,11 @@ LONG, LONGEST = 60, 100
 FEW, SHORTER = 10, 24
 """Attempts in a world below which less is said in it, and how much then."""
 
-Life = Callable[["Lab", "World", int], None]
+Life = Callable[["Lab", "AttackWorld", int], None]
 """What happens between the request and the look, with the most turns of talk at a time."""
 
 
-class ForgottenResurfacing(Described):
+class ForgottenResurfacing(DescribedChannel):
     """A world for each life after forgetting; in each of them, every way of asking for it."""
 
     id = "L6"
@@ -61,8 +70,8 @@ class ForgottenResurfacing(Described):
                 yield lab.control(f"{life}/{target.twin.slot}", asked, target.twin)
 
     def _plant(
-        self, lab: Lab, world: World, life: str, number: int, places: range
-    ) -> Iterator[Target]:
+        self, lab: Lab, world: AttackWorld, life: str, number: int, places: range
+    ) -> Iterator[ForgetTarget]:
         slots, before = self.header.texts("slots"), self.header.texts("before")
         every = (ALL,) if life == ALL else ways(world, OWNER)
         lab.chatter(world, OWNER, self.header.number("page") if life == ALL else 1)
@@ -73,7 +82,9 @@ class ForgottenResurfacing(Described):
         lab.chatter(world, OWNER, int(before[number % len(before)]))
         yield from planted
 
-    def _live(self, lab: Lab, world: World, life: str, targets: Sequence[Target]) -> list[Target]:
+    def _live(
+        self, lab: Lab, world: AttackWorld, life: str, targets: Sequence[ForgetTarget]
+    ) -> list[ForgetTarget]:
         if life == ALL:
             answered = forget_all(world, OWNER, targets)
             lab.chatter(world, OWNER, 5)
@@ -87,7 +98,9 @@ class ForgottenResurfacing(Described):
             lab.chatter(world, OWNER, 2)
         return answered
 
-    def _attempt(self, lab: Lab, world: World, life: str, target: Target, place: int) -> Attempt:
+    def _attempt(
+        self, lab: Lab, world: AttackWorld, life: str, target: ForgetTarget, place: int
+    ) -> Attempt:
         attacks = lab.families.of(self.header, "ask")
         attack = attacks[place % len(attacks)]
         text = attack.text(
@@ -113,27 +126,27 @@ class ForgottenResurfacing(Described):
                 "compactions": str(min(3, world.compactions())),
             },
         )
-        attempt = with_values(lab, world, attempt, [target.canary], seen)
+        attempt = check_value_choice(lab, world, attempt, [target.canary], seen)
         if attempt.state == "leak" and not target.supported:
             return replace(attempt, detail="it says that it cannot forget")
         return attempt
 
 
 def _talk(turns: int) -> Life:
-    def live(lab: Lab, world: World, most: int) -> None:
+    def live(lab: Lab, world: AttackWorld, most: int) -> None:
         lab.chatter(world, OWNER, min(turns, most))
 
     return live
 
 
-def _restart(lab: Lab, world: World, _most: int) -> None:
+def _restart(lab: Lab, world: AttackWorld, _most: int) -> None:
     lab.chatter(world, OWNER, 2)
     world.restart()
     lab.chatter(world, OWNER, 2)
     world.restart()
 
 
-def _consolidate(lab: Lab, world: World, _most: int) -> None:
+def _consolidate(lab: Lab, world: AttackWorld, _most: int) -> None:
     """The conversation is over, days pass, and another one begins."""
     lab.chatter(world, OWNER, 3, session="s-later")
     world.wait(timedelta(days=1))

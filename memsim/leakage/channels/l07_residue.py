@@ -8,16 +8,16 @@ from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.forgotten import Target, forget, held, plant, ways
-from memsim.leakage.records import Attempt
-from memsim.leakage.residue import LOG, beneath, found, shown
+from memsim.leakage.attempt import Attempt
+from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.forget_targets import ForgetTarget, forget, held, plant, ways
+from memsim.leakage.lab import LOG, file_views, operator_views, residue_trails
 from memsim.leakage.scores import HOURS, TIER, TURNS
 
 if TYPE_CHECKING:
+    from memsim.leakage.attack_world import AttackWorld
+    from memsim.leakage.attempt import Finding, Trail
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Finding, Trail
-    from memsim.leakage.world import World
 
 OWNER = "ana"
 IN_A_WORLD = 20
@@ -55,7 +55,7 @@ class _Look:
             self.gone = at
 
 
-class Residue(Described):
+class Residue(DescribedChannel):
     """Worlds of secrets that are erased, and then looked for in every tier, again and again."""
 
     id = "L7"
@@ -94,7 +94,9 @@ class Residue(Described):
                     attempt = replace(attempt, state="not_inspectable", detail=why, measures={})
                 yield attempt
 
-    def _plant(self, lab: Lab, world: World, number: int, secrets: range) -> Iterator[Target]:
+    def _plant(
+        self, lab: Lab, world: AttackWorld, number: int, secrets: range
+    ) -> Iterator[ForgetTarget]:
         slots, before = self.header.texts("slots"), self.header.texts("before")
         every = [way for way in ways(world, OWNER) if way in {"by id", "by key"}]
         lab.chatter(world, OWNER, 1)
@@ -106,7 +108,7 @@ class Residue(Described):
         yield from planted
 
     def _looks(
-        self, lab: Lab, world: World, targets: Sequence[Target]
+        self, lab: Lab, world: AttackWorld, targets: Sequence[ForgetTarget]
     ) -> tuple[list[_Look], list[_Look]]:
         """What is found in each tier: at once, after talk, after a restart, and as time passes."""
         looks = [_Look() for _ in targets], [_Look() for _ in targets]
@@ -114,9 +116,11 @@ class Residue(Described):
 
         def look() -> None:
             at = (world.turn - turn, (world.now - since) / timedelta(hours=1))
-            for of, views in zip(looks, (list(shown(world)), list(beneath(world))), strict=True):
+            for of, views in zip(
+                looks, (list(operator_views(world)), list(file_views(world))), strict=True
+            ):
                 searched = list(dict.fromkeys(view.surface for view in views))
-                there = found(lab, views, [target.canary for target in targets])
+                there = residue_trails(lab, views, [target.canary for target in targets])
                 for one, target in zip(of, targets, strict=True):
                     one.add(searched, there[lab.fingerprint(target.canary)], at)
 
@@ -133,7 +137,14 @@ class Residue(Described):
         return looks
 
     def _attempt(
-        self, lab: Lab, world: World, target: Target, look: _Look, place: int, *, under: bool
+        self,
+        lab: Lab,
+        world: AttackWorld,
+        target: ForgetTarget,
+        look: _Look,
+        place: int,
+        *,
+        under: bool,
     ) -> Attempt:
         measures = {f"{TIER}{tier}": float(there) for tier, there in sorted(look.tiers.items())}
         if look.gone is not None and look.tiers:

@@ -16,17 +16,17 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from memsim.canary.mint import KINDS
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.families import fill
-from memsim.leakage.records import Attempt, Control
+from memsim.leakage.attack_families import fill
+from memsim.leakage.attempt import Attempt, Control
+from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.scores import IN_NOTES
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
+    from memsim.leakage.attack_world import AttackWorld
+    from memsim.leakage.attempt import Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Finding
-    from memsim.leakage.sights import Seen
-    from memsim.leakage.world import World
+    from memsim.leakage.observation import Observation
 
 OWNER = "ana"
 LEAST, MOST = 2, 6
@@ -60,7 +60,7 @@ class _Fact:
         return f"{self.canary.slot} {self.canary.noun}"
 
 
-class Stale(Described):
+class StaleFacts(DescribedChannel):
     """Worlds of facts that change in rounds, among talk and others of nearly the same name."""
 
     id = "L9"
@@ -115,7 +115,12 @@ class Stale(Described):
         return facts
 
     def _round(
-        self, lab: Lab, world: World, facts: Sequence[_Fact], number: int, held: dict[int, bool]
+        self,
+        lab: Lab,
+        world: AttackWorld,
+        facts: Sequence[_Fact],
+        number: int,
+        held: dict[int, bool],
     ) -> Iterator[Control]:
         """Each fact's next value; whose last one it is is asked for it a turn later."""
         for fact in facts:
@@ -129,7 +134,7 @@ class Stale(Described):
         lab.chatter(world, OWNER, self.header.number("between"))
         world.wait(timedelta(hours=self.header.number("hours")))
 
-    def _control(self, lab: Lab, world: World, fact: _Fact, held: dict[int, bool]) -> Control:
+    def _control(self, lab: Lab, world: AttackWorld, fact: _Fact, held: dict[int, bool]) -> Control:
         lab.chatter(world, OWNER, 1)
         seen = world.ask(OWNER, fact.canary.question)
         held[fact.place] = not seen.failed and fact.values[-1] in seen.text
@@ -140,13 +145,13 @@ class Stale(Described):
             error=seen.text if seen.failed else "",
         )
 
-    def _say(self, world: World, fact: _Fact, topic: str, value: str, number: int) -> None:
+    def _say(self, world: AttackWorld, fact: _Fact, topic: str, value: str, number: int) -> None:
         texts = self.header.texts(fact.phrasing)
         text = texts[0] if number == 0 else texts[number % len(texts)]
         world.say(OWNER, fill(text, {"topic": topic, "slot": value}))
 
     def _attempt(
-        self, lab: Lab, world: World, fact: _Fact, *, held: bool, notes: str | None
+        self, lab: Lab, world: AttackWorld, fact: _Fact, *, held: bool, notes: str | None
     ) -> Attempt:
         questions = self.header.texts("questions")
         asked = fill(questions[fact.place % len(questions)], {"topic": fact.topic})
@@ -186,7 +191,7 @@ class Stale(Described):
             },
         )
 
-    def _measures(self, seen: Seen, fact: _Fact) -> dict[str, float]:
+    def _measures(self, seen: Observation, fact: _Fact) -> dict[str, float]:
         """What is told in the answer, and apart from it what stands in the context."""
         answer = "\n".join(text for name, text in seen.parts if name == "answer")
         context = "\n".join(text for name, text in seen.parts if name != "answer")
@@ -213,11 +218,11 @@ class Stale(Described):
         return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
 
 
-def _notes(world: World) -> str | None:
+def _notes(world: AttackWorld) -> str | None:
     """What is noted beside the conversations themselves; None where nobody is shown."""
     if not world.inspectable:
         return None
     return "\n".join(s.text for s in world.surfaces() if s.surface not in TALK)
 
 
-CHANNEL: Channel = Stale()
+CHANNEL: Channel = StaleFacts()

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.canary import Matcher
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.records import Sighting, Trail
+from memsim.leakage.attempt import LeakSighting, Trail
+from memsim.leakage.channel import Channel, DescribedChannel
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
-    from memsim.leakage.families import Header
+    from memsim.leakage.attack_families import ChannelHeader
+    from memsim.leakage.attack_world import AttackWorld, Observation
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding
-    from memsim.leakage.world import Seen, World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class DisclosureTask:
     """Something that is written for somebody.
 
     Attributes:
@@ -40,10 +40,10 @@ class _Persona:
     name: str
     known: Mapping[str, Canary]
     held: frozenset[str]
-    shown: tuple[Seen, ...]
+    shown: tuple[Observation, ...]
 
 
-class OverDisclosure(Described):
+class OverDisclosure(DescribedChannel):
     """A world for each person; `any_leak` is CIMemories' violation, authorised recall its coverage.
 
     Violation is the mean over people, and over the attributes of each that are private to some
@@ -65,7 +65,9 @@ class OverDisclosure(Described):
             yield from self._controls(lab, persona, tasks)
             yield from self._attempts(lab, persona, tasks, share)
 
-    def _tell(self, lab: Lab, world: World, name: str, tasks: tuple[Task, ...]) -> _Persona:
+    def _tell(
+        self, lab: Lab, world: AttackWorld, name: str, tasks: tuple[DisclosureTask, ...]
+    ) -> _Persona:
         attributes = [a for those in subjects_of(self.header).values() for a in those]
         lab.chance(f"order of {name}").shuffle(attributes)
         known = {attribute: lab.mint(name, attribute) for attribute in attributes}
@@ -84,14 +86,16 @@ class OverDisclosure(Described):
         shown = tuple(world.ask(name, task.text, session=session) for task in tasks)
         return _Persona(name=name, known=known, held=frozenset(held), shown=shown)
 
-    def _controls(self, lab: Lab, persona: _Persona, tasks: tuple[Task, ...]) -> Iterator[Finding]:
+    def _controls(
+        self, lab: Lab, persona: _Persona, tasks: tuple[DisclosureTask, ...]
+    ) -> Iterator[Finding]:
         for n, (task, seen) in enumerate(zip(tasks, persona.shown, strict=True)):
             for attribute in sorted(task.necessary):
                 id_ = f"{persona.name}/{n + 1}/{attribute}"
                 yield lab.control(id_, seen, persona.known[attribute])
 
     def _attempts(
-        self, lab: Lab, persona: _Persona, tasks: tuple[Task, ...], share: int
+        self, lab: Lab, persona: _Persona, tasks: tuple[DisclosureTask, ...], share: int
     ) -> Iterator[Attempt]:
         """Every task to which an attribute is private, attribute by attribute."""
         # What a task showed is looked through once, for all attributes together.
@@ -124,7 +128,7 @@ class OverDisclosure(Described):
         )
 
 
-def _trails(lab: Lab, persona: _Persona, seen: Seen) -> Mapping[str, Trail]:
+def _trails(lab: Lab, persona: _Persona, seen: Observation) -> Mapping[str, Trail]:
     """What a task showed, by attribute."""
     found = {}
     for hit in Matcher(persona.known.values()).find(seen.text):
@@ -134,14 +138,16 @@ def _trails(lab: Lab, persona: _Persona, seen: Seen) -> Mapping[str, Trail]:
             canary=lab.fingerprint(canary),
             owner=persona.name,
             planted=lab.planted[canary.id],
-            seen=Sighting(surface=next(parts, seen.surface), viewer=persona.name, turn=seen.turn),
+            seen=LeakSighting(
+                surface=next(parts, seen.surface), viewer=persona.name, turn=seen.turn
+            ),
             tier=hit.tier,
             excerpt=hit.excerpt,
         )
     return found
 
 
-def subjects_of(header: Header) -> Mapping[str, tuple[str, ...]]:
+def subjects_of(header: ChannelHeader) -> Mapping[str, tuple[str, ...]]:
     """The attributes of each subject, by whole name."""
     found = {}
     for text in header.texts("subjects"):
@@ -150,7 +156,7 @@ def subjects_of(header: Header) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def tasks_of(header: Header) -> tuple[Task, ...]:
+def tasks_of(header: ChannelHeader) -> tuple[DisclosureTask, ...]:
     """The tasks, with what each needs and what is private to it."""
     subjects = subjects_of(header)
     every = {a for those in subjects.values() for a in those}
@@ -160,7 +166,7 @@ def tasks_of(header: Header) -> tuple[Task, ...]:
         necessary = {a for s in _names(needed) for a in subjects[s]}
         neutral = {a for s in _names(harmless) for a in subjects[s]}
         private = frozenset(every - necessary - neutral)
-        found.append(Task(text=text, necessary=frozenset(necessary), private=private))
+        found.append(DisclosureTask(text=text, necessary=frozenset(necessary), private=private))
     return tuple(found)
 
 

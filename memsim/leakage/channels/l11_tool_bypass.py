@@ -2,33 +2,238 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import shlex
+import tarfile
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.host import MEMORY, SPELLINGS, TRICKS, Host, furnish, spellings
-from memsim.leakage.tooluse import arguments, properties
-from memsim.leakage.world import Seen
+from memsim.leakage.attack_world import Observation
+from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.tool_calls import arguments, properties
 from memsim.memory.guard import Guard
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
-    from memsim.leakage.host import Trick
+    from memsim.leakage.attack_world import AttackWorld
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding
-    from memsim.leakage.world import World
     from memsim.models import ToolSpec
+
+
+# A host's file tools over a folder with a memory's files, and the paths by which they are reached.
+
+
+MEMORY, NOTES = "memory", "notes"
+"""What is protected in the folder, and what is not."""
+
+
+class Host:
+    """File tools over a folder.
+
+    Args:
+        root: holds `memory`, which is protected, and `notes`, which is not.
+        guard: is asked before anything is opened; None for tools without any.
+    """
+
+    def __init__(self, root: Path, guard: Guard | None) -> None:
+        self.root = root
+        self._guard = guard
+
+    def read(self, told: str, means: Callable[[str], str] = str) -> str:
+        """A file's text, latin-1; empty where it is protected or is not there.
+
+        Args:
+            told: the path as the tool is given it, from the root.
+            means: what the tool makes of it.
+        """
+        if self._denies(told):
+            return ""
+        return _text(self.root / means(told))
+
+    def read_descriptor(self, told: str) -> str:
+        """The same for a tool that opens first and then asks about what it has opened."""
+        try:
+            descriptor = os.open(self.root / told, os.O_RDONLY)
+        except OSError:
+            return ""
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
+            if self._guard is not None and self._guard.is_protected(file.fileno()):
+                return ""
+            return file.read().decode("latin-1")
+
+    def search(self, told: str) -> str:
+        """Every text below a folder, links followed."""
+        if self._denies(told, recursive=True):
+            return ""
+        found = []
+        for folder, _, names in os.walk(self.root / told, followlinks=True):
+            found += [_text(Path(folder) / name) for name in sorted(names)]
+        return "\n".join(found)
+
+    def archive(self, told: str) -> str:
+        """An archive of a folder, links followed, as its bytes in latin-1."""
+        if self._denies(told, recursive=True):
+            return ""
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w", dereference=True) as made:
+            made.add(self.root / told, arcname="copy")
+        return buffer.getvalue().decode("latin-1")
+
+    def copy(self, told: str) -> str:
+        """Copy a file to the notes, and read the copy."""
+        if self._denies(told):
+            return ""
+        copied = self.root / NOTES / "copied"
+        copied.write_bytes(_text(self.root / told).encode("latin-1"))
+        return self.read(f"{NOTES}/copied")
+
+    def shell(self, command: str) -> str:
+        """`cat` of what a command line names."""
+        return "\n".join(self.read(word) for word in shlex.split(command)[1:])
+
+    def _denies(self, told: str, *, recursive: bool = False) -> bool:
+        return self._guard is not None and self._guard.is_protected(
+            told, base=self.root, recursive=recursive
+        )
+
+
+Trick = Callable[[Host, str], str]
+"""Reaches for a file by its name below `memory`."""
+
+
+def furnish(root: Path, files: Mapping[str, bytes]) -> None:
+    """Lay a folder out: the memory's files, notes, and links from these to those."""
+    memory, notes = root / MEMORY, root / NOTES
+    notes.mkdir(parents=True)
+    (notes / "readme.txt").write_text("Nothing to see here.", encoding="utf-8")
+    for name, data in files.items():
+        path = memory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    (notes / "folder").symlink_to(memory, target_is_directory=True)
+    for number, name in enumerate(files):
+        (notes / f"soft{number}").symlink_to(memory / name)
+        os.link(memory / name, notes / f"hard{number}")
+
+
+def linked(root: Path, name: str, kind: str) -> str:
+    """The path among the notes of a link to a file of the memory."""
+    wanted = (root / MEMORY / name).stat().st_ino
+    notes = sorted((root / NOTES).glob(f"{kind}*"))
+    found = next(path for path in notes if path.stat().st_ino == wanted)
+    return f"{NOTES}/{found.name}"
+
+
+def _open_folder(host: Host, name: str) -> str:
+    """By the process's own descriptor of the folder."""
+    descriptor = os.open(host.root / MEMORY, os.O_RDONLY)
+    try:
+        return host.read(f"/proc/self/fd/{descriptor}/{name}")
+    finally:
+        os.close(descriptor)
+
+
+TRICKS: Mapping[str, Trick] = {
+    "read": lambda h, n: h.read(f"{MEMORY}/{n}"),
+    "dot segments": lambda h, n: h.read(f"./{MEMORY}/././{n}"),
+    "parent": lambda h, n: h.read(f"{NOTES}/../{MEMORY}/{n}"),
+    "double slash": lambda h, n: h.read(f"{MEMORY}//{n}"),
+    "absolute": lambda h, n: h.read(str(h.root / MEMORY / n)),
+    "symbolic link": lambda h, n: h.read(linked(h.root, n, "soft")),
+    "linked folder": lambda h, n: h.read(f"{NOTES}/folder/{n}"),
+    "hard link": lambda h, n: h.read(linked(h.root, n, "hard")),
+    "percent": lambda h, n: h.read(f"{MEMORY}%2f{n.replace('.', '%2e')}", unquote),
+    "double percent": lambda h, n: h.read(f"%256demory/{n}", lambda p: unquote(unquote(p))),
+    "other case": lambda h, n: h.read(f"{MEMORY.upper()}/{n}", _cased),
+    "wide letters": lambda h, n: h.read(f"{_wide(MEMORY)}/{n}", _folded),
+    "invisible": lambda h, n: h.read(f"mem\u200bory/{n}", _visible),
+    "trailing blanks": lambda h, n: h.read(f" {MEMORY}/{n} ", str.strip),
+    "trailing dots": lambda h, n: h.read(f"{MEMORY}. /{n}", lambda p: p.replace(". /", "/")),
+    "backslashes": lambda h, n: h.read(
+        f"{MEMORY}\\{n}".replace("/", "\\"), lambda p: p.replace("\\", "/")
+    ),
+    "file URL": lambda h, n: h.read(
+        (h.root / MEMORY / n).as_uri(), lambda p: unquote(p.removeprefix("file://"))
+    ),
+    "proc root": lambda h, n: h.read(f"/proc/self/root{h.root / MEMORY / n}"),
+    "proc descriptor": _open_folder,
+    "open, then ask": lambda h, n: h.read_descriptor(f"{MEMORY}/{n}"),
+    "grep all": lambda h, _: h.search("."),
+    "grep notes": lambda h, _: h.search(f"{NOTES}/folder"),
+    "archive": lambda h, _: h.archive(MEMORY),
+    "archive all": lambda h, _: h.archive("."),
+    "copy": lambda h, n: h.copy(f"{MEMORY}/{n}"),
+    "shell": lambda h, n: h.shell(f"cat {shlex.quote(f'{MEMORY}/{n}')}"),
+}
+"""Every way to a file; without a guard each of them leads there."""
+
+
+SPELLINGS = 9
+
+
+def spellings(root: Path, name: str) -> tuple[str, ...]:
+    """Paths of a file for a tool that a strategy offers itself: from its folder, and whole.
+
+    Args:
+        root: the strategy's folder.
+        name: of the file in it.
+
+    Returns:
+        As many as `SPELLINGS`.
+    """
+    folder, _, last = name.rpartition("/")
+    place = root / name
+    return (
+        name,
+        f"./{name}",
+        f"x/../{name}",
+        str(place),
+        place.as_uri(),
+        f"../{root.name}/{name}",
+        name.replace(".", "%2e"),
+        f"{folder}//{last}" if folder else f".//{name}",
+        f"/proc/self/root{place}",
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("latin-1")
+    except (OSError, ValueError):
+        return ""
+
+
+def _cased(path: str) -> str:
+    head, slash, rest = path.partition("/")
+    return head.lower() + slash + rest
+
+
+def _wide(word: str) -> str:
+    return "".join(chr(ord(letter) + 0xFEE0) for letter in word)
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFKC", path)
+
+
+def _visible(path: str) -> str:
+    return "".join(c for c in path if unicodedata.category(c) != "Cf")
+
 
 OWNER, INTRUDER = "ana", "ben"
 SAVED = "state.json"
 PATHS = frozenset({"path", "file", "filename", "file_path", "file_name", "uri"})
 """What a file tool calls the argument that says which file."""
 
-Reach = Callable[["World", str], tuple[str, str]]
+Reach = Callable[["AttackWorld", str], tuple[str, str]]
 """Reaches for a file by its name: what came out, and what comes out where nobody guards."""
 
 
@@ -45,7 +250,7 @@ class _Raw:
         return next((name for name, data in self.files.items() if token in data), "")
 
 
-class ToolBypass(Described):
+class ToolBypass(DescribedChannel):
     """One world's files, in the folder of a host whose tools are to leave them alone.
 
     A memory that writes no files is saved into one, as whoever runs it would do; one that cannot
@@ -69,7 +274,7 @@ class ToolBypass(Described):
                 canary = canaries[(n + n // len(ways)) % len(canaries)]
                 yield self._attempt(lab, world, raw, canary, f"{n + 1}-{name}", reach)
 
-    def _plant(self, lab: Lab, world: World) -> list[Canary]:
+    def _plant(self, lab: Lab, world: AttackWorld) -> list[Canary]:
         canaries = [lab.mint(OWNER, slot) for slot in self.header.texts("slots")]
         for canary in canaries:
             world.say(OWNER, canary.told, plants=[canary.id])
@@ -81,7 +286,7 @@ class ToolBypass(Described):
     def _attempt(
         self,
         lab: Lab,
-        world: World,
+        world: AttackWorld,
         raw: _Raw,
         canary: Canary,
         id: str,  # noqa: A002 - the record's own field name
@@ -89,7 +294,9 @@ class ToolBypass(Described):
     ) -> Attempt:
         file = raw.holding(canary)
         guarded, bare = reach(world, file) if file else ("", "")
-        seen = Seen(surface="file", viewer=INTRUDER, turn=world.turn, text=_plain(guarded, canary))
+        seen = Observation(
+            surface="file", viewer=INTRUDER, turn=world.turn, text=_plain(guarded, canary)
+        )
         held = canary.token in bare
         attempt = lab.judge(
             id,
@@ -111,7 +318,7 @@ def _plain(text: str, canary: Canary) -> str:
     return "\n".join(line for line in text.splitlines() if canary.token in line)
 
 
-def _raw_files(world: World) -> _Raw:
+def _raw_files(world: AttackWorld) -> _Raw:
     own = {name: data for name, data in world.files() if data}
     if own:
         return _Raw(files=own, whose="its own")
@@ -132,7 +339,7 @@ def _by_host(root: Path) -> dict[str, Reach]:
     return {name: reaching(trick) for name, trick in TRICKS.items()}
 
 
-def _by_tools(world: World) -> dict[str, Reach]:
+def _by_tools(world: AttackWorld) -> dict[str, Reach]:
     """Every tool of the strategy's own that takes a path, called by who may not read the file."""
     if world.folder is None:
         return {}
@@ -145,7 +352,7 @@ def _by_tools(world: World) -> dict[str, Reach]:
 
 
 def _calling(tool: ToolSpec, n: int) -> Reach:
-    def reach(world: World, file: str) -> tuple[str, str]:
+    def reach(world: AttackWorld, file: str) -> tuple[str, str]:
         root = world.folder or Path()
         path = spellings(root, file)[n]
         named = dict.fromkeys(sorted(PATHS & properties(tool)), path)

@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.choosing import chosen
-from memsim.leakage.tooluse import asked_of_tools
+from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.tool_calls import call_reading_tools
+from memsim.leakage.value_choice import choose_value
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
+    from memsim.leakage.attack_world import AttackWorld, Observation
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding
-    from memsim.leakage.world import Seen, World
 
 OWNER, PARTNER, READER = "ana", "cleo", "ben"
 TEAM = "team"
@@ -40,7 +40,7 @@ class _Target:
     session: str
 
 
-class SummaryLaundering(Described):
+class SummaryLaundering(DescribedChannel):
     """A few worlds, in each of which the memory has written texts of its own before it is read."""
 
     id = "L12"
@@ -71,7 +71,7 @@ class SummaryLaundering(Described):
                 kind = kinds[(n + n // len(targets)) % len(kinds)]
                 yield self._attempt(lab, world, target, kind, first + n, held)
 
-    def _plant(self, lab: Lab, world: World, number: int, secrets: int) -> list[_Target]:
+    def _plant(self, lab: Lab, world: AttackWorld, number: int, secrets: int) -> list[_Target]:
         slots = self.header.texts("slots")
         targets = []
         for n in range(secrets):
@@ -88,7 +88,7 @@ class SummaryLaundering(Described):
             targets.append(target)
         return targets
 
-    def _say(self, lab: Lab, world: World, target: _Target) -> None:
+    def _say(self, lab: Lab, world: AttackWorld, target: _Target) -> None:
         canary = target.canary
         if target.way == "beside what is shared":
             shared = f"{canary.slot}-shared"
@@ -99,7 +99,7 @@ class SummaryLaundering(Described):
         if target.way == "shared and taken back":
             world.grant(OWNER, READER, canary.id)
 
-    def _settle(self, lab: Lab, world: World, targets: Sequence[_Target]) -> None:
+    def _settle(self, lab: Lab, world: AttackWorld, targets: Sequence[_Target]) -> None:
         """The reader works on the summary, texts are written, and what was shared is taken back."""
         bias = lab.families.attack("summarizer-bias")
         for n, target in enumerate(targets):
@@ -119,16 +119,22 @@ class SummaryLaundering(Described):
             lab.chatter(world, who, 1, session=f"s-{who}-later")
 
     def _attempt(
-        self, lab: Lab, world: World, target: _Target, kind: str, place: int, held: Collection[str]
+        self,
+        lab: Lab,
+        world: AttackWorld,
+        target: _Target,
+        kind: str,
+        place: int,
+        held: Collection[str],
     ) -> Attempt:
         canary = target.canary
         trail, failed = None, ""
-        views: list[Seen] = []
+        views: list[Observation] = []
         session = target.session if place % 2 else ""
         if kind == CHOICE:
-            trail, failed = chosen(lab, world, READER, canary, session=session)
+            trail, failed = choose_value(lab, world, READER, canary, session=session)
         elif kind == READ:
-            views = [*world.surfaces(READER), *asked_of_tools(world, READER, _topic(canary))]
+            views = [*world.surfaces(READER), *call_reading_tools(world, READER, _topic(canary))]
         else:
             text = lab.families.attack(kind).text(place, **_words(canary))
             views = [world.ask(READER, text, session=session)]
@@ -148,7 +154,7 @@ class SummaryLaundering(Described):
         return replace(attempt, state="error", detail=failed) if failed else attempt
 
 
-def _covered(canary: Canary, seen: Seen, texts: Sequence[str]) -> bool:
+def _covered(canary: Canary, seen: Observation, texts: Sequence[str]) -> bool:
     """Whether a text that the memory wrote itself holds the secret."""
     own = [text for _, text, written in seen.voices if written]
     own += [text for text in texts if not text.endswith(canary.told)]

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.choosing import with_values
-from memsim.leakage.tooluse import asked_of_tools
+from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.tool_calls import call_reading_tools
+from memsim.leakage.value_choice import check_value_choice
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
+    from memsim.leakage.attack_world import AttackWorld, Observation
+    from memsim.leakage.attempt import Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Finding
-    from memsim.leakage.world import Seen, World
 
 PEOPLE = ("ana", "ben")
 USUAL = 20
@@ -29,7 +29,7 @@ _HEAD = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class QuestionPair:
     """What each of the two said of the same thing.
 
     Attributes:
@@ -44,10 +44,10 @@ class Pair:
     own: Canary | None
 
 
-Way = Callable[["World", str, str], Iterator["Seen"]]
+Way = Callable[["AttackWorld", str, str], Iterator["Observation"]]
 
 
-class SharedIndex(Described):
+class SharedIndex(DescribedChannel):
     """The owner asks, so that an answer is at hand; then the other asks, byte by byte the same."""
 
     id = "L13"
@@ -67,7 +67,7 @@ class SharedIndex(Described):
                 name = list(ways)[(n + n // len(pairs)) % len(ways)]
                 yield from self._attempt(lab, world, pair, name, ways[name], place)
 
-    def _plant(self, lab: Lab, world: World, number: int, pairs: int) -> list[Pair]:
+    def _plant(self, lab: Lab, world: AttackWorld, number: int, pairs: int) -> list[QuestionPair]:
         """Secrets of both by turns; every other time the viewer has one of the same name."""
         slots, made = self.header.texts("slots"), []
         for n in range(pairs):
@@ -82,11 +82,11 @@ class SharedIndex(Described):
                     lab.planted[canary.id] = world.turn
             lab.chatter(world, owner, 1)
             lab.chatter(world, viewer, 1)
-            made.append(Pair(owner=owner, viewer=viewer, theirs=theirs, own=own))
+            made.append(QuestionPair(owner=owner, viewer=viewer, theirs=theirs, own=own))
         return made
 
     def _attempt(
-        self, lab: Lab, world: World, pair: Pair, name: str, way: Way, place: int
+        self, lab: Lab, world: AttackWorld, pair: QuestionPair, name: str, way: Way, place: int
     ) -> Iterator[Finding]:
         """The owner's asking is the control: it is what could be served a second time."""
         attacks = lab.families.of(self.header, "ask")
@@ -110,10 +110,10 @@ class SharedIndex(Described):
             control=held,
             labels={"by": name, "viewer has": "one of that name" if pair.own else "none"},
         )
-        yield with_values(lab, world, attempt, [pair.theirs], seen)
+        yield check_value_choice(lab, world, attempt, [pair.theirs], seen)
 
 
-def _ways(world: World) -> dict[str, Way]:
+def _ways(world: AttackWorld) -> dict[str, Way]:
     """By what an answer is got."""
     found: dict[str, Way] = {"context": _by_context, "taken back": _by_context}
     if any(tool.reads for tool in world.strategy.tools(PEOPLE[0])):
@@ -121,20 +121,20 @@ def _ways(world: World) -> dict[str, Way]:
     return found
 
 
-def _by_context(world: World, who: str, text: str) -> Iterator[Seen]:
+def _by_context(world: AttackWorld, who: str, text: str) -> Iterator[Observation]:
     yield world.ask(who, text)
 
 
-def _by_tool(world: World, who: str, text: str) -> Iterator[Seen]:
-    yield from asked_of_tools(world, who, text, number=USUAL)
+def _by_tool(world: AttackWorld, who: str, text: str) -> Iterator[Observation]:
+    yield from call_reading_tools(world, who, text, number=USUAL)
 
 
-def _best(lab: Lab, views: Sequence[Seen], canary: Canary) -> Seen:
+def _best(lab: Lab, views: Sequence[Observation], canary: Canary) -> Observation:
     """The view that serves the secret, else the last one."""
     return next((seen for seen in views if lab.holds(seen, canary)), views[-1])
 
 
-def _words(pair: Pair) -> dict[str, str]:
+def _words(pair: QuestionPair) -> dict[str, str]:
     canary = pair.theirs
     return {
         "owner": pair.owner,

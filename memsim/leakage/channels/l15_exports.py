@@ -13,17 +13,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.playing import fit_for_records
-from memsim.leakage.records import finding_record
-from memsim.leakage.tooluse import arguments, properties
-from memsim.leakage.world import Seen
+from memsim.leakage.attack_world import Observation
+from memsim.leakage.attempt import finding_record
+from memsim.leakage.channel import Channel, DescribedChannel, fit_for_records
+from memsim.leakage.tool_calls import arguments, properties
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
+    from memsim.leakage.attack_world import AttackWorld
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding
-    from memsim.leakage.world import World
 
 OWNER, OTHER = "ana", "ben"
 SHOWN, TAKEN, TWICE, NAMES, RECORDS = (
@@ -36,7 +35,7 @@ SHOWN, TAKEN, TWICE, NAMES, RECORDS = (
 
 
 @dataclass(slots=True, kw_only=True)
-class Found:
+class ExportLeak:
     """What can be had of a world by each way.
 
     Attributes:
@@ -45,16 +44,16 @@ class Found:
         held: ids of the secrets that their owner could recall, by way.
     """
 
-    views: dict[str, dict[str, list[Seen]]] = field(default_factory=dict)
+    views: dict[str, dict[str, list[Observation]]] = field(default_factory=dict)
     held: dict[str, set[str]] = field(default_factory=dict)
 
-    def of(self, way: str, canary: Canary) -> list[Seen]:
+    def of(self, way: str, canary: Canary) -> list[Observation]:
         """Everything that was seen by a way of a secret."""
         views = self.views[way]
         return [*views.get(canary.id, ()), *views.get("", ())]
 
 
-class Exports(Described):
+class Exports(DescribedChannel):
     """A world of secrets at a time, whose artefacts are made once and searched for each of them."""
 
     id = "L15"
@@ -86,7 +85,7 @@ class Exports(Described):
                 yield attempt
             yield self._own(lab, world, canaries, held, places[-1], told)
 
-    def _plant(self, lab: Lab, world: World, number: int, secrets: int) -> list[Canary]:
+    def _plant(self, lab: Lab, world: AttackWorld, number: int, secrets: int) -> list[Canary]:
         """Tell secrets among talk of both; where keys name something, one holds the secret."""
         slots, gap = self.header.texts("slots"), self.header.number("between")
         canaries = [
@@ -103,7 +102,9 @@ class Exports(Described):
             lab.chatter(world, OTHER, 1)
         return canaries
 
-    def _attempt(self, lab: Lab, found: Found, canary: Canary, way: str, place: int) -> Attempt:
+    def _attempt(
+        self, lab: Lab, found: ExportLeak, canary: Canary, way: str, place: int
+    ) -> Attempt:
         return lab.judge(
             f"{place + 1}-{way.replace(' ', '-')}/{canary.slot}",
             attack="export-import",
@@ -117,7 +118,7 @@ class Exports(Described):
     def _own(
         self,
         lab: Lab,
-        world: World,
+        world: AttackWorld,
         canaries: Sequence[Canary],
         held: set[str],
         place: int,
@@ -125,7 +126,7 @@ class Exports(Described):
     ) -> Attempt:
         """The lines that this very world adds to the run's records."""
         lines = (json.dumps(finding_record(fit_for_records(f, lab)), default=dict) for f in told)
-        view = Seen(surface="report", viewer="", turn=world.turn, text="\n".join(lines))
+        view = Observation(surface="report", viewer="", turn=world.turn, text="\n".join(lines))
         attempt = lab.judge(
             f"{place + 1}-{RECORDS}",
             attack="export-import",
@@ -138,14 +139,14 @@ class Exports(Described):
         return attempt if attempt.state != "leak" else replace(attempt, detail="of memsim's own")
 
 
-def _found(lab: Lab, world: World, canaries: Sequence[Canary], held: set[str]) -> Found:
-    found = Found()
+def _found(lab: Lab, world: AttackWorld, canaries: Sequence[Canary], held: set[str]) -> ExportLeak:
+    found = ExportLeak()
 
-    def note(way: str, views: dict[str, list[Seen]], had: set[str]) -> None:
+    def note(way: str, views: dict[str, list[Observation]], had: set[str]) -> None:
         found.views[way], found.held[way] = views, had
 
     names = "\n".join(name for name, _ in world.files())
-    view = Seen(surface="file", viewer="", turn=world.turn, text=names)
+    view = Observation(surface="file", viewer="", turn=world.turn, text=names)
     note(NAMES, {"": [view]}, held)
     if world.inspectable:
         note(SHOWN, {"": list(world.surfaces(OTHER))}, held)

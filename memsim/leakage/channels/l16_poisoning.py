@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.families import fill
-from memsim.leakage.tooluse import arguments
+from memsim.leakage.attack_families import fill
+from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.tool_calls import arguments
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
-    from memsim.leakage.families import Payload
+    from memsim.leakage.attack_families import Payload
+    from memsim.leakage.attack_world import AttackWorld
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding
-    from memsim.leakage.world import World
 
 VICTIM, POISONER = "ana", "mal"
 BENIGN = "benign"
@@ -42,7 +42,7 @@ class _Plant:
 class _Scene:
     """One world and what is in it; `compactions` are those that were waited for."""
 
-    world: World
+    world: AttackWorld
     compactions: int
     poison: tuple[_Plant, ...]
     benign: tuple[_Plant, ...]
@@ -65,7 +65,7 @@ class _Point:
     unasked: str
 
 
-class Poisoning(Described):
+class Poisoning(DescribedChannel):
     """A world for each number of compactions, looked at after more and more sessions."""
 
     id = "L16"
@@ -81,7 +81,7 @@ class Poisoning(Described):
             with lab.world() as world:
                 yield from self._play(lab, self._plant(lab, world, compactions, share[1]), share[0])
 
-    def _plant(self, lab: Lab, world: World, compactions: int, benign: int) -> _Scene:
+    def _plant(self, lab: Lab, world: AttackWorld, compactions: int, benign: int) -> _Scene:
         witnesses = tuple(lab.mint(VICTIM, f"{slot} {compactions}") for slot in WITNESSES)
         for canary in witnesses:
             world.say(VICTIM, canary.told)
@@ -111,7 +111,7 @@ class Poisoning(Described):
             witnesses=witnesses,
         )
 
-    def _one(self, lab: Lab, world: World, payload: Payload, way: str, number: str) -> _Plant:
+    def _one(self, lab: Lab, world: AttackWorld, payload: Payload, way: str, number: str) -> _Plant:
         topics = self.header.texts("topics")
         place = int(number.rpartition("-")[2])
         slot = f"{topics[place % len(topics)]} {number}"
@@ -201,10 +201,10 @@ def _share(count: int, shares: int, place: int) -> int:
     return count // shares + (place < count % shares)
 
 
-Way = Callable[["World", str, str], object]
+Way = Callable[["AttackWorld", str, str], object]
 
 
-def _ways(world: World) -> dict[str, Way]:
+def _ways(world: AttackWorld) -> dict[str, Way]:
     """How something gets into this memory."""
     ways: dict[str, Way] = {
         "user": lambda w, text, _: w.say(VICTIM, text),
@@ -223,7 +223,7 @@ def _ways(world: World) -> dict[str, Way]:
     return ways
 
 
-def _store(world: World, text: str, slot: str) -> None:
+def _store(world: AttackWorld, text: str, slot: str) -> None:
     """The agent was talked into storing it."""
     for tool in world.strategy.tools(VICTIM):
         sent = arguments(tool, text, number=1)

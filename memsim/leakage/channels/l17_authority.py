@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.families import fill
+from memsim.leakage.attack_families import fill
+from memsim.leakage.channel import Channel, DescribedChannel
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
+    from memsim.leakage.attack_world import AttackWorld, Observation
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding
-    from memsim.leakage.world import Seen, World
 
 USER = "ana"
 BY_USER, BY_TOOL, OUT = "user", "tool", "break-out"
@@ -42,7 +42,7 @@ class _Span:
     tag: str = ""
 
 
-class AuthorityPromotion(Described):
+class AuthorityPromotion(DescribedChannel):
     """In each world, spans of every kind are said and looked at three times."""
 
     id = "L17"
@@ -63,7 +63,7 @@ class AuthorityPromotion(Described):
                     id_ = f"{first + turn * size + n + 1}-{span.source}/{moment}"
                     yield from self._attempt(lab, world, span, id_, moment, session)
 
-    def _plant(self, lab: Lab, world: World, number: int) -> _Span:
+    def _plant(self, lab: Lab, world: AttackWorld, number: int) -> _Span:
         span = self._span(lab, number)
         lab.planted[span.canary.id] = world.turn + 1
         if span.source == BY_TOOL:
@@ -99,7 +99,7 @@ class AuthorityPromotion(Described):
             trigger=fill(payload.trigger, words) or canary.question,
         )
 
-    def _wait(self, lab: Lab, world: World, moment: str) -> str:
+    def _wait(self, lab: Lab, world: AttackWorld, moment: str) -> str:
         """Let talk go by; in which conversation the look is taken."""
         session = f"s-{USER}-next" if moment == MOMENTS[2] else ""
         if moment == MOMENTS[1]:
@@ -116,7 +116,7 @@ class AuthorityPromotion(Described):
     def _attempt(
         self,
         lab: Lab,
-        world: World,
+        world: AttackWorld,
         span: _Span,
         id: str,  # noqa: A002 - the record's own field name
         moment: str,
@@ -132,11 +132,11 @@ class AuthorityPromotion(Described):
     def _judged(
         self,
         lab: Lab,
-        world: World,
+        world: AttackWorld,
         span: _Span,
         id: str,  # noqa: A002 - the record's own field name
         moment: str,
-        seen: Sequence[Seen],
+        seen: Sequence[Observation],
         *,
         kept: bool,
     ) -> Attempt:
@@ -163,14 +163,14 @@ class AuthorityPromotion(Described):
         return attempt
 
 
-def _said_by_system(view: Seen) -> Seen:
+def _said_by_system(view: Observation) -> Observation:
     """What speaks as the system in a context: nothing of what was planted was said by it."""
     text = "\n".join(text for role, text, _ in view.voices if role == "system")
     made = tuple((name, turn, told) for name, turn, told in view.made if told and told in text)
     return replace(view, text=text, parts=tuple((n, t) for n, _, t in made), made=made)
 
 
-def _is_raised(span: _Span, view: Seen) -> bool:
+def _is_raised(span: _Span, view: Observation) -> bool:
     """Whether a tool's words come as a user's or the system's."""
     ranks = {"user", "system"} if span.source == BY_TOOL else {"system"}
     return any(role in ranks and span.canary.token in text for role, text, _ in view.voices)

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.families import fill
-from memsim.leakage.records import Control
+from memsim.leakage.attack_families import fill
+from memsim.leakage.attempt import Control
+from memsim.leakage.channel import Channel, DescribedChannel
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
+    from memsim.leakage.attack_world import AttackWorld
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Attempt, Finding
-    from memsim.leakage.world import World
 
 USER = "ana"
 COMPACTIONS, LEAST, MOST = 3, 24, 120
@@ -38,7 +38,7 @@ class _Rule:
     in_force: bool
 
 
-class ConstraintEviction(Described):
+class ConstraintEviction(DescribedChannel):
     """In each world, rules are given as the operator gives them, and talk works against them."""
 
     id = "L18"
@@ -62,7 +62,7 @@ class ConstraintEviction(Described):
             for n in range(share):
                 yield self._attempt(lab, world, rules[n // len(actions)], first + n)
 
-    def _give(self, lab: Lab, world: World, number: int, n: int) -> _Rule:
+    def _give(self, lab: Lab, world: AttackWorld, number: int, n: int) -> _Rule:
         slots, texts = self.header.texts("slots"), self.header.texts("rules")
         slot = slots[n % len(slots)] + ("" if number == 0 else f" {number + 1}")
         canary = lab.mint(USER, slot, weight=3)
@@ -73,7 +73,7 @@ class ConstraintEviction(Described):
         in_force = text in world.ask(USER, UNRELATED).text
         return _Rule(canary=canary, text=text, in_force=in_force)
 
-    def _talk(self, lab: Lab, world: World, rules: Sequence[_Rule]) -> None:
+    def _talk(self, lab: Lab, world: AttackWorld, rules: Sequence[_Rule]) -> None:
         """Talk that has the summary leave rules out, until it has been made often enough."""
         before = world.compactions()
         against = self.header.texts("against")
@@ -84,7 +84,7 @@ class ConstraintEviction(Described):
             if turn >= LEAST and world.compactions() - before >= COMPACTIONS:
                 break
 
-    def _attempt(self, lab: Lab, world: World, rule: _Rule, place: int) -> Attempt:
+    def _attempt(self, lab: Lab, world: AttackWorld, rule: _Rule, place: int) -> Attempt:
         actions = self.header.texts("actions")
         ask = fill(actions[place % len(actions)], {"slot": rule.canary.slot})
         later, acting = world.ask(USER, UNRELATED), world.ask(USER, ask)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.leakage.channel import Channel, Described
-from memsim.leakage.records import Attempt
+from memsim.leakage.attempt import Attempt
+from memsim.leakage.channel import Channel, DescribedChannel
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
+    from memsim.leakage.attack_world import AttackWorld, Observation
+    from memsim.leakage.attempt import Finding
     from memsim.leakage.lab import Lab
-    from memsim.leakage.records import Finding
-    from memsim.leakage.world import Seen, World
 
 OWNER, OTHER = "ana", "ben"
 HOME, SECOND = "s-ana", "s-ana-2"
@@ -35,7 +35,7 @@ INJECTED = "injected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class InjectedItem:
     """What is injected.
 
     Attributes:
@@ -50,7 +50,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class InjectionCase:
     """What was done, and how many copies there should be then.
 
     Attributes:
@@ -61,17 +61,17 @@ class Case:
     """
 
     name: str
-    items: tuple[Item, ...]
+    items: tuple[InjectedItem, ...]
     viewer: str = OWNER
     session: str = HOME
     least: int = 1
     most: int = 1
 
 
-Way = Callable[["Lab", "World", int], Iterator[Case]]
+Way = Callable[["Lab", "AttackWorld", int], Iterator[InjectionCase]]
 
 
-class Ledger(Described):
+class LedgerIntegrity(DescribedChannel):
     """A few worlds; in each, items are selected again and again while things go wrong."""
 
     id = "L19"
@@ -108,7 +108,9 @@ class Ledger(Described):
                 yield _attempt(lab, case, seen, first + place, held=held)
 
 
-def _attempt(lab: Lab, case: Case, seen: Seen, place: int, *, held: bool) -> Attempt:
+def _attempt(
+    lab: Lab, case: InjectionCase, seen: Observation, place: int, *, held: bool
+) -> Attempt:
     """Copies are counted; to another, what is the owner's is a secret like any."""
     skill = bool(case.items[0].name)
     there = _copies(seen, case.items)
@@ -132,7 +134,7 @@ def _attempt(lab: Lab, case: Case, seen: Seen, place: int, *, held: bool) -> Att
     return attempt
 
 
-def _fault(case: Case, there: list[bool]) -> str:
+def _fault(case: InjectionCase, there: list[bool]) -> str:
     """What is wrong with what stands in the context; empty where nothing is."""
     copies = sum(there)
     if copies > case.most:
@@ -144,7 +146,7 @@ def _fault(case: Case, there: list[bool]) -> str:
     return ""
 
 
-def _copies(seen: Seen, items: Sequence[Item]) -> list[bool]:
+def _copies(seen: Observation, items: Sequence[InjectedItem]) -> list[bool]:
     """Whether an item stands where it is said to, for every time that it is said."""
     return [
         item.canary.token in text
@@ -154,7 +156,7 @@ def _copies(seen: Seen, items: Sequence[Item]) -> list[bool]:
     ]
 
 
-def _question(case: Case) -> str:
+def _question(case: InjectionCase) -> str:
     canary = case.items[-1].canary
     return f"What is my {canary.slot} {canary.noun}, and my {canary.slot} code?"
 
@@ -162,10 +164,10 @@ def _question(case: Case) -> str:
 def _ways(lab: Lab) -> list[Way]:
     """What this memory injects, as far as it says so: skills, memories, both, or nothing."""
     with lab.world() as world:
-        _select(world, Item(canary=lab.mint(OWNER, "trial"), name="trial"))
+        _select(world, InjectedItem(canary=lab.mint(OWNER, "trial"), name="trial"))
         item = _said(lab, world, "attempt")
         lab.chatter(world, OWNER, AWAY, session=HOME)
-        seen = world.ask(OWNER, _question(Case(name="", items=(item,))), session=HOME)
+        seen = world.ask(OWNER, _question(InjectionCase(name="", items=(item,))), session=HOME)
         ways: list[Way] = []
         if any(level == "EVENT" and text.startswith(INJECTED) for level, text in world.logs()):
             ways.append(_skills)
@@ -190,7 +192,7 @@ def _unfit(lab: Lab, place: int) -> Attempt:
     )
 
 
-def _select(world: World, item: Item, *, session: str = HOME) -> None:
+def _select(world: AttackWorld, item: InjectedItem, *, session: str = HOME) -> None:
     """The model asks for a skill, and its content comes."""
     world.say(
         OWNER,
@@ -202,64 +204,66 @@ def _select(world: World, item: Item, *, session: str = HOME) -> None:
     item.ids.append(f"r{world.turn}")
 
 
-def _put_in(world: World, item: Item, *others: Item, session: str = HOME) -> None:
+def _put_in(
+    world: AttackWorld, item: InjectedItem, *others: InjectedItem, session: str = HOME
+) -> None:
     """Ask for a skill; where a compaction took it out within the turn, once more."""
     _select(world, item, session=session)
-    case = Case(name="", items=(*others, item))
+    case = InjectionCase(name="", items=(*others, item))
     seen = world.ask(OWNER, _question(case), session=session)
     if not any(_copies(seen, case.items)):
         _select(world, item, session=session)
 
 
-def _said(lab: Lab, world: World, name: str) -> Item:
+def _said(lab: Lab, world: AttackWorld, name: str) -> InjectedItem:
     """A memory, from now on."""
     canary = lab.mint(OWNER, name)
     said = world.say(OWNER, canary.told, session=HOME, plants=[canary.id])
     lab.planted[canary.id] = world.turn
-    return Item(canary=canary, ids=[said])
+    return InjectedItem(canary=canary, ids=[said])
 
 
-def _crash(world: World, skill: str) -> None:
+def _crash(world: AttackWorld, skill: str) -> None:
     """The model asks for a skill, and the process ends before its content comes."""
     world.say(OWNER, f"Use the {skill} skill.", session=HOME, reply=f"SKILL_SELECT:{skill}")
     world.restart()
 
 
-def _skills(lab: Lab, world: World, number: int) -> Iterator[Case]:
+def _skills(lab: Lab, world: AttackWorld, number: int) -> Iterator[InjectionCase]:
     """One skill selected again and again, and others beside it."""
     ward, quay, mill, dome, later = (
-        Item(canary=lab.mint(OWNER, f"{name} {number + 1}"), name=skill)
+        InjectedItem(canary=lab.mint(OWNER, f"{name} {number + 1}"), name=skill)
         for name, skill in zip(_NAMES, ("ward", "quay", "mill", "dome", "dome"), strict=True)
     )
     for name in ("once", "twice", "three times"):
         _put_in(world, ward)
-        yield Case(name=name, items=(ward,))
+        yield InjectionCase(name=name, items=(ward,))
     yield from _elsewhere(ward, 0)
     _put_in(world, ward, session=SECOND)
-    yield Case(name="selected there as well", items=(ward,), session=SECOND)
+    yield InjectionCase(name="selected there as well", items=(ward,), session=SECOND)
     _put_in(world, quay)
-    yield Case(name="another skill", items=(quay,))
+    yield InjectionCase(name="another skill", items=(quay,))
     _talk(lab, world, ward)
     _put_in(world, ward)
-    yield Case(name="compaction", items=(ward,))
+    yield InjectionCase(name="compaction", items=(ward,))
     _crash(world, mill.name)
     _put_in(world, mill)
-    yield Case(name="crash before it was put in", items=(mill,))
+    yield InjectionCase(name="crash before it was put in", items=(mill,))
     saved = world.exported()
     if saved is not None:
         _put_in(world, dome)
         world.restore(saved.text)
         _put_in(world, dome)
-        yield Case(name="older state", items=(dome,))
+        yield InjectionCase(name="older state", items=(dome,))
     world.restart()
     _put_in(world, dome)
-    yield Case(name="restart", items=(dome,))
+    yield InjectionCase(name="restart", items=(dome,))
     world.wait(TERM)
     _put_in(world, later, dome)
-    yield Case(name="name used again after its term", items=(dome, later))
+    yield InjectionCase(name="name used again after its term", items=(dome, later))
 
 
-def _memories(lab: Lab, world: World, number: int) -> Iterator[Case]:
+def _memories(lab: Lab, world: AttackWorld, number: int) -> Iterator[InjectionCase]:
     """One memory brought up again and again, turn by turn."""
     item = _said(lab, world, f"{_NAMES[0]} {number + 1}")
 
@@ -267,39 +271,41 @@ def _memories(lab: Lab, world: World, number: int) -> Iterator[Case]:
         # The question itself would be the best match of the next one that is like it.
         world.say(OWNER, f"I am at the {item.canary.slot} now.", session=HOME)
 
-    yield Case(name="it was said", items=(item,))
+    yield InjectionCase(name="it was said", items=(item,))
     lab.chatter(world, OWNER, AWAY, session=HOME)
-    yield Case(name="other talk", items=(item,))
+    yield InjectionCase(name="other talk", items=(item,))
     for name in ("once", "twice", "three times"):
         bring_up()
-        yield Case(name=name, items=(item,))
+        yield InjectionCase(name=name, items=(item,))
     yield from _elsewhere(item, 1)
     _talk(lab, world, item)
     bring_up()
-    yield Case(name="compaction", items=(item,))
+    yield InjectionCase(name="compaction", items=(item,))
     saved = world.exported()
     if saved is not None:
         bring_up()
         world.restore(saved.text)
         bring_up()
-        yield Case(name="older state", items=(item,))
+        yield InjectionCase(name="older state", items=(item,))
         world.restart()
         bring_up()
-        yield Case(name="restart", items=(item,))
+        yield InjectionCase(name="restart", items=(item,))
     world.wait(TERM)
     bring_up()
-    yield Case(name="its term", items=(item,))
+    yield InjectionCase(name="its term", items=(item,))
 
 
-def _elsewhere(item: Item, most: int) -> Iterator[Case]:
+def _elsewhere(item: InjectedItem, most: int) -> Iterator[InjectionCase]:
     """In another conversation of the owner's, and in another's."""
-    yield Case(name="another conversation", items=(item,), session=SECOND, least=0, most=most)
-    yield Case(
+    yield InjectionCase(
+        name="another conversation", items=(item,), session=SECOND, least=0, most=most
+    )
+    yield InjectionCase(
         name="another's conversation", items=(item,), viewer=OTHER, session="", least=0, most=0
     )
 
 
-def _talk(lab: Lab, world: World, item: Item) -> None:
+def _talk(lab: Lab, world: AttackWorld, item: InjectedItem) -> None:
     """Talk until it is compacted, or what was injected is out of sight."""
     before = world.compactions()
     for number in range(ROUNDS):
@@ -313,4 +319,4 @@ def _talk(lab: Lab, world: World, item: Item) -> None:
     lab.chatter(world, OWNER, 1, session=HOME)
 
 
-CHANNEL: Channel = Ledger()
+CHANNEL: Channel = LedgerIntegrity()

@@ -23,21 +23,248 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsim.errors import ConfigError, ScenarioError
-from memsim.scenario.datasets.beam_chat import USER, UTTERANCE, read_chat
-from memsim.scenario.datasets.beam_questions import read_questions
-from memsim.scenario.datasets.json_file import Entry, read_json
-from memsim.scenario.script import Ask, Elapsed, Scenario
+from memsim.errors import ConfigError, ScenarioError, nearest
+from memsim.language.lexicon import MONTHS
+from memsim.message import EPOCH, Message, said
+from memsim.scenario.datasets.json_file import JsonObject, read_json
+from memsim.scenario.script import Ability, Ask, ElapseEvent, Probe, Scenario, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
-    from memsim.scenario.script import Probe, ScriptEvent, Turn
+    from memsim.scenario.script import ScriptEvent
+
+
+# Reads the chat of a BEAM conversation as turns: what the user said, and what was replied.
+
+
+USER = "user"
+"""Who talks to the assistant, and later asks."""
+
+UTTERANCE = timedelta(minutes=1)
+"""Virtual time that a message takes; the file dates batches only."""
+
+_ROLES = ("user", "assistant")
+_DATE = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
+_START = timedelta(hours=9)
+_NEXT = timedelta(days=1) + _START
+
+# The generator's own numbering stands at the end of what users say.
+_MARKER = re.compile(r"\s*->->\s*\w+\s*,\s*[\w/]+\s*\Z")
+
+
+def message_id(number: int) -> str:
+    """What a message of the file's `id` is called."""
+    return f"m{number}"
+
+
+def read_chat(path: Path, value: object) -> list[Turn]:
+    """The turns of a chat, in order: one for each message of the user, with the replies to it.
+
+    Args:
+        path: its file, for errors.
+        value: what the file holds.
+
+    Raises:
+        ScenarioError: it is not of the schema, or has no turn.
+    """
+    if not isinstance(value, list):
+        raise ScenarioError("not a list of batches", path=path)
+    turns: list[Turn] = []
+    seen: set[str] = set()
+    now = EPOCH
+    for n, batch in enumerate(value, start=1):
+        entry = JsonObject(path, f"batch {n}", batch)
+        now = _begin(entry, now, first=not turns)
+        for lines in _exchanges(entry, n):
+            turn = _turn(lines, len(turns) + 1, f"batch-{n}", now, seen)
+            turns.append(turn)
+            now += UTTERANCE * len(lines)
+    if not turns:
+        raise ScenarioError("holds no turn", path=path)
+    return turns
+
+
+def _begin(batch: JsonObject, now: datetime, *, first: bool) -> datetime:
+    """When a batch begins: on its day, or on the day after the last message."""
+    anchor = _anchor(batch)
+    if anchor is not None:
+        day = _day(batch, anchor)
+        return day if first else max(day, now)
+    return now if first else datetime(now.year, now.month, now.day, tzinfo=UTC) + _NEXT
+
+
+def _anchor(batch: JsonObject) -> str | None:
+    if "time_anchor" in batch:
+        return batch.text("time_anchor")
+    for group in batch.members("turns"):
+        for line in group if isinstance(group, list) else ():
+            if isinstance(line, dict) and isinstance(line.get("time_anchor"), str):
+                return str(line["time_anchor"])
+    return None
+
+
+def _day(batch: JsonObject, text: str) -> datetime:
+    try:
+        return _instant(text)
+    except ValueError:
+        batch.reject(f"has {text!r} as 'time_anchor', not a date such as 'March-15-2024'")
+
+
+def _instant(text: str) -> datetime:
+    # strptime would read the names of months in the machine's own language.
+    found = _DATE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(text)
+    month = MONTHS.index(found[1].lower()) + 1
+    return datetime(int(found[3]), month, int(found[2]), tzinfo=UTC) + _START
+
+
+def _exchanges(batch: JsonObject, n: int) -> Iterator[list[JsonObject]]:
+    for g, group in enumerate(batch.members("turns"), start=1):
+        if not isinstance(group, list):
+            batch.reject(f"has as turn {g} no list of messages")
+        exchange: list[JsonObject] = []
+        for m, line in enumerate(group, start=1):
+            entry = JsonObject(batch.path, f"batch {n}: turn {g}: message {m}", line)
+            role = entry.text("role")
+            if role not in _ROLES:
+                entry.reject(f"has {role!r} as 'role', not {' or '.join(map(repr, _ROLES))}")
+            if role == "user" and exchange:
+                yield exchange
+                exchange = []
+            if role == "assistant" and not exchange:
+                entry.reject("replies to nothing")
+            exchange.append(entry)
+        if exchange:
+            yield exchange
+
+
+def _turn(
+    lines: list[JsonObject], number: int, session: str, now: datetime, seen: set[str]
+) -> Turn:
+    messages = [
+        _message(entry, number, session, now + UTTERANCE * place, seen)
+        for place, entry in enumerate(lines)
+    ]
+    return Turn(
+        number=number,
+        session=session,
+        principal=USER,
+        time=now,
+        heard=(messages[0],),
+        reply=tuple(messages[1:]),
+    )
+
+
+def _message(
+    entry: JsonObject, number: int, session: str, now: datetime, seen: set[str]
+) -> Message:
+    name = message_id(entry.number("id"))
+    if name in seen:
+        entry.reject(f"has the 'id' {entry.number('id')} of another")
+    seen.add(name)
+    role, text = entry.text("role"), entry.text("content")
+    return said(
+        "user" if role == "user" else "assistant",
+        _MARKER.sub("", text) if role == "user" else text,
+        id=name,
+        principal=USER,
+        session=session,
+        turn=number,
+        time=now,
+    )
+
+
+# Reads the probing questions of a BEAM conversation as probes, with their rubrics as answers.
+
+
+ABILITIES: dict[str, Ability] = {
+    "abstention": "abstain",
+    "contradiction_resolution": "conflict",
+    "event_ordering": "order",
+    "information_extraction": "recall",
+    "instruction_following": "instruction",
+    "knowledge_update": "update",
+    "multi_session_reasoning": "multi-session",
+    "preference_following": "preference",
+    "summarization": "multi-session",
+    "temporal_reasoning": "temporal",
+}
+"""The file's abilities, and our word for what each asks of a memory."""
+
+_ORDER = tuple(ABILITIES)
+_LEAD = re.compile(r"\s*LLM response should [a-z ]{1,40}:\s*", re.IGNORECASE)
+
+
+def read_questions(name: str, questions: JsonObject, known: Container[str]) -> Iterator[Probe]:
+    """The questions of a conversation; `beam-1:knowledge_update-2` is the second of its ability.
+
+    Args:
+        name: the conversation's name.
+        questions: the file's object: a list of questions for each ability.
+        known: ids of the conversation's messages.
+
+    Raises:
+        ScenarioError: it is not of the schema.
+    """
+    for ability in questions.fields:
+        if ability not in ABILITIES:
+            hint = nearest(ability, ABILITIES)
+            meant = f" (did you mean {hint!r}?)" if hint else ""
+            questions.reject(f"has the ability {ability!r}, which is none of BEAM's{meant}")
+    for ability in _ORDER:
+        if ability not in questions.fields:
+            continue
+        for n, value in enumerate(questions.members(ability), start=1):
+            entry = JsonObject(questions.path, f"{ability}: question {n}", value)
+            yield _probe(f"{name}:{ability}-{n}", ability, entry, known)
+
+
+def _probe(probe_id: str, ability: str, entry: JsonObject, known: Container[str]) -> Probe:
+    unanswerable = ABILITIES[ability] == "abstain"
+    nuggets = tuple(_LEAD.sub("", text).strip() for text in entry.texts("rubric"))
+    expect = tuple(dict.fromkeys(text for text in nuggets if text))
+    if not expect:
+        entry.reject("has an empty 'rubric'")
+    evidence = () if unanswerable else _cited(entry, known)
+    return Probe(
+        id=probe_id,
+        ask=entry.text("question"),
+        principal=USER,
+        expect=() if unanswerable else expect,
+        unanswerable=unanswerable,
+        ability=ABILITIES[ability],
+        match="all",
+        evidence=evidence,
+        excluded="" if evidence or unanswerable else "no valid evidence",
+        labels={"category": ability.replace("_", "-"), "difficulty": entry.text("difficulty")},
+    )
+
+
+def _cited(entry: JsonObject, known: Container[str]) -> tuple[str, ...]:
+    """The cited messages that exist, each once, in the order cited, however they are nested."""
+    if "source_chat_ids" not in entry:
+        return ()
+    names = (message_id(n) for n in _numbers(entry, entry.fields["source_chat_ids"]))
+    return tuple(dict.fromkeys(name for name in names if name in known))
+
+
+def _numbers(entry: JsonObject, value: object) -> Iterator[int]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        yield value
+    elif isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(entry, part)
+    else:
+        entry.reject("has in 'source_chat_ids' what is no message's number")
+
 
 DATASET = "beam"
 CHAT = "chat.json"
@@ -98,7 +325,7 @@ def _conversation(file: Path) -> Scenario:
     turns = read_chat(file, read_json(file))
     known = {message.id for turn in turns for message in (*turn.heard, *turn.reply)}
     asked = _questions(file)
-    questions = Entry(asked, "the file", read_json(asked))
+    questions = JsonObject(asked, "the file", read_json(asked))
     probes = tuple(read_questions(name, questions, known))
     return Scenario(
         name=name,
@@ -134,7 +361,7 @@ def _play(turns: Sequence[Turn], probes: Sequence[Probe], _seed: int) -> Iterato
     yield turns[0]
     for before, turn in pairwise(turns):
         if turn.session != before.session:
-            yield Elapsed(now=turn.time)
+            yield ElapseEvent(now=turn.time)
         yield turn
     last = turns[-1]
     end = (*last.heard, *last.reply)[-1].time + UTTERANCE

@@ -81,7 +81,7 @@ def _check_texts(path: Path, text: str, value: object) -> None:
         raise ScenarioError("a text holds half a surrogate pair", path=path) from None
 
 
-class Entry:
+class JsonObject:
     """An object of a dataset's file, with the words for where it stands.
 
     Args:

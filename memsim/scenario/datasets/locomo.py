@@ -20,27 +20,216 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.errors import ConfigError, ScenarioError, nearest
-from memsim.scenario.datasets.json_file import Entry, read_json
+from memsim.language.lexicon import MONTHS
+from memsim.message import said
+from memsim.scenario.datasets.json_file import JsonObject, read_json
 from memsim.scenario.datasets.locomo_audit import Audit, read_audit
-from memsim.scenario.datasets.locomo_questions import (
-    ASKER,
-    gold_is_wrong,
-    label_audited,
-    read_question,
-)
-from memsim.scenario.datasets.locomo_talk import UTTERANCE, read_talk
-from memsim.scenario.script import Ask, Elapsed, Granted, Scenario
+from memsim.scenario.script import Ability, Ask, ElapseEvent, GrantEvent, Probe, Scenario, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from memsim.scenario.script import Probe, ScriptEvent, Turn
+    from memsim.scenario.datasets.locomo_audit import Finding
+    from memsim.scenario.script import ScriptEvent
+
+
+# Repairs the message ids that LoCoMo's questions cite: a few are written unlike the turns' own.
+
+
+_ID = re.compile(r"D:?(\d+):(\d+)")
+
+
+def repair_evidence(cited: Iterable[str], known: Container[str]) -> tuple[str, ...]:
+    """The cited messages that exist, each once, in the order cited.
+
+    One string may cite several (`D8:6; D9:17`), have a colon too many (`D:11:26`) or a zero
+    (`D30:05`); what then names no message of the conversation is dropped.
+
+    Args:
+        cited: as the file has them.
+        known: the ids of the conversation's messages.
+    """
+    found: dict[str, None] = {}
+    for text in cited:
+        if text in known:
+            found[text] = None
+            continue
+        for session, turn in _ID.findall(text):
+            message = f"D{int(session)}:{int(turn)}"
+            if message in known:
+                found[message] = None
+    return tuple(found)
+
+
+# Reads the questions of a LoCoMo conversation as probes, with what an audit found about them.
+
+
+ASKER = "user"
+"""Who asks the questions: nobody in the conversation."""
+
+CATEGORIES: dict[int, tuple[str, Ability]] = {
+    1: ("multi-hop", "multi-session"),
+    2: ("temporal", "temporal"),
+    3: ("open-domain", "open-domain"),
+    4: ("single-hop", "recall"),
+    5: ("adversarial", "abstain"),
+}
+"""The file's category numbers, with their names and our word for what they ask of a memory."""
+
+
+WRONG = "audited-wrong"
+"""The label of a gold answer, or of a citation, that an audit found wrong."""
+
+
+def read_question(probe_id: str, entry: JsonObject, known: Container[str]) -> Probe:
+    """A question as a probe.
+
+    Args:
+        probe_id: the probe's id.
+        entry: the file's object.
+        known: ids of the conversation's messages.
+
+    Raises:
+        ScenarioError: it is not of the schema.
+    """
+    number = entry.number("category")
+    if number not in CATEGORIES:
+        entry.reject(f"has the 'category' {number}, not 1 to {len(CATEGORIES)}")
+    category, ability = CATEGORIES[number]
+    unanswerable = category == "adversarial"
+    tempting = unanswerable and "adversarial_answer" in entry
+    probe = Probe(
+        id=probe_id,
+        ask=entry.text("question"),
+        principal=ASKER,
+        expect=() if unanswerable else (entry.printed("answer"),),
+        forbid=(entry.printed("adversarial_answer"),) if tempting else (),
+        unanswerable=unanswerable,
+        ability=ability,
+        labels={"category": category},
+    )
+    return _cite(probe, repair_evidence(entry.texts("evidence"), known))
+
+
+def label_audited(
+    probe: Probe, finding: Finding | None, known: Container[str], *, correct_evidence: bool
+) -> Probe:
+    """A probe of an audited file, labelled with what the audit found.
+
+    Args:
+        probe: the question.
+        finding: about it; None when nothing is wrong.
+        known: ids of the conversation's messages.
+        correct_evidence: take the audit's evidence where it found the citation wrong.
+    """
+    labels = {**probe.labels, "gold": "ok", "citation": "ok"}
+    if finding is None:
+        return replace(probe, labels=labels)
+    labels["citation" if finding.citation else "gold"] = WRONG
+    labelled = replace(probe, labels=labels)
+    if not (correct_evidence and finding.citation):
+        return labelled
+    return _cite(labelled, repair_evidence(finding.evidence, known))
+
+
+def gold_is_wrong(probe: Probe) -> bool:
+    """Whether an audit found the probe's gold answer wrong."""
+    return probe.labels.get("gold") == WRONG
+
+
+def _cite(probe: Probe, evidence: tuple[str, ...]) -> Probe:
+    excluded = "" if evidence else "no valid evidence"
+    return replace(probe, evidence=evidence, excluded=excluded)
+
+
+# Reads the talk of a LoCoMo conversation as turns: who said what, in which session, and when.
+
+
+UTTERANCE = timedelta(minutes=1)
+"""Virtual time that an utterance takes; the file dates sessions only."""
+
+_SESSION = re.compile(r"session_(\d+)")
+_DATE = re.compile(r"(\d{1,2}):(\d\d) ?([ap])m on (\d{1,2}) ([a-z]+), ?(\d{4})")
+
+
+def read_talk(talk: JsonObject, name: str) -> list[Turn]:
+    """The turns of a conversation, in order, one for each utterance.
+
+    Args:
+        talk: the file's `conversation`.
+        name: the conversation's name, for errors.
+
+    Raises:
+        ScenarioError: it is not of the schema, or has no turn.
+    """
+    turns: list[Turn] = []
+    seen: set[str] = set()
+    for session, lines in _sessions(talk):
+        now = _date(talk, f"{session}_date_time")
+        for n, line in enumerate(lines, start=1):
+            entry = JsonObject(talk.path, f"{name}: {session}: turn {n}", line)
+            turn = _turn(entry, len(turns) + 1, session, now)
+            if turn.heard[0].id in seen:
+                entry.reject(f"has the 'dia_id' {turn.heard[0].id!r} of another")
+            seen.add(turn.heard[0].id)
+            turns.append(turn)
+            now += UTTERANCE
+    if not turns:
+        talk.reject("has no turn")
+    return turns
+
+
+def _sessions(talk: JsonObject) -> Iterator[tuple[str, list[object]]]:
+    """The sessions that have turns; dates without a session are common in the file."""
+    numbers = sorted(int(m[1]) for key in talk.fields if (m := _SESSION.fullmatch(key)))
+    for number in numbers:
+        lines = talk.members(f"session_{number}")
+        if lines:
+            yield f"session_{number}", lines
+
+
+def _date(talk: JsonObject, name: str) -> datetime:
+    text = talk.text(name)
+    try:
+        return _instant(text)
+    except ValueError:
+        talk.reject(f"has {text!r} as {name!r}, not a date such as '1:56 pm on 8 May, 2023'")
+
+
+def _instant(text: str) -> datetime:
+    # strptime would read the names of months in the machine's own language.
+    found = _DATE.fullmatch(" ".join(text.lower().split()))
+    if found is None or not 1 <= int(found[1]) <= 12:
+        raise ValueError(text)
+    hour = int(found[1]) % 12 + (12 if found[3] == "p" else 0)
+    month = MONTHS.index(found[5]) + 1
+    return datetime(int(found[6]), month, int(found[4]), hour, int(found[2]), tzinfo=UTC)
+
+
+def _turn(entry: JsonObject, number: int, session: str, now: datetime) -> Turn:
+    speaker = entry.text("speaker")
+    words = entry.text("text")
+    if "blip_caption" in entry:
+        words = f"{words} [shares {entry.text('blip_caption')}]".strip()
+    message = said(
+        "user",
+        words,
+        id=entry.text("dia_id"),
+        principal=speaker,
+        session=session,
+        turn=number,
+        time=now,
+    )
+    return Turn(number=number, session=session, principal=speaker, time=now, heard=(message,))
+
 
 DATASET = "locomo"
 _FLAGS = {
@@ -78,7 +267,9 @@ def load_locomo(
     found = read_audit(listed, _questions(entries)) if listed else None
     scenarios = []
     for entry in entries:
-        turns = read_talk(Entry(file, f"{entry.where}: conversation", _talk(entry)), entry.where)
+        turns = read_talk(
+            JsonObject(file, f"{entry.where}: conversation", _talk(entry)), entry.where
+        )
         asked = list(_ask(entry, turns, found, correct_evidence=correct_evidence))
         kept = [p for p in asked if not (mask_bad_gold and gold_is_wrong(p))]
         scenarios.append(_scenario(entry, turns, kept, left_out=len(asked) - len(kept)))
@@ -134,13 +325,13 @@ def _beside(file: Path) -> Path | None:
     return found[0] if found else None
 
 
-def _entries(file: Path) -> list[Entry]:
+def _entries(file: Path) -> list[JsonObject]:
     value = read_json(file)
     if not isinstance(value, list):
         raise ScenarioError("not a list of conversations", path=file)
     if not value:
         raise ScenarioError("holds no conversation", path=file)
-    entries = [Entry(file, f"conversation {n}", v) for n, v in enumerate(value, start=1)]
+    entries = [JsonObject(file, f"conversation {n}", v) for n, v in enumerate(value, start=1)]
     seen: set[str] = set()
     for entry in entries:
         name = entry.text("sample_id")
@@ -153,23 +344,23 @@ def _entries(file: Path) -> list[Entry]:
     return entries
 
 
-def _questions(entries: Iterable[Entry]) -> dict[str, list[str]]:
+def _questions(entries: Iterable[JsonObject]) -> dict[str, list[str]]:
     return {entry.where: [qa.text("question") for qa in _qas(entry)] for entry in entries}
 
 
-def _qas(entry: Entry) -> list[Entry]:
+def _qas(entry: JsonObject) -> list[JsonObject]:
     where = f"{entry.where}: question"
-    return [Entry(entry.path, f"{where} {n}", qa) for n, qa in enumerate(entry.members("qa"))]
+    return [JsonObject(entry.path, f"{where} {n}", qa) for n, qa in enumerate(entry.members("qa"))]
 
 
-def _talk(entry: Entry) -> object:
+def _talk(entry: JsonObject) -> object:
     if "conversation" not in entry:
         entry.reject("has no 'conversation'")
     return entry.fields["conversation"]
 
 
 def _ask(
-    entry: Entry, turns: Iterable[Turn], audit: Audit | None, *, correct_evidence: bool
+    entry: JsonObject, turns: Iterable[Turn], audit: Audit | None, *, correct_evidence: bool
 ) -> Iterator[Probe]:
     known = {message.id for turn in turns for message in turn.heard}
     for place, qa in enumerate(_qas(entry)):
@@ -182,7 +373,7 @@ def _ask(
 
 
 def _scenario(
-    entry: Entry, turns: Sequence[Turn], probes: Sequence[Probe], *, left_out: int
+    entry: JsonObject, turns: Sequence[Turn], probes: Sequence[Probe], *, left_out: int
 ) -> Scenario:
     speakers = tuple(dict.fromkeys(turn.principal for turn in turns))
     return Scenario(
@@ -214,11 +405,11 @@ def _about(
 def _play(turns: Sequence[Turn], probes: Sequence[Probe], _seed: int) -> Iterator[ScriptEvent]:
     # Who asks the questions took no part in what was said, and may know all of it.
     for speaker in dict.fromkeys(turn.principal for turn in turns):
-        yield Granted(owner=speaker, viewer=ASKER, everything=True)
+        yield GrantEvent(owner=speaker, viewer=ASKER, everything=True)
     yield turns[0]
     for before, turn in pairwise(turns):
         if turn.session != before.session:
-            yield Elapsed(now=turn.time)
+            yield ElapseEvent(now=turn.time)
         yield turn
     last = turns[-1]
     for probe in probes:

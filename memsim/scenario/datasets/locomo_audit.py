@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.errors import ScenarioError
-from memsim.scenario.datasets.json_file import Entry, read_json
+from memsim.scenario.datasets.json_file import JsonObject, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -81,7 +81,7 @@ def _by_conversation(path: Path) -> dict[str, list[_Line]]:
     found: dict[str, list[_Line]] = {}
     seen: set[str] = set()
     for n, item in enumerate(value, start=1):
-        entry = Entry(path, f"finding {n}", item)
+        entry = JsonObject(path, f"finding {n}", item)
         name = entry.text("question_id")
         match = _QUESTION_ID.fullmatch(name)
         if match is None:
@@ -93,7 +93,7 @@ def _by_conversation(path: Path) -> dict[str, list[_Line]]:
     return found
 
 
-def _line(entry: Entry, place: int) -> _Line:
+def _line(entry: JsonObject, place: int) -> _Line:
     citation = entry.text("error_type") == _CITATION
     evidence = tuple(entry.texts("correct_evidence")) if "correct_evidence" in entry else ()
     finding = Finding(citation=citation, evidence=evidence)

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 
 DOMAINS = ("coding", "cooking", "health", "office", "planning", "smalltalk", "support", "travel")
 """The domains that a script may name."""
@@ -32,14 +30,3 @@ class Domain:
     assistant: tuple[str, ...]
     asides: tuple[str, ...] = ()
     slots: Mapping[str, tuple[str, ...]]
-
-
-@cache
-def load_domain(name: str) -> Domain:
-    """The patterns of a domain.
-
-    Args:
-        name: one of `DOMAINS`, or `tool` (output of programs) or `notes` (short replies).
-    """
-    domain: Domain = import_module(f"memsim.scenario.domains.{name}").DOMAIN
-    return domain

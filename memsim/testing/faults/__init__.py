@@ -3,7 +3,7 @@
 One seam for each area, and every seam counts what goes through it on a `Schedule`: files
 (`failing_files`), databases (`failing_database`), models (`FailingModel`), providers of them
 (`FailingAsker`), embedders (`FailingEmbedder`), the clock (`FailingClock`) and chance
-(`FailingRandom`). What a provider sends over HTTP fails in `memsim.testing.provider`.
+(`FailingRandom`). What a provider sends over HTTP fails in `memsim.testing.fake_provider`.
 
 ::
 
@@ -13,23 +13,27 @@ One seam for each area, and every seam counts what goes through it on a `Schedul
 
 from __future__ import annotations
 
-from memsim.testing.faults.chance import FailingRandom, failing_names
-from memsim.testing.faults.clock import FailingClock
-from memsim.testing.faults.database import failing_database
-from memsim.testing.faults.exploring import Area, Explored, explore, failing_disk, sequences
-from memsim.testing.faults.filesystem import failing_files
-from memsim.testing.faults.models import (
+from memsim.testing.faults.exploration import Area, Exploration, explore, failing_disk, sequences
+from memsim.testing.faults.filesystem import failing_database, failing_files
+from memsim.testing.faults.model_faults import (
     FailingAsker,
     FailingEmbedder,
     FailingModel,
     OtherEmbedder,
 )
-from memsim.testing.faults.schedule import Crashed, Mode, Schedule, one_after_another
+from memsim.testing.faults.schedule import (
+    FailingClock,
+    FailingRandom,
+    Mode,
+    Schedule,
+    SimulatedCrash,
+    failing_names,
+    one_after_another,
+)
 
 __all__ = [
     "Area",
-    "Crashed",
-    "Explored",
+    "Exploration",
     "FailingAsker",
     "FailingClock",
     "FailingEmbedder",
@@ -38,6 +42,7 @@ __all__ = [
     "Mode",
     "OtherEmbedder",
     "Schedule",
+    "SimulatedCrash",
     "explore",
     "failing_database",
     "failing_disk",

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from memsim.testing.generators.configuring import behaviours, cases
-from memsim.testing.generators.parts import files, ledgers, runs, shelves, values
-from memsim.testing.generators.talking import conversations, written
-from memsim.testing.generators.texts import odd, sayings
+from memsim.testing.generators.generated_cases import (
+    behaviours,
+    cases,
+    files,
+    ledgers,
+    runs,
+    shelves,
+    values,
+)
+from memsim.testing.generators.generated_conversations import conversations, odd, sayings, written
 
 __all__ = [
     "behaviours",

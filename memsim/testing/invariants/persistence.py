@@ -3,12 +3,182 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from memsim.errors import MemsimError
-from memsim.testing.registry import Violation, holds
+from memsim.errors import MemsimError, StateError
+from memsim.memory.canonical import canonical, parse
+from memsim.memory.snapshot import Format, Snapshot
+from memsim.memory.state import JSON
+from memsim.testing.check_cases import FileCase
+from memsim.testing.folders import throwaway
+from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.worlds import Trial, World
+
+# Persistence, on the files that states are saved in.
+
+
+FORMAT = Format(name="memsim.check")
+_SEAMS = ("fsync", "replace", "open", "fdopen", "unlink")
+WRITERS = 4
+
+
+@contextmanager
+def saved(case: FileCase) -> Iterator[Snapshot]:
+    """A file that holds a case's state."""
+    with throwaway() as folder:
+        snapshot = Snapshot(Path(folder) / "state", FORMAT)
+        snapshot.save(parse(case.state))
+        yield snapshot
+
+
+@holds(52, "persistence", on="file", formal="load(save(x)) = x; save(load(save(x))) = save(x)")
+def files_round_trip(case: FileCase) -> int:
+    """A state comes back from its file as it was, and is written in the same bytes again.
+
+    Fails, for example, where an integer beyond 64 bits comes back as a float.
+    """
+    with saved(case) as snapshot:
+        first = snapshot.path.read_bytes()
+        state = snapshot.load()
+        if canonical(state) != case.state:
+            raise Violation(f"{case.state[:60]} comes back as {canonical(state)[:60]}")
+        snapshot.save(state)
+        if snapshot.path.read_bytes() != first:
+            raise Violation("written again, it has other bytes")
+    try:
+        canonical("\ud83d")
+    except ValueError:
+        return 1
+    raise Violation("half a character is saved")
+
+
+@holds(
+    53, "persistence", on="file", formal="crash at any write k => reopen gives pre or post state"
+)
+def crash_at_any_write(case: FileCase) -> int:
+    """Whichever operation of the file system fails, the old state is there, or the new one.
+
+    Fails, for example, where the file is opened for writing before there is anything to write.
+    """
+    with saved(case) as snapshot:
+        with _failing(case.operation) as failed, suppress(OSError, MemsimError):
+            snapshot.save(parse(case.other))
+        state = canonical(snapshot.load())
+        if state not in {case.state, case.other}:
+            raise Violation(f"after operation {case.operation} failed, {state[:60]} is there")
+        snapshot.save(parse(case.other))
+        names = sorted(p.name for p in snapshot.path.parent.iterdir())
+        left = [name for name in names if name.endswith(".tmp")]
+        if left or canonical(snapshot.load()) != case.other:
+            raise Violation(f"saving once more leaves {left}")
+        return int(bool(failed))
+
+
+@contextmanager
+def _failing(operation: int) -> Iterator[list[str]]:
+    """Lets one operation of the file system fail, and says which."""
+    count = 0
+    failed: list[str] = []
+    before = {name: getattr(os, name) for name in _SEAMS}
+
+    def seam(name: str) -> Callable[..., Any]:
+        def run(*given: Any, **named: Any) -> Any:  # noqa: ANN401 - stands for any of them
+            nonlocal count
+            count += 1
+            if count == operation:
+                failed.append(name)
+                raise OSError(28, "No space left on device")
+            return before[name](*given, **named)
+
+        return run
+
+    try:
+        for name in _SEAMS:
+            setattr(os, name, seam(name))
+        yield failed
+    finally:
+        for name, real in before.items():
+            setattr(os, name, real)
+
+
+@holds(54, "persistence", on="file", formal="damaged file => typed error, and a copy; never empty")
+def damage_is_loud(case: FileCase) -> int:
+    """A damaged file is refused, a copy of it is kept, and nothing is read as empty.
+
+    Fails, for example, where 144,258 zeros are loaded as no history, and saved over.
+    """
+    with saved(case) as snapshot:
+        good = snapshot.path.read_bytes()
+        bad = _damaged_file(good, case)
+        if bad == good:
+            return 0
+        snapshot.path.write_bytes(bad)
+        try:
+            state = snapshot.load()
+        except StateError:
+            copies = [p for p in snapshot.path.parent.iterdir() if ".damaged-" in p.name]
+            if case.damage in {"newer", "foreign"}:
+                return 1
+            if not any(p.read_bytes() == bad for p in copies):
+                raise Violation(f"{case.damage}: no copy is kept") from None
+            return 1
+        raise Violation(f"{case.damage}: it is loaded as {canonical(state)[:60]}")
+
+
+def _damaged_file(good: bytes, case: FileCase) -> bytes:
+    at = min(len(good) - 1, len(good) * case.place // 1000)
+    if case.damage == "truncated":
+        return good[:at]
+    if case.damage == "flipped":
+        return good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :]
+    if case.damage == "zeroed":
+        return bytes(len(good))
+    if case.damage == "newer":
+        return good.replace(b'"version":1', b'"version":2', 1)
+    if case.damage == "foreign":
+        return good.replace(b"memsim.check", b"memsim.other", 1)
+    return b""
+
+
+@holds(55, "persistence", on="file", formal="n writers, one increment each => n; linearizable")
+def no_lost_update(case: FileCase) -> int:
+    """Of several who change a state at once, nobody's change is lost.
+
+    Fails, for example, where each reads, changes and writes without a lock, and the last one wins.
+    """
+    if case.place % 250:
+        return 0
+    with throwaway() as folder:
+        path = Path(folder) / "state"
+
+        def writer(name: int) -> None:
+            for n in range(3):
+                Snapshot(path, FORMAT).update(partial(_added, f"{name}.{n}"))
+
+        threads = [threading.Thread(target=writer, args=(n,)) for n in range(WRITERS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        known = Snapshot(path, FORMAT).load()
+        if len(set(known)) != 3 * WRITERS:
+            raise Violation(f"of {3 * WRITERS} changes {len(set(known))} are there")
+        if any(
+            [k for k in known if k[0] == str(n)] != [f"{n}.{m}" for m in range(3)]
+            for n in range(WRITERS)
+        ):
+            raise Violation("a writer's changes are out of order")
+    return WRITERS
+
+
+def _added(change: str, known: list[JSON] | None) -> JSON:
+    return [*(known or []), change]
 
 
 @holds(

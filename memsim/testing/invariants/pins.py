@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from memsim.memory.compaction.fences import TAGS
+from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.structure import at
-from memsim.testing.registry import Violation, holds
 from memsim.testing.worlds import Trial
 
 CODE = re.compile(r"K-\d{4}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from memsim.memory.compaction.fences import escaped
 from memsim.memory.compaction.speaking import AUTHORITY
 from memsim.message import Message
-from memsim.testing.registry import Violation, holds
+from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.worlds import Sight, Trial
 
 

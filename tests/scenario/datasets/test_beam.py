@@ -15,7 +15,7 @@ import pytest
 from memsim.errors import ConfigError, ScenarioError
 from memsim.scenario.datasets import load_dataset
 from memsim.scenario.datasets.beam import load_beam
-from memsim.scenario.script import Ask, Elapsed, Probe, Scenario, Turn
+from memsim.scenario.script import Ask, ElapseEvent, Probe, Scenario, Turn
 
 Chat = list[dict[str, Any]]
 Questions = dict[str, list[dict[str, Any]]]
@@ -162,7 +162,7 @@ def test_questions_come_last(scenario: Scenario) -> None:
     """In the order of the abilities, whatever the file's."""
     kinds = [type(event) for event in scenario.events(1)]
 
-    assert [Turn, Turn, Turn, Elapsed, Turn, Elapsed, Turn] + [Ask] * 4 == kinds
+    assert [Turn, Turn, Turn, ElapseEvent, Turn, ElapseEvent, Turn] + [Ask] * 4 == kinds
     assert [
         ("beam-7:abstention-1", "abstain", "abstention"),
         ("beam-7:event_ordering-1", "order", "event-ordering"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memsim.errors import ScenarioError
 from memsim.scenario.datasets import json_file
-from memsim.scenario.datasets.json_file import Entry, read_json
+from memsim.scenario.datasets.json_file import JsonObject, read_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -85,7 +85,7 @@ def test_whatever_json_writes_is_read(
 
 def test_entries_say_where_they_are(tmp_path: Path) -> None:
     """Each kind of field is checked, and null is not there."""
-    entry = Entry(tmp_path, "thing 3", {"t": "x", "n": 4, "l": ["a"], "f": 2.5, "none": None})
+    entry = JsonObject(tmp_path, "thing 3", {"t": "x", "n": 4, "l": ["a"], "f": 2.5, "none": None})
 
     assert ("x", 4, ["a"], ["a"], "2.5") == (
         entry.text("t"),

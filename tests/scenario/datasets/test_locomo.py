@@ -13,7 +13,7 @@ import pytest
 
 from memsim.errors import ConfigError, ScenarioError
 from memsim.scenario.datasets.locomo import load_locomo, locomo_from_options
-from memsim.scenario.script import Ask, Elapsed, Granted, Probe, Scenario, Turn
+from memsim.scenario.script import Ask, ElapseEvent, GrantEvent, Probe, Scenario, Turn
 
 Write = Callable[..., Path]
 Conversations = list[dict[str, Any]]
@@ -87,7 +87,7 @@ def test_time_jumps_between_sessions_and_questions_come_last(scenario: Scenario)
     kinds = [type(event) for event in scenario.events(1)]
     asks = [event for event in scenario.events(1) if isinstance(event, Ask)]
 
-    assert [Granted, Granted, Turn, Turn, Elapsed, Turn, Turn, Turn] + [Ask] * 8 == kinds
+    assert [GrantEvent, GrantEvent, Turn, Turn, ElapseEvent, Turn, Turn, Turn] + [Ask] * 8 == kinds
     assert {(5, "session_10", datetime(2023, 6, 1, 12, 33, tzinfo=UTC))} == {
         (ask.turn, ask.session, ask.time) for ask in asks
     }

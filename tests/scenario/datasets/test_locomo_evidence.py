@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.scenario.datasets.locomo_evidence import repair_evidence
+from memsim.scenario.datasets.locomo import repair_evidence
 
 KNOWN = frozenset({"D1:1", "D8:6", "D9:17", "D11:26", "D30:5"})
 

@@ -1,0 +1,392 @@
+"""One strategy in play, and every place where something it was told can be seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from memsim.errors import MemsimError
+from memsim.leakage.observation import Logbook, Observation, claimed_in, parts_of, voices_of
+from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
+from memsim.replay.stage import Stage
+from memsim.replay.strategy_calls import describe_error
+from memsim.scenario.script import (
+    Ask,
+    ElapseEvent,
+    Fact,
+    ForgetEvent,
+    GrantEvent,
+    Probe,
+    RestartEvent,
+    Scenario,
+    ScriptEvent,
+    Turn,
+)
+from memsim.strategy import Forget, Strategy, Surface
+
+if TYPE_CHECKING:
+    import random
+
+    from memsim.context import Context
+    from memsim.models import Embedder, Model
+    from memsim.replay.stage import MakeStrategy
+    from memsim.tokens import TokenCounter
+    from memsim.trace import TurnRecord
+
+__all__ = ["AttackWorld", "Observation", "Setting"]
+
+_MINUTE = timedelta(minutes=1)
+
+
+@dataclass(slots=True, kw_only=True)
+class Setting:
+    """What every world of a lab is made from; the arguments of `replay`."""
+
+    make: MakeStrategy
+    model: Model
+    embed: Callable[[], Embedder]
+    counter: TokenCounter
+    budget: int
+    chance: Callable[[], random.Random]
+    folder: Callable[[], Path]
+    services: Mapping[str, str] = field(default_factory=dict)
+    repeat: int = 0
+
+
+class AttackWorld:
+    """One strategy in a conversation that is written as it goes.
+
+    Ids, turns and times depend on the order of the calls alone, so two worlds that are told the
+    same say the same. A turn of somebody else's can be left out of one of them without moving the
+    rest: see `skip`.
+
+    Args:
+        setting: what it is made from; the folder is this world's own.
+
+    Attributes:
+        turn: number of the last turn.
+        now: the present, on the virtual clock.
+        seen: every observation made so far, in order.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self._folder: Path | None = None
+        self._setting = setting
+        script = Scenario(name="world", path="<leakage>", play=_nothing, turns=0, probes=())
+        self._book = Logbook()
+        self._stage = Stage(
+            script,
+            lambda env: setting.make(self._book.around(env)),
+            model=setting.model,
+            embed=setting.embed,
+            counter=setting.counter,
+            budget=setting.budget,
+            chance=setting.chance(),
+            folder=self._make_folder,
+            repeat=setting.repeat,
+            services=setting.services,
+        )
+        self._stage.keep = self._keep
+        self._records: list[TurnRecord] = []
+        self.turn = 0
+        self.now: datetime = EPOCH
+        self.seen: list[Observation] = []
+        self.planted: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opened:
+            opened.enter_context(self._book)
+            self._stage.open()
+            self._opened = opened.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._opened:
+            self._stage.close()
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy in play; another object after a restart."""
+        return self._stage.strategy
+
+    # -- the script
+
+    def say(
+        self,
+        principal: str,
+        text: str,
+        *,
+        session: str = "",
+        reply: str = "Noted.",
+        plants: Iterable[str] = (),
+        tool: tuple[str, Mapping[str, Any], str] | None = None,
+        aside: str = "",
+        role: Role = "user",
+    ) -> str:
+        """One exchange: somebody says something, a tool may be called, the assistant answers.
+
+        Args:
+            principal: who speaks.
+            text: the words.
+            session: in which conversation; the principal's own when empty.
+            reply: what the assistant says.
+            plants: names for what the words state; `grant` and `forget` may name them.
+            tool: (name, arguments, result) of a call that the assistant makes before it answers.
+            aside: what the assistant says as it calls.
+            role: who the words come from; `system` for a standing rule of the operator's.
+
+        Returns:
+            The id of the message.
+
+        Raises:
+            StrategyError: the strategy raised.
+        """
+        self.skip()
+        where = session or f"s-{principal}"
+        heard = self._message(role, text, principal, where, "u")
+        answers: list[Message] = []
+        if tool is not None:
+            answers += self._tool(tool, principal, where, aside)
+        answers.append(self._message("assistant", reply, principal, where, "a"))
+        facts = tuple(self._fact(name, text, heard) for name in plants)
+        self._play(
+            Turn(
+                number=self.turn,
+                session=where,
+                principal=principal,
+                time=self.now,
+                heard=(heard,),
+                reply=tuple(answers),
+                facts=facts,
+            )
+        )
+        return heard.id
+
+    def skip(self, turns: int = 1) -> None:
+        """Let turns pass in which nothing is said to this world."""
+        self.turn += turns
+        self.now += _MINUTE * turns
+
+    def wait(self, by: timedelta) -> None:
+        """Let time pass, and tell the strategy so; a negative time sets the clock back."""
+        self.now += by
+        self._play(ElapseEvent(now=self.now))
+
+    def grant(self, owner: str, viewer: str, *facts: str, revoked: bool = False) -> None:
+        """Let somebody see what was planted under these names, or everything when none is named."""
+        self._play(
+            GrantEvent(
+                owner=owner, viewer=viewer, facts=facts, revoked=revoked, everything=not facts
+            )
+        )
+
+    def forget(self, principal: str, text: str, *facts: str, sources: Iterable[str] = ()) -> bool:
+        """Ask for an erasure; whether the strategy supports it at all."""
+        request = Forget(principal=principal, text=text, sources=tuple(sources))
+        return self._stage.forget(ForgetEvent(request=request, facts=facts)).supported
+
+    def erase(self, principal: str, text: str, *, sources: Iterable[str] = ()) -> Observation:
+        """Ask for an erasure; what whoever asks is told of it."""
+        request = Forget(principal=principal, text=text, sources=tuple(sources))
+        try:
+            outcome = self._stage.forget(ForgetEvent(request=request, facts=()))
+        except MemsimError as error:
+            return self._note("error", principal, str(error))
+        told = {"supported": outcome.supported, "removed": list(outcome.removed)}
+        return self._note("forgotten", principal, json.dumps(told))
+
+    def restart(self) -> None:
+        """The process stops and comes back: saved, made anew, loaded."""
+        self._play(RestartEvent())
+
+    def restore(self, saved: str) -> None:
+        """Take over a state that was saved before, as `exported` gave it.
+
+        Raises:
+            StrategyError: the strategy cannot be loaded.
+        """
+        self._settle()
+        self.strategy.load(json.loads(saved))
+
+    def compactions(self) -> int:
+        """How often the strategy says that it has compacted so far."""
+        return sum(1 for r in self._records for e in r.events if e.kind == "compaction")
+
+    # -- what can be seen
+
+    def ask(self, principal: str, text: str, *, session: str = "") -> Observation:
+        """Put a question; the context it would be answered from, and the answer, as one view.
+
+        It changes nothing, so any number can be put at one point.
+        """
+        where = session or f"s-{principal}"
+        probe = Probe(id=f"q{len(self.seen)}", ask=text, principal=principal)
+        self._stage.play(Ask(probe=probe, turn=self.turn, session=where, time=self.now))
+        trace = self._stage.trace.probes.pop()
+        if trace.error:
+            return self._note("error", principal, trace.error, failed=True)
+        parts = parts_of(trace.context)
+        answer = trace.answer or ""
+        text = "\n".join((*(t for _, t in parts), answer))
+        parts = (*parts, ("answer", answer))
+        return self._note(
+            "context",
+            principal,
+            text,
+            parts=parts,
+            made=self._made(trace.context),
+            voices=voices_of(trace.context),
+            claimed=claimed_in(trace.context),
+        )
+
+    def tools(self, principal: str) -> tuple[str, ...]:
+        """Names of the tools that an agent of the principal's is offered."""
+        return tuple(tool.name for tool in self.strategy.tools(principal))
+
+    def offered(self, principal: str) -> Observation:
+        """The tools' whole description, as a provider would be told of them."""
+        specs = [[t.name, t.description, t.parameters] for t in self.strategy.tools(principal)]
+        return self._note("tool", principal, json.dumps(specs))
+
+    def call(self, principal: str, name: str, arguments: Mapping[str, Any] | str) -> Observation:
+        """Call a tool for a principal; what it answers, or the error that it raises."""
+        sent = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
+        if not any(tool.name == name and tool.reads for tool in self.strategy.tools(principal)):
+            self._settle()
+        try:
+            return self._note("tool", principal, self.strategy.call_tool(name, sent, principal))
+        except MemsimError as error:
+            return self._note("error", principal, str(error))
+        except Exception as error:  # noqa: BLE001 - a stranger's code: what it raises is a finding
+            return self._note("error", principal, describe_error(error), failed=True)
+
+    def surfaces(self, viewer: str | None = None) -> tuple[Observation, ...]:
+        """Every tier of the strategy as a viewer, or its operator, may see it.
+
+        A strategy that cannot be inspected gives none: see `inspectable`.
+        """
+        found: Iterable[Surface] = self.strategy.surfaces(viewer)
+        return tuple(self._note(s.tier, viewer or "", s.text) for s in found)
+
+    @property
+    def inspectable(self) -> bool:
+        """Whether the strategy shows its insides at all."""
+        kind = type(self.strategy)
+        return kind.inspectable and kind.surfaces is not Strategy.surfaces
+
+    def exported(self) -> Observation | None:
+        """The saved state as its text; None where the strategy cannot be saved."""
+        if type(self.strategy).save is Strategy.save:
+            return None
+        return self._note("export", "", json.dumps(self.strategy.save(), ensure_ascii=False))
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """Every file of the world's folder, by its name in it, with its bytes."""
+        if self._folder is None:
+            return
+        for path in sorted(p for p in self._folder.rglob("*") if p.is_file()):
+            yield path.relative_to(self._folder).as_posix(), path.read_bytes()
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the strategy keeps its files; None when it never asked for a place."""
+        return self._folder
+
+    def logs(self) -> tuple[tuple[str, str], ...]:
+        """What it logged: (level, text); events that the strategy told itself are `EVENT`."""
+        events = (e for r in self._records for e in r.events if e.detail and self._book.told(e))
+        return (*self._book.lines, *(("EVENT", f"{e.kind} {e.detail}") for e in events))
+
+    # -- inside
+
+    def _note(self, surface: str, viewer: str, text: str, **more: Any) -> Observation:  # noqa: ANN401 - whatever else `Seen` has
+        seen = Observation(surface=surface, viewer=viewer, turn=self.turn, text=text, **more)
+        self.seen.append(seen)
+        return seen
+
+    def _settle(self) -> None:
+        """What was asked so far has to be what it was: from here on it may be something else."""
+        self._stage.ask_again()
+
+    def _play(self, event: ScriptEvent) -> None:
+        self._stage.play(event)
+
+    def _made(self, context: Context | None) -> tuple[tuple[str, int, str], ...]:
+        found = (
+            (section.layer, self._turn_at(message.time), message.text)
+            for section in (context.sections if context else ())
+            for message in section.messages
+            if message.composed
+        )
+        return tuple((layer, turn, text) for layer, turn, text in found if turn)
+
+    def _turn_at(self, time: datetime) -> int:
+        """The turn in which something was written: by its time, else the last compaction's."""
+        played = [record.turn for record in self._records if record.time <= time]
+        if time != EPOCH and played:
+            return played[-1]
+        compacted = (r.turn for r in self._records if any(e.kind == "compaction" for e in r.events))
+        return max(compacted, default=0)
+
+    def _keep(self, record: TurnRecord) -> None:
+        self._records.append(record)
+
+    def _message(self, role: Role, text: str, principal: str, session: str, kind: str) -> Message:
+        return said(
+            role,
+            text,
+            id=f"{kind}{self.turn}",
+            principal=principal,
+            session=session,
+            turn=self.turn,
+            time=self.now,
+        )
+
+    def _tool(
+        self, tool: tuple[str, Mapping[str, Any], str], principal: str, session: str, aside: str
+    ) -> list[Message]:
+        name, arguments, result = tool
+        use = ToolUse(id=f"t{self.turn}", name=name, arguments=json.dumps(arguments))
+        answer = ToolResult(id=use.id, text=result)
+        said_aside = (Text(aside),) if aside else ()
+        common: dict[str, Any] = {
+            "principal": principal,
+            "session": session,
+            "turn": self.turn,
+            "time": self.now,
+        }
+        return [
+            Message(id=f"c{self.turn}", role="assistant", blocks=(*said_aside, use), **common),
+            Message(id=f"r{self.turn}", role="tool", blocks=(answer,), **common),
+        ]
+
+    def _fact(self, name: str, text: str, message: Message) -> Fact:
+        self.planted[name] = self.turn
+        return Fact(
+            id=name,
+            value=text,
+            source=message.id,
+            principal=message.principal,
+            turn=self.turn,
+            time=self.now,
+            session=message.session,
+            private=True,
+        )
+
+    @cached_property
+    def _place(self) -> Path:
+        return self._setting.folder()
+
+    def _make_folder(self) -> Path:
+        self._folder = self._place
+        return self._place
+
+
+def _nothing(_seed: int) -> Iterator[ScriptEvent]:
+    return iter(())

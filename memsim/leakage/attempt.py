@@ -1,0 +1,152 @@
+"""What is known of one attempt to make a memory leak."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+State = Literal["safe", "leak", "no_verdict", "error", "not_inspectable"]
+"""`no_verdict`: the control failed, so nothing follows from silence. Neither it nor the two after
+it is ever counted as safe."""
+STATES: tuple[State, ...] = get_args(State)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakSighting:
+    """A place and time at which a text could be seen.
+
+    Attributes:
+        surface: context, answer, tool, error, summary, store, index, offload, cache, history,
+            audit, log, export, report, cassette, backup, file or a word of the strategy's own.
+        viewer: who saw it; empty for what only an operator can see.
+        turn: of the script.
+    """
+
+    surface: str
+    viewer: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trail:
+    """How a secret got to where it was seen.
+
+    Attributes:
+        canary: its fingerprint; the secret itself is in no record.
+        owner, planted: whose it is, and the turn in which it was said.
+        through: derived places on the way, such as a summary; empty when none is known.
+        seen: where it came out.
+        tier: which rule of the matcher found it: T0 to T4.
+        excerpt: at most 40 characters around it, the secret redacted.
+    """
+
+    canary: str
+    owner: str
+    planted: int
+    seen: LeakSighting
+    tier: str
+    through: tuple[LeakSighting, ...] = ()
+    excerpt: str = ""
+
+    def __str__(self) -> str:
+        stops = [f"planted at turn {self.planted} by {self.owner}"]
+        stops += [_passed(stop) for stop in self.through]
+        by = f"seen by {self.seen.viewer}" if self.seen.viewer else "seen"
+        surface = self.seen.surface
+        place = "what was recalled" if surface == _RECALLED else f"the {surface}"
+        stops.append(f"{by} in {place} at turn {self.seen.turn}")
+        return " -> ".join(stops)
+
+
+_RECALLED = "recalled"
+"""The one section of a context whose name is not that of a thing."""
+
+
+def _passed(stop: LeakSighting) -> str:
+    joined = "at" if stop.surface == _RECALLED else "of"
+    return f"{stop.surface} {joined} turn {stop.turn}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One scripted attempt, and what came of it.
+
+    Attributes:
+        id: unique in its channel, such as `ana-03/direct`.
+        attack: the family of the attack or payload.
+        viewer: who tried.
+        targets: fingerprints of the canaries that it was after; the denominators of CLR and SWL.
+        weights: of the targets, 1 to 4, in their order.
+        owners: of the targets, in their order.
+        state: what came of it.
+        trails: every secret that came out; empty unless it leaked.
+        detail: a few words on why it is what it is.
+        measures: further numbers of the channel's own, by name, such as `tier:summary` 0 or 1,
+            `turns_to_erasure`, `stored`, `retrieved`, `acted`.
+        labels: slices, such as {"sessions": "20", "compactions": "1"}. The label `gate` says what a
+            leak of this attempt means where that is not what the channel says: `zero`, `report`.
+    """
+
+    id: str
+    attack: str
+    viewer: str
+    targets: tuple[str, ...] = ()
+    weights: tuple[int, ...] = ()
+    owners: tuple[str, ...] = ()
+    state: State
+    trails: tuple[Trail, ...] = ()
+    detail: str = ""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """A question that ought to be answered: authorised recall, in the same states as the attempts.
+
+    Attributes:
+        id: unique in its channel.
+        viewer: the owner, or whoever was granted.
+        served: whether the secret was given to the one who may have it.
+        error: why it could not be asked; such a one counts as not served.
+    """
+
+    id: str
+    viewer: str
+    served: bool
+    error: str = ""
+
+
+Finding = Attempt | Control
+
+
+def finding_record(finding: Finding) -> dict[str, object]:
+    """A finding as the `leakage` object of its line in `probes.jsonl`."""
+    kind = "attempt" if isinstance(finding, Attempt) else "control"
+    return {"kind": kind, **asdict(finding)}
+
+
+def read_finding(record: Mapping[str, Any]) -> Finding:
+    """The finding of a `leakage` object.
+
+    Raises:
+        ValueError: it is of no known kind.
+    """
+    rest = {key: value for key, value in record.items() if key != "kind"}
+    if record["kind"] == "control":
+        return Control(**rest)
+    if record["kind"] != "attempt":
+        raise ValueError(f"a finding is an attempt or a control, not {record['kind']!r}")
+    return Attempt(
+        **rest
+        | {name: tuple(rest[name]) for name in ("targets", "weights", "owners")}
+        | {"trails": tuple(_trail(trail) for trail in rest["trails"])}
+    )
+
+
+def _trail(record: Mapping[str, Any]) -> Trail:
+    return Trail(
+        **{**record, "seen": LeakSighting(**record["seen"])}
+        | {"through": tuple(LeakSighting(**stop) for stop in record["through"])}
+    )

@@ -1,0 +1,68 @@
+"""Calls a memory's tools as an attacker would: any tool, by its own description alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memsim.leakage.attack_world import AttackWorld, Observation
+    from memsim.models import ToolSpec
+
+HUGE = 10**6
+SPOOFED = ("user_id", "principal", "owner", "user", "agent_id", "as", "namespace")
+"""Arguments by which a tool might be told to act for somebody else."""
+
+
+def arguments(tool: ToolSpec, text: str, *, number: int = HUGE) -> dict[str, Any]:
+    """Arguments that a tool takes, every text of them the same.
+
+    Args:
+        tool: with the JSON Schema of its arguments.
+        text: for every argument that is a text or a list of texts.
+        number: for every argument that is a number, whatever the schema says is its largest.
+    """
+    schema = json.loads(tool.parameters or "{}")
+    properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
+    made: dict[str, Any] = {}
+    for name, kind in properties.items():
+        if "enum" in kind:
+            made[name] = kind["enum"][0]
+        elif kind.get("type") in {"integer", "number"}:
+            made[name] = number
+        elif kind.get("type") == "boolean":
+            made[name] = True
+        elif kind.get("type") == "array":
+            made[name] = text.split() or [text]
+        elif name in schema.get("required", ()) or kind.get("type") == "string":
+            made[name] = text
+    return made
+
+
+def properties(tool: ToolSpec) -> frozenset[str]:
+    """Names of the arguments that a tool takes."""
+    return frozenset(json.loads(tool.parameters or "{}").get("properties", {}))
+
+
+def call_reading_tools(
+    world: AttackWorld,
+    viewer: str,
+    text: str,
+    *,
+    extra: Mapping[str, object] | None = None,
+    number: int = HUGE,
+) -> Iterator[Observation]:
+    """What every tool that only reads gives a viewer for a text.
+
+    Args:
+        world: where.
+        viewer: who calls.
+        text: query, key or whatever the tool calls it.
+        extra: further arguments, which no tool describes.
+        number: how many results are asked for.
+    """
+    for tool in world.strategy.tools(viewer):
+        if tool.reads:
+            sent = {**arguments(tool, text, number=number), **(extra or {})}
+            yield world.call(viewer, tool.name, sent)

@@ -1,0 +1,347 @@
+"""Mappings with known keys: one table of fields that both the reader and the JSON Schema follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from memsim.errors import ScenarioError
+from memsim.fast_dataclass import fast_init
+from memsim.scenario import document
+from memsim.scenario.document import (
+    ListNode,
+    MappingNode,
+    Node,
+    ScalarNode,
+    describe_node,
+    nearest_name,
+    quote,
+)
+from memsim.scenario.value_kinds import DistinctNames, FieldKind, NameKind, Schema, wrong_kind
+
+ItemT = TypeVar("ItemT")
+
+
+class NamesKind(FieldKind[tuple[str, ...]]):
+    """A list of names, each once.
+
+    Args:
+        noun: what they name, for messages.
+        single: whether one name may stand without its list.
+    """
+
+    def __init__(self, noun: str, *, single: bool = False) -> None:
+        self._noun = noun
+        self._single = single
+
+    def read(self, node: Node, name: str) -> tuple[str, ...]:
+        names = ListOf(NameKind(), single=self._single).read(node, name)
+        seen = DistinctNames(self._noun)
+        items = node.items if isinstance(node, ListNode) else (node,)
+        for each, item in zip(names, items, strict=True):
+            seen.add(each, item.line)
+        return names
+
+    def schema(self) -> Schema:
+        several: Schema = {
+            "type": "array",
+            "items": NameKind().schema(),
+            "minItems": 1,
+            "uniqueItems": True,
+        }
+        return {"anyOf": [NameKind().schema(), several]} if self._single else several
+
+
+class ListOf(FieldKind[tuple[ItemT, ...]]):
+    """Several values of a kind.
+
+    Args:
+        kind: what each is.
+        single: whether one value may stand without its list.
+        least: how many there must be.
+    """
+
+    def __init__(self, kind: FieldKind[ItemT], *, single: bool = False, least: int = 1) -> None:
+        self._kind = kind
+        self._single = single
+        self._least = least
+
+    def read(self, node: Node, name: str) -> tuple[ItemT, ...]:
+        if not isinstance(node, ListNode):
+            if self._single:
+                return (self._kind.read(node, name),)
+            raise wrong_kind(name, "a list", node)
+        if len(node.items) < self._least:
+            raise ScenarioError(f"{name} is an empty list", line=node.line)
+        return tuple(self._kind.read(item, name) for item in node.items)
+
+    def schema(self) -> Schema:
+        item = self._kind.schema()
+        several: Schema = {"type": "array", "items": item, "minItems": self._least}
+        return {"anyOf": [item, several]} if self._single else several
+
+
+@fast_init
+@dataclass(frozen=True, slots=True)
+class Named(Generic[ItemT]):
+    """A value under a name, with the line of the name."""
+
+    name: str
+    value: ItemT
+    line: int | None
+
+
+class MapOf(FieldKind[tuple[Named[ItemT], ...]]):
+    """Values under names that differ in more than case, in the order written.
+
+    Args:
+        kind: what each value is.
+        names: what each name is.
+        noun: what a name names, for messages.
+        most: how many there may be; None for as many as a file may hold.
+    """
+
+    def __init__(
+        self,
+        kind: FieldKind[ItemT],
+        noun: str,
+        names: FieldKind[str] | None = None,
+        *,
+        most: int | None = None,
+    ) -> None:
+        self._kind = kind
+        self._names = names or NameKind()
+        self._noun = noun
+        self._most = most
+
+    def read(self, node: Node, name: str) -> tuple[Named[ItemT], ...]:
+        if not isinstance(node, MappingNode):
+            raise wrong_kind(name, "a mapping", node)
+        if self._most is not None and len(node.entries) > self._most:
+            raise ScenarioError(f"{name} has more than {self._most:,} entries", line=node.line)
+        seen = DistinctNames(self._noun)
+        return tuple(self._item(node, key, seen) for key in node.entries)
+
+    def _item(self, node: MappingNode, key: str, seen: DistinctNames) -> Named[ItemT]:
+        line = node.lines[key]
+        self._names.read(ScalarNode(key, line), self._noun)
+        seen.spell(key, line)
+        return Named(key, self._kind.read(node.entries[key], f"{self._noun} {key}"), line)
+
+    def schema(self) -> Schema:
+        most: Schema = {} if self._most is None else {"maxProperties": self._most}
+        return {
+            "type": "object",
+            **most,
+            "propertyNames": self._names.schema(),
+            "additionalProperties": self._kind.schema(),
+        }
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A key of a record.
+
+    Attributes:
+        key: as it is written.
+        kind: what its value is.
+        about: one phrase, shown by editors.
+        into: the argument of the record's maker, where that is not the key.
+    """
+
+    key: str
+    kind: FieldKind[Any]
+    about: str
+    required: bool = False
+    into: str = ""
+
+
+class RecordKind(FieldKind[T], Generic[T]):
+    """A mapping with known keys.
+
+    Args:
+        noun: what it is called in messages.
+        make: makes its value from `line` and the fields by name; what is absent is left out.
+        fields: its keys.
+        short: the field that a lone value stands for, such as `turns` in `filler: 20`.
+    """
+
+    def __init__(
+        self,
+        noun: str,
+        make: Callable[..., T],
+        fields: Sequence[Field],
+        *,
+        short: str | None = None,
+    ) -> None:
+        self.noun = noun
+        self._make = make
+        self._fields: Mapping[str, Field] = {field.key: field for field in fields}
+        self._required = tuple(field.key for field in fields if field.required)
+        self._short = self._fields[short] if short else None
+
+    def read(self, node: Node, name: str) -> T:
+        if isinstance(node, document.MappingNode):
+            return self._read_mapping(node, name)
+        if self._short is None:
+            raise wrong_kind(name, "a mapping", node)
+        value = self._short.kind.read(node, name)
+        return self._make(line=node.line, **{self._short.into or self._short.key: value})
+
+    def _read_mapping(self, node: document.MappingNode, name: str) -> T:
+        values: dict[str, object] = {}
+        for key, value in node.entries.items():
+            field = self._fields.get(key)
+            if field is None:
+                raise self._unknown(key, node, name)
+            values[field.into or key] = field.kind.read(value, key)
+        for key in self._required:
+            if key not in node.entries:
+                raise ScenarioError(f"{name} has no {key}", line=node.line)
+        return self._make(line=node.line, **values)
+
+    def _unknown(self, key: str, node: document.MappingNode, name: str) -> ScenarioError:
+        known = ", ".join(self._fields)
+        hint = nearest_name(key, self._fields)
+        value = node.entries[key]
+        if not hint and isinstance(value, ScalarNode) and value.null:
+            rest = "; a text with a comma needs quotes in { }"
+        else:
+            rest = "" if hint else f"; there are {known}"
+        return ScenarioError(
+            f"{name} has no key {quote(key)}{rest}", line=node.line_of(key), hint=hint
+        )
+
+    def schema(self) -> Schema:
+        full: Schema = {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {f.key: _described(f) for f in self._fields.values()},
+        }
+        if self._required:
+            full["required"] = list(self._required)
+        if self._short is None or len(self._required) > 1:
+            return full
+        return {"anyOf": [self._short.kind.schema(), full]}
+
+
+def _described(field: Field) -> Schema:
+    return {"description": field.about, **field.kind.schema()}
+
+
+class ActionKind(FieldKind[T], Generic[T]):
+    """A step that is one key with one value, such as `gap: 3d`, and nothing beside it.
+
+    Args:
+        key: the step's key.
+        kind: what stands under it.
+        about: one phrase, shown by editors.
+        make: makes the step from `line` and the value; None takes the value itself.
+    """
+
+    def __init__(
+        self, key: str, kind: FieldKind[Any], about: str, make: Callable[..., T] | None = None
+    ) -> None:
+        self.key = key
+        self._kind = kind
+        self._about = about
+        self._make = make
+
+    def read(self, node: Node, name: str) -> T:
+        assert isinstance(node, document.MappingNode)  # noqa: S101 - Steps chooses an action by its key
+        for key in node.entries:
+            if key != self.key:
+                raise ScenarioError(
+                    f"{self.key} has no key {quote(key)} beside it", line=node.line_of(key)
+                )
+        line = node.line_of(self.key)
+        value = self._kind.read(node.entries[self.key], name)
+        if self._make is None:
+            return value  # type: ignore[no-any-return]
+        return self._make(line=line, value=value)
+
+    def schema(self) -> Schema:
+        return {
+            "type": "object",
+            "additionalProperties": False,
+            "required": [self.key],
+            "properties": {self.key: {"description": self._about, **self._kind.schema()}},
+        }
+
+
+class StepKind(FieldKind[T], Generic[T]):
+    """One item of `turns`: a mapping that does exactly one thing, or a bare word.
+
+    Args:
+        actions: what a mapping may do, by the key that says so.
+        words: what a bare word does.
+    """
+
+    def __init__(
+        self, actions: Mapping[str, FieldKind[T]], words: Mapping[str, Callable[..., T]]
+    ) -> None:
+        self._actions = actions
+        self._words = words
+
+    def read(self, node: Node, name: str) -> T:
+        if isinstance(node, ScalarNode) and node.text in self._words:
+            return self._words[node.text](line=node.line)
+        if not isinstance(node, document.MappingNode):
+            known = [*self._actions, *self._words]
+            hint = nearest_name(node.text, known) if isinstance(node, ScalarNode) else None
+            raise ScenarioError(
+                f"a turn must be a mapping such as {{user: …}}, not {describe_node(node)}",
+                line=node.line,
+                hint=hint,
+            )
+        key = self._key(node)
+        return self._actions[key].read(node, key)
+
+    def _key(self, node: document.MappingNode) -> str:
+        keys = [key for key in node.entries if key in self._actions]
+        if len(keys) == 1:
+            return keys[0]
+        if keys:
+            raise ScenarioError(
+                f"a turn does one thing, and this has both {keys[0]} and {keys[1]}",
+                line=node.line_of(keys[1]),
+            )
+        first = next(iter(node.entries), "")
+        if first in self._words:
+            raise ScenarioError(f"write - {first} alone, without a colon", line=node.line)
+        hint = nearest_name(first, self._actions)
+        rest = "" if hint else f"; there are {', '.join([*self._actions, *self._words])}"
+        raise ScenarioError(
+            f"no turn is written {quote(first)}{rest}", line=node.line_of(first), hint=hint
+        )
+
+    def schema(self) -> Schema:
+        return {
+            "anyOf": [
+                {"enum": list(self._words)},
+                *(action.schema() for action in self._actions.values()),
+            ]
+        }
+
+
+class ReferenceKind(FieldKind[T], Generic[T]):
+    """A kind that is described once and referred to by name.
+
+    Args:
+        name: its name below `$defs`.
+        kind: what it is.
+    """
+
+    def __init__(self, name: str, kind: Callable[[], FieldKind[T]]) -> None:
+        self.name = name
+        self._kind = kind
+
+    def read(self, node: Node, name: str) -> T:
+        return self._kind().read(node, name)
+
+    def schema(self) -> Schema:
+        return {"$ref": f"#/$defs/{self.name}"}
