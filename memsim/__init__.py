@@ -54,7 +54,7 @@ _HOMES = {
     "discovery": ("load_strategy",),
     "message": ("Message", "composed", "said"),
     "models": ("ToolSpec",),
-    "scenario.build": ("ScenarioBuilder",),
+    "scenario.builder": ("ScenarioBuilder",),
     "scenario.script": ("Scenario",),
     "strategy": (
         "Environment",

@@ -53,10 +53,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ScenarioBuilder": "build",
-    "load_scenario": "load",
-    "load_scenarios": "load",
-    "scenario_schema": "schema",
+    "ScenarioBuilder": "builder",
+    "load_scenario": "scenario_loader",
+    "load_scenarios": "scenario_loader",
+    "scenario_schema": "script_schema",
 }
 
 if not TYPE_CHECKING:
