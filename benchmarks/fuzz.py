@@ -22,7 +22,7 @@ from typing import Any
 from memsim.errors import MemsimError
 from memsim.gate.baseline_file import encode, read_baseline
 from memsim.gate.score_sheet import ScoreSheet
-from memsim.memory.snapshot import Format, Snapshot
+from memsim.memory.persistence.snapshot import Format, Snapshot
 from memsim.runs.run_reader import open_folder
 from memsim.scenario import load_scenario
 from memsim.scenario.datasets import load_dataset

@@ -20,12 +20,11 @@ from itertools import islice
 
 from benchmarks._growing import SEED, conversation
 from memsim import Message
-from memsim.memory.compaction.buffer import SummaryBuffer
-from memsim.memory.retrieval.archive import Archive
-from memsim.memory.retrieval.bm25 import Bm25
-from memsim.memory.retrieval.recollection import Recollection
-from memsim.memory.retrieval.vectors import VectorIndex
-from memsim.memory.window import Window
+from memsim.memory.history.summary_buffer import SummaryBuffer
+from memsim.memory.history.window import Archive, Window
+from memsim.memory.index.bm25 import Bm25
+from memsim.memory.index.vector_index import VectorIndex
+from memsim.memory.recall.search import Recollection
 from memsim.models.embedders import HashEmbedder
 from memsim.models.offline.model import OfflineModel
 from memsim.scenario.script import Turn

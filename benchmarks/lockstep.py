@@ -20,10 +20,10 @@ from typing import Literal
 
 from memsim.clock import Clock
 from memsim.errors import MemsimError
-from memsim.memory.acl import Grant
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
-from memsim.memory.stores.memory import InMemory
+from memsim.memory.permissions import ReadGrant
+from memsim.memory.stores.in_memory import InMemory
 from memsim.message import said
 from memsim.models import Embedder, Reply, Request
 from memsim.models.registry import load_embedder
@@ -139,7 +139,7 @@ class World:
                 meant = (act.name,) if act.name else memory.meant(who, act.text)
                 told = repr((meant, memory.forget(who, meant)))
             case "grant":
-                memory.grant(Grant(owner=who, reader="cleo"))
+                memory.grant(ReadGrant(owner=who, reader="cleo"))
                 memory.share(who, "cleo", [act.name])
                 told = repr([e.text for e in memory.entries(who)])
             case "wait":

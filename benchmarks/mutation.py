@@ -55,7 +55,7 @@ TARGETS = {
         tests=("tests/leakage/test_leak_scores.py", "tests/canary/test_canary_choice.py"),
     ),
     "access": Target(
-        modules=("memsim.memory.acl", "memsim.memory.entry"),
+        modules=("memsim.memory.permissions", "memsim.memory.entry"),
         tests=("tests/memory/test_acl.py", "tests/memory/layers"),
     ),
 }

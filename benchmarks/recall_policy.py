@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from memsim.memory.retrieval import Hit
-from memsim.memory.retrieval.asking import asked
-from memsim.memory.retrieval.bm25 import Bm25
-from memsim.memory.retrieval.policy import RecallPolicy
-from memsim.memory.retrieval.recall import About, fitting, recall
-from memsim.memory.retrieval.talk import Talk
-from memsim.memory.retrieval.vectors import VectorIndex
+from memsim.memory.index import Hit
+from memsim.memory.index.bm25 import Bm25
+from memsim.memory.index.vector_index import VectorIndex
+from memsim.memory.options import RecallPolicy
+from memsim.memory.recall.ranking import fit_to_room, recall
+from memsim.memory.recall.timeline import MessageFacts, Neighbours, question_terms
 from memsim.message import Message
 from memsim.models.registry import load_embedder
 from memsim.scenario.datasets import load_dataset
@@ -51,8 +50,8 @@ class Indexed:
 
     words: Bm25
     meaning: VectorIndex
-    talk: Talk
-    about: dict[str, About]
+    talk: Neighbours
+    about: dict[str, MessageFacts]
     probes: tuple[Probe, ...]
     end: Message
 
@@ -77,7 +76,7 @@ def indexed(scenario: Scenario, counter: TokenCounter) -> Indexed:
     """Index a conversation, as strategies do: `principal: text`."""
     events = [e for e in scenario.events(0) if isinstance(e, Turn)]
     messages = [m for turn in events for m in (*turn.heard, *turn.reply)]
-    words, talk, about = Bm25(), Talk(), {}
+    words, talk, about = Bm25(), Neighbours(), {}
     meaning = VectorIndex(lambda: load_embedder("wordllama"))
     for order, message in enumerate(messages):
         text = f"{message.principal}: {message.text}"
@@ -91,12 +90,12 @@ def indexed(scenario: Scenario, counter: TokenCounter) -> Indexed:
             tokens=tokens,
             turn=message.turn,
         )
-        about[message.id] = About(
+        about[message.id] = MessageFacts(
             order=order,
             tokens=tokens,
             time=message.time,
             principal=message.principal,
-            asked=asked(message.text),
+            asked=question_terms(message.text),
         )
     probes = tuple(p for p in scenario.probes if p.evidence and not p.excluded)
     return Indexed(words, meaning, talk, about, probes, messages[-1])
@@ -109,9 +108,9 @@ def curve(found: Indexed, rank: Rank) -> list[list[float]]:
         hits = rank(probe.ask)
         row = []
         for level in LEVELS:
-            ids = fitting(hits, tokens=lambda i: found.about[i].tokens, room=level, policy=ALL)
+            ids = fit_to_room(hits, tokens=lambda i: found.about[i].tokens, room=level, policy=ALL)
             row.append(share(probe, whole(ids, found, level)))
-        ids = fitting(hits, tokens=lambda i: found.about[i].tokens, room=LEVELS[-1])
+        ids = fit_to_room(hits, tokens=lambda i: found.about[i].tokens, room=LEVELS[-1])
         rows.append([*row, share(probe, ids), float(sum(found.about[i].tokens for i in ids))])
     return rows
 

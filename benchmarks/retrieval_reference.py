@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memsim.errors import MemsimError
-from memsim.memory.retrieval import Hit, Ranker
-from memsim.memory.retrieval.bm25 import Bm25
-from memsim.memory.retrieval.fusion import reciprocal_ranks, weighted_scores, with_neighbours
-from memsim.memory.retrieval.terms import lower
-from memsim.memory.retrieval.vectors import VectorIndex
+from memsim.language.text import plain_terms
+from memsim.memory.index import Hit, Ranker
+from memsim.memory.index.bm25 import Bm25
+from memsim.memory.index.vector_index import VectorIndex
+from memsim.memory.recall.ranking import reciprocal_ranks, weighted_scores, with_neighbours
 from memsim.models import Embedder
 from memsim.models.registry import load_embedder
 from memsim.scenario.datasets.locomo import load_locomo
@@ -128,7 +128,7 @@ def rankers(embedder: Embedder) -> dict[str, Callable[[Conversation], Search]]:
         return lambda q: with_neighbours(words.ranking(q), neighbours, order)
 
     return {
-        "BM25, lower": single(lambda: Bm25(lower)),
+        "BM25, lower": single(lambda: Bm25(plain_terms)),
         "BM25, stop + stem": single(Bm25),
         "wordllama": single(lambda: VectorIndex(lambda: embedder)),
         "fusion of stem and wordllama": fused,

@@ -23,8 +23,8 @@ import numpy as np
 from benchmarks.store_kills import ALL, State, Tally, applied, calls
 from memsim.errors import StoreError
 from memsim.memory.stores import Store
-from memsim.memory.stores.postgres import PostgresStore
-from memsim.memory.stores.redis import RedisStore
+from memsim.memory.stores.postgres.store import PostgresStore
+from memsim.memory.stores.redis.store import RedisStore
 from tests.memory.stores.servers import Server, start_postgres, start_redis
 
 KILLS, QUICK = 200, 5

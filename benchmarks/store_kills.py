@@ -29,12 +29,12 @@ from typing import Any
 
 import numpy as np
 
-from memsim.memory.acl import Where
 from memsim.memory.entry import Entry
+from memsim.memory.permissions import Where
 from memsim.memory.stores import Store
 from memsim.memory.stores.chroma import ChromaEntries
-from memsim.memory.stores.markdown import Markdown
-from memsim.memory.stores.sqlite import SQLite
+from memsim.memory.stores.markdown.store import Markdown
+from memsim.memory.stores.sqlite.store import SQLite
 from memsim.message import EPOCH
 
 KILLS = 1000

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-from memsim.message import EPOCH
+from memsim.message import EPOCH, utc
 
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _PART = re.compile(r"(\d+)\s*(s|min|m|h|d|w)(?![a-z])")
@@ -37,18 +37,6 @@ class Clock:
         """Move to an instant and return it."""
         self._now = utc(now)
         return self._now
-
-
-def utc(moment: datetime) -> datetime:
-    """The instant in UTC.
-
-    Raises:
-        ValueError: the moment carries no time zone.
-    """
-    if moment.tzinfo is None:
-        message = f"{moment.isoformat()} has no time zone"
-        raise ValueError(message)
-    return moment.astimezone(UTC)
 
 
 def parse_duration(text: str) -> timedelta:

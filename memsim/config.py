@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from memsim.discovery import Project, find_project
 from memsim.discovery.project import PYPROJECT
 from memsim.errors import ConfigError, nearest
-from memsim.memory.stores.opening import SERVICES
+from memsim.memory.places import SERVICES
 from memsim.tokens import DEFAULT_TOKENIZER
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 
@@ -228,3 +228,29 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         return found[0]
     folded = {c.casefold(): c for c in candidates}
     return folded.get(name.strip().casefold())
+
+
+# Work of several parts, of which one's failure keeps no other from being done.
+
+
+EXPECTED_ERRORS = (ModelError, StateError, StoreError)
+"""The errors of a model, a saved part, a store: anything else is a defect, and stops everything."""
+
+
+class Attempts:
+    """What was tried one after another, and how it failed."""
+
+    def __init__(self) -> None:
+        self._failed: list[ModelError | StateError | StoreError] = []
+
+    def attempt(self, work: Callable[[], object]) -> None:
+        """Do a part; how it fails is kept for the end."""
+        try:
+            work()
+        except EXPECTED_ERRORS as error:
+            self._failed.append(error)
+
+    def end(self) -> None:
+        """Raise what failed first, if anything did."""
+        if self._failed:
+            raise self._failed[0]

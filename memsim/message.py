@@ -13,6 +13,19 @@ from typing import Literal
 
 from memsim.fast_dataclass import fast_init
 
+
+def utc(moment: datetime) -> datetime:
+    """The instant in UTC.
+
+    Raises:
+        ValueError: the moment carries no time zone.
+    """
+    if moment.tzinfo is None:
+        message = f"{moment.isoformat()} has no time zone"
+        raise ValueError(message)
+    return moment.astimezone(UTC)
+
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

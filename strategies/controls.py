@@ -18,11 +18,11 @@ from memsim import (
     Strategy,
     Surface,
 )
-from memsim.memory.erasure import meant
-from memsim.memory.retrieval.recollection import Recollection
-from memsim.memory.scope import Scoped
-from memsim.memory.state import part, reading
-from memsim.memory.window import Window
+from memsim.memory.codec import part, reading
+from memsim.memory.forget_request import requested_message
+from memsim.memory.history.window import Window
+from memsim.memory.recall.search import Recollection
+from memsim.memory.scope import MemoryScopes
 
 
 class FullContext(Strategy):
@@ -40,7 +40,7 @@ class FullContext(Strategy):
         self, env: Environment, *, scope: Literal["shared", "principal"] = "shared"
     ) -> None:
         super().__init__(env)
-        self._said = Scoped(scope, lambda: Window(env.counter))
+        self._said = MemoryScopes(scope, lambda: Window(env.counter))
 
     def observe(self, message: Message) -> None:
         self._said.of(message.principal).add(message)
@@ -51,7 +51,9 @@ class FullContext(Strategy):
 
     def forget(self, request: Forget) -> ForgetOutcome:
         said = self._said.of(request.principal)
-        gone = said.remove(meant(request.text, request.sources, said.own(request.principal)))
+        gone = said.remove(
+            requested_message(request.text, request.sources, said.own(request.principal))
+        )
         return ForgetOutcome(supported=True, removed=tuple(m.id for m in gone))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
@@ -99,7 +101,7 @@ class NoMemory(Strategy):
 
     def forget(self, request: Forget) -> ForgetOutcome:
         own = self._turn.own(request.principal)
-        gone = self._turn.remove(meant(request.text, request.sources, own))
+        gone = self._turn.remove(requested_message(request.text, request.sources, own))
         return ForgetOutcome(supported=True, removed=tuple(m.id for m in gone))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
@@ -160,7 +162,7 @@ class Oracle(Strategy):
 
     def forget(self, request: Forget) -> ForgetOutcome:
         own = self._said.own(request.principal)
-        gone = self._said.remove(meant(request.text, request.sources, own))
+        gone = self._said.remove(requested_message(request.text, request.sources, own))
         return ForgetOutcome(supported=True, removed=tuple(m.id for m in gone))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:

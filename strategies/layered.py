@@ -22,18 +22,16 @@ from memsim import (
     Surface,
     ToolSpec,
 )
-from memsim.memory.acl import Grant as Permit
 from memsim.memory.audit import AuditTrail
-from memsim.memory.derived import original_of
-from memsim.memory.happening import Happening
-from memsim.memory.hygiene import Policy
+from memsim.memory.deletion import original_of
+from memsim.memory.events import MemoryEvent
+from memsim.memory.history.working import WorkingMemory
 from memsim.memory.layers.episodic import all_words
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.memory import Memory
-from memsim.memory.options import MemoryOptions
-from memsim.memory.retrieval.policy import RecallPolicy
-from memsim.memory.stores.opening import StoreKind, open_places
-from memsim.memory.working import WorkingMemory
+from memsim.memory.options import MemoryOptions, RecallPolicy, RetentionPolicy
+from memsim.memory.permissions import ReadGrant as Permit
+from memsim.memory.places import StoreKind, open_places
 
 Switch = Literal["on", "off"]
 Terms = Mapping[str, tuple[timedelta, timedelta | None]]
@@ -85,7 +83,7 @@ class Layered(Strategy):
             alone, no fact is extracted, no conversation concluded and nothing recalled unasked.
         workspace: whether there are pages, which are files: for agents that have tools, or in any
             case, or never. Without, what an agent notes is kept under keys.
-        hygiene: whether what is old is put away and erased, by category, as `Policy` has it.
+        hygiene: whether old entries are archived and erased by category, as `RetentionPolicy` says.
         window_share: share of the budget that the latest messages may take.
         summary_share: share of it that the summary may take.
         recall_share: share of it that what is recalled may take.
@@ -175,7 +173,7 @@ class Layered(Strategy):
             vectors=_on("vectors", vectors),
             acl=_on("acl", acl),
             mode=mode,
-            hygiene=Policy() if _on("hygiene", hygiene) else None,
+            hygiene=RetentionPolicy() if _on("hygiene", hygiene) else None,
             window_share=window_share,
             summary_share=summary_share,
             recall_share=recall_share,
@@ -300,7 +298,7 @@ class Layered(Strategy):
             sources=(message.id,),
         )
 
-    def _told(self, happening: Happening) -> None:
+    def _told(self, happening: MemoryEvent) -> None:
         self.env.log(
             Event(
                 kind=happening.kind,
@@ -312,11 +310,11 @@ class Layered(Strategy):
         )
 
 
-def _policy(terms: Terms) -> Policy:
+def _policy(terms: Terms) -> RetentionPolicy:
     """What is to be kept no longer than it is served is erased, the rest put away until then."""
     ends = {name: until for name, (_, until) in terms.items()}
     served = {name: min(term, ends[name] or term) for name, (term, _) in terms.items()}
-    return Policy(
+    return RetentionPolicy(
         retention=served,
         erased=frozenset(name for name in terms if ends[name] == served[name]),
         archive_after=None,

@@ -18,17 +18,17 @@ from memsim import (
     Strategy,
     Surface,
 )
-from memsim.memory.erasure import meant
-from memsim.memory.retrieval import Hit, Ranker
-from memsim.memory.retrieval.archive import Archive
-from memsim.memory.retrieval.bm25 import Bm25 as WordIndex
-from memsim.memory.retrieval.chroma import ChromaStore
-from memsim.memory.retrieval.fusion import reciprocal_ranks, weighted_scores, with_neighbours
-from memsim.memory.retrieval.recollection import Recollection
-from memsim.memory.retrieval.terms import ANALYSERS
-from memsim.memory.retrieval.vectors import VectorIndex
-from memsim.memory.scope import Scoped
-from memsim.memory.state import part
+from memsim.language.text import ANALYSERS
+from memsim.memory.codec import part
+from memsim.memory.forget_request import requested_message
+from memsim.memory.history.window import Archive
+from memsim.memory.index import Hit, Ranker
+from memsim.memory.index.bm25 import Bm25 as WordIndex
+from memsim.memory.index.chroma_vectors import ChromaVectors
+from memsim.memory.index.vector_index import VectorIndex
+from memsim.memory.recall.ranking import reciprocal_ranks, weighted_scores, with_neighbours
+from memsim.memory.recall.search import Recollection
+from memsim.memory.scope import MemoryScopes
 
 Scope = Literal["shared", "principal"]
 Store = Literal["numpy", "chroma"]
@@ -43,7 +43,7 @@ class _Retrieval(Strategy):
             if value < 1:
                 raise ValueError(f"{name} is {value}: at least 1")
         self._k, self._window, self._depth = k, window, max(depth, k + window)
-        self._archives = Scoped(scope, lambda: Archive(env.counter, *self._rankers()))
+        self._archives = MemoryScopes(scope, lambda: Archive(env.counter, *self._rankers()))
         self._lines = Recollection(env.counter)
 
     @abstractmethod
@@ -87,7 +87,7 @@ class _Retrieval(Strategy):
 
     def forget(self, request: Forget) -> ForgetOutcome:
         archive = self._archives.of(request.principal)
-        ids = meant(request.text, request.sources, archive.log.own(request.principal))
+        ids = requested_message(request.text, request.sources, archive.log.own(request.principal))
         return ForgetOutcome(supported=True, removed=tuple(m.id for m in archive.remove(ids)))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
@@ -192,7 +192,7 @@ class Vector(_Retrieval):
         self._store = store
 
     def _rankers(self) -> Sequence[Ranker]:
-        store = ChromaStore() if self._store == "chroma" else None
+        store = ChromaVectors() if self._store == "chroma" else None
         return (VectorIndex(self.env.embed, store),)
 
     def _needed(self, shown: int) -> int:
@@ -241,7 +241,7 @@ class Hybrid(_Retrieval):
         self._weights, self._neighbours = (lexical, 1 - lexical), neighbours
 
     def _rankers(self) -> Sequence[Ranker]:
-        store = ChromaStore() if self._store == "chroma" else None
+        store = ChromaVectors() if self._store == "chroma" else None
         return (WordIndex(), VectorIndex(self.env.embed, store))
 
     def _ranking(self, archive: Archive, text: str, depth: int) -> list[Hit]:

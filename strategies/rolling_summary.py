@@ -18,10 +18,10 @@ from memsim import (
     Strategy,
     Surface,
 )
-from memsim.memory.compaction.buffer import SummaryBuffer
-from memsim.memory.erasure import meant
-from memsim.memory.scope import Scoped
-from memsim.memory.state import part
+from memsim.memory.codec import part
+from memsim.memory.forget_request import requested_message
+from memsim.memory.history.summary_buffer import SummaryBuffer
+from memsim.memory.scope import MemoryScopes
 
 
 class RollingSummary(Strategy):
@@ -57,7 +57,9 @@ class RollingSummary(Strategy):
         for name, value in (("keep", keep), ("summary", summary)):
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}: at least 1")
-        self._buffers = Scoped(scope, lambda: SummaryBuffer(env.counter, keep=kept, limit=limit))
+        self._buffers = MemoryScopes(
+            scope, lambda: SummaryBuffer(env.counter, keep=kept, limit=limit)
+        )
 
     def observe(self, message: Message) -> None:
         window = self._buffers.of(message.principal).window
@@ -97,7 +99,7 @@ class RollingSummary(Strategy):
 
     def forget(self, request: Forget) -> ForgetOutcome:
         buffer = self._buffers.of(request.principal)
-        ids = meant(request.text, request.sources, buffer.own(request.principal))
+        ids = requested_message(request.text, request.sources, buffer.own(request.principal))
         return ForgetOutcome(supported=True, removed=buffer.remove(ids, request.principal))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:

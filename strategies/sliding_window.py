@@ -18,10 +18,10 @@ from memsim import (
     Strategy,
     Surface,
 )
-from memsim.memory.erasure import meant
-from memsim.memory.scope import Scoped
-from memsim.memory.state import part
-from memsim.memory.window import Window
+from memsim.memory.codec import part
+from memsim.memory.forget_request import requested_message
+from memsim.memory.history.window import Window
+from memsim.memory.scope import MemoryScopes
 
 
 class SlidingWindow(Strategy):
@@ -52,7 +52,9 @@ class SlidingWindow(Strategy):
             name = "messages" if tokens is None else "tokens"
             raise ValueError(f"{name} is {messages if tokens is None else tokens}: at least 1")
         limit = messages if tokens is None else None
-        self._windows = Scoped(scope, lambda: Window(env.counter, messages=limit, tokens=tokens))
+        self._windows = MemoryScopes(
+            scope, lambda: Window(env.counter, messages=limit, tokens=tokens)
+        )
 
     def observe(self, message: Message) -> None:
         window = self._windows.of(message.principal)
@@ -72,7 +74,9 @@ class SlidingWindow(Strategy):
 
     def forget(self, request: Forget) -> ForgetOutcome:
         window = self._windows.of(request.principal)
-        gone = window.remove(meant(request.text, request.sources, window.own(request.principal)))
+        gone = window.remove(
+            requested_message(request.text, request.sources, window.own(request.principal))
+        )
         return ForgetOutcome(supported=True, removed=tuple(m.id for m in gone))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:

@@ -25,6 +25,7 @@ ORDER = (
     "canary",
     "models",
     "context",
+    "context_checks",
     "memory",
     "strategy",
     "systems",
@@ -58,35 +59,25 @@ DRAWING = frozenset({"matplotlib", "pandas"})
 # Only these may import numpy at their top, and only each other may import them at theirs.
 LATE = frozenset(
     {
-        "memsim.memory.retrieval.bm25",
-        "memsim.memory.retrieval.chroma",
-        "memsim.memory.retrieval.clusters",
-        "memsim.memory.retrieval.directions",
-        "memsim.memory.retrieval.forms",
-        "memsim.memory.retrieval.maxscore",
-        "memsim.memory.retrieval.nearest",
-        "memsim.memory.retrieval.postings",
-        "memsim.memory.retrieval.signs",
-        "memsim.memory.retrieval.vectors",
-        "memsim.memory.stores.batch",
+        "memsim.memory.index.bm25",
+        "memsim.memory.index.chroma_vectors",
+        "memsim.memory.index.nearest_vectors",
+        "memsim.memory.index.forms",
+        "memsim.memory.index.postings",
+        "memsim.memory.index.vector_index",
+        "memsim.memory.stores.shelf_search",
         "memsim.memory.stores.chroma",
-        "memsim.memory.stores.migrating",
-        "memsim.memory.stores.files",
-        "memsim.memory.stores.folder",
-        "memsim.memory.stores.markdown",
-        "memsim.memory.stores.memory",
-        "memsim.memory.stores.postgres",
-        "memsim.memory.stores.postgres_rows",
-        "memsim.memory.stores.postgres_search",
-        "memsim.memory.stores.postgres_session",
-        "memsim.memory.stores.postgres_vectors",
-        "memsim.memory.stores.ranking",
-        "memsim.memory.stores.rows",
-        "memsim.memory.stores.shelving",
-        "memsim.memory.stores.tail",
-        "memsim.memory.stores.redis",
-        "memsim.memory.stores.sqlite",
-        "memsim.memory.stores.views",
+        "memsim.memory.stores.sqlite.migrate",
+        "memsim.memory.stores.markdown.entry_files",
+        "memsim.memory.stores.markdown.store",
+        "memsim.memory.stores.in_memory",
+        "memsim.memory.stores.postgres.store",
+        "memsim.memory.stores.postgres.rows",
+        "memsim.memory.stores.postgres.connection",
+        "memsim.memory.stores.sqlite.rows",
+        "memsim.memory.stores.sqlite.cache",
+        "memsim.memory.stores.redis.store",
+        "memsim.memory.stores.sqlite.store",
         "memsim.systems.aegis.ivfflat",
         "memsim.systems.aegis.postgres_episodes",
         "memsim.report.frames",
@@ -148,7 +139,8 @@ def foreign_imports(strategy: Module) -> list[str]:
         if imported.target.split(".")[0] not in FOR_STRATEGIES
         or (
             imported.target.startswith("memsim.")
-            and imported.target.split(".")[1] not in {"memory", "systems"}
+            and imported.target.split(".")[1]
+            not in {"context_checks", "language", "memory", "systems"}
         )
     ]
 
@@ -369,7 +361,7 @@ def test_numpy_stands_only_in_late_modules(tmp_path: Path) -> None:
     ("source", "found"),
     [
         ("import json\nimport numpy as np\nfrom memsim import Strategy", []),
-        ("from memsim.memory.retrieval import BM25", []),
+        ("from memsim.memory.index import BM25", []),
         ("def f():\n    import requests", ["mine:2 imports requests"]),
         ("from memsim.replay import replay", ["mine:1 imports memsim.replay"]),
         ("import sliding_window", ["mine:1 imports sliding_window"]),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.clock import Clock, parse_duration, read_stamp, stamp, utc
-from memsim.message import EPOCH
+from memsim.clock import Clock, parse_duration, read_stamp, stamp
+from memsim.message import EPOCH, utc
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OSLO_SUMMER = timezone(timedelta(hours=2))

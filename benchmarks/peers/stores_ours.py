@@ -7,11 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memsim.memory.acl import Reader, Where
 from memsim.memory.entry import Entry
-from memsim.memory.retrieval.recall import USUAL, relevance
-from memsim.memory.stores import Embedded
-from memsim.memory.stores.opening import SERVICES, addresses, open_places
+from memsim.memory.permissions import Reader, Where
+from memsim.memory.places import SERVICES, addresses, open_places
+from memsim.memory.recall.ranking import USUAL, relevance
+from memsim.memory.stores import EmbedderInfo
 from memsim.message import EPOCH
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Ours:
         )
         self._url = services.get(kind, "")
         self.store = self._places.store
-        self.store.embedded_by(Embedded(embedder.name, embedder.dimension))
+        self.store.embedded_by(EmbedderInfo(embedder.name, embedder.dimension))
         self._turns = 0
         self._kept = self._size()
 

@@ -19,10 +19,10 @@ from memsim.report.layout import Column, TextLine, lay_out
 
 if TYPE_CHECKING:
     from memsim.cli.memory_view import MemoryView
-    from memsim.memory.audit import Outcome
-    from memsim.memory.derived import Erased
+    from memsim.memory.audit import AuditOutcome
+    from memsim.memory.codec import JSON
+    from memsim.memory.deletion import ErasureReport
     from memsim.memory.entry import Entry
-    from memsim.memory.state import JSON
 
 
 # Entries of a memory on standard output: as a table, or as the records that they are.
@@ -33,7 +33,7 @@ Form = Literal["table", "json", "jsonl"]
 
 def record_of(entry: Entry) -> dict[str, JSON]:
     """An entry as JSON values, every field of it."""
-    from memsim.memory.stores.codec import encode
+    from memsim.memory.entry import encode
 
     record: dict[str, JSON] = json.loads(encode(entry))
     return record
@@ -224,7 +224,7 @@ def search(
     with _opened(folder) as memory:
         asker = _somebody(memory, who)
         found = memory.search(query, asker, category, max(limit, COUNTED))
-        outcome: Outcome = "allowed" if found else "missing"
+        outcome: AuditOutcome = "allowed" if found else "missing"
         memory.note("memory_search", asker, outcome=outcome, key=query, category=category or "")
     show_entries(found[:limit], form, total=len(found))
 
@@ -250,7 +250,7 @@ def get(key: str, folder: Path, who: str | None, form: Form) -> None:
     with _opened(folder) as memory:
         asker = _somebody(memory, who)
         found = matching_entries(memory, asker, key)
-        outcome: Outcome = "allowed" if found else "missing"
+        outcome: AuditOutcome = "allowed" if found else "missing"
         memory.note("memory_get", asker, outcome=outcome, key=key)
     if not found:
         raise _missing(key)
@@ -287,7 +287,7 @@ def forget(keys: tuple[str, ...], folder: Path, who: str) -> None:
         asker = _somebody(memory, who) or who
         for key in dict.fromkeys(keys):
             gone = _forgotten(memory, asker, key)
-            outcome: Outcome = "allowed" if gone else "missing"
+            outcome: AuditOutcome = "allowed" if gone else "missing"
             memory.note("memory_forget", asker, outcome=outcome, key=key)
             if gone:
                 terminal.say("\n".join(_told(key, gone)))
@@ -340,7 +340,7 @@ def _opened(folder: Path, *, readonly: bool = True) -> Iterator[MemoryView]:
         raise UsageError(printable(error)) from error
 
 
-def _forgotten(memory: MemoryView, who: str, word: str) -> Erased | None:
+def _forgotten(memory: MemoryView, who: str, word: str) -> ErasureReport | None:
     """What went of somebody's own that a word names; None where there is no such thing."""
     from memsim.cli.memory_view import matching_entries
 
@@ -351,9 +351,9 @@ def _forgotten(memory: MemoryView, who: str, word: str) -> Erased | None:
     return None
 
 
-def _told(word: str, gone: Erased) -> Iterator[str]:
+def _told(word: str, gone: ErasureReport) -> Iterator[str]:
     """What is said of what went: how much of what, and the names of all that had one."""
-    from memsim.memory.derived import original_of
+    from memsim.memory.deletion import original_of
 
     counts = ", ".join(f"{count} {tier}" for tier, count in gone.by_tier.items() if count)
     yield f"forgot {printable(word)}: {counts}"

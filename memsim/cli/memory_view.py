@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from memsim.cli.terminal import printable
 from memsim.errors import ModelError, UsageError
-from memsim.memory.assembly import SEARCHED
-from memsim.memory.canonical import canonical
-from memsim.memory.conversation import Conversation
-from memsim.memory.derived import Erased, original_of
-from memsim.memory.entry import LAYERS, Entry
-from memsim.memory.layers.episodic import passage_of
-from memsim.memory.saved import open_memory
-from memsim.memory.working import TTL
+from memsim.memory.codec import canonical
+from memsim.memory.deletion import ErasureReport, original_of
+from memsim.memory.entry import LAYERS, Conversation, Entry, passage_of
+from memsim.memory.history.working import TTL
+from memsim.memory.parts import SEARCHED
+from memsim.memory.persistence.saved_memory import open_memory
 from memsim.message import EPOCH
 from memsim.systems.prx.workspace_view import find_workspace
 
 if TYPE_CHECKING:
-    from memsim.memory.audit import Outcome
-    from memsim.memory.saved import SavedMemory
-    from memsim.memory.state import JSON
+    from memsim.memory.audit import AuditOutcome
+    from memsim.memory.codec import JSON
+    from memsim.memory.persistence.saved_memory import SavedMemory
 
 
 # Working memory as entries, so that whoever looks into a memory sees it beside the rest.
@@ -49,7 +47,7 @@ def working_entries(memory: SavedMemory, who: str | None) -> Iterator[Entry]:
             yield _entry(principal, session, name, document)
 
 
-def drop_working_entry(memory: SavedMemory, who: str, key: str) -> Erased:
+def drop_working_entry(memory: SavedMemory, who: str, key: str) -> ErasureReport:
     """Remove a principal's own field by a key of `working_entries`; return what there was."""
     for entry in working_entries(memory, who):
         if (entry.owner, entry.key) == (who, key):
@@ -57,8 +55,8 @@ def drop_working_entry(memory: SavedMemory, who: str, key: str) -> Erased:
             memory.working.remove(Conversation(who, entry.session), names, memory.now())
             # Of no message: what else is to go with whatever is forgotten, and it is kept.
             rest = memory.forget(who, ())
-            return Erased(entries=(entry,), beside=rest.beside)
-    return Erased()
+            return ErasureReport(entries=(entry,), beside=rest.beside)
+    return ErasureReport()
 
 
 def _entry(principal: str, session: str, name: str, document: Any) -> Entry:  # noqa: ANN401 - as saved
@@ -102,7 +100,7 @@ class MemoryView(Protocol):
         """The entry with a key: one's own, else one that one may see."""
         ...
 
-    def forget(self, who: str, key: str) -> Erased:
+    def forget(self, who: str, key: str) -> ErasureReport:
         """Erase somebody's entry with a key; all that went."""
         ...
 
@@ -111,7 +109,7 @@ class MemoryView(Protocol):
         tool: str,
         who: str | None,
         *,
-        outcome: Outcome = "allowed",
+        outcome: AuditOutcome = "allowed",
         key: str = "",
         category: str = "",
     ) -> None:
@@ -216,7 +214,7 @@ class SavedMemoryView:
         found = (vault.get(who or KEEPER, key, layer=layer) for layer in order)  # type: ignore[arg-type]
         return next((entry for entry in found if entry is not None), None)
 
-    def forget(self, who: str, key: str) -> Erased:
+    def forget(self, who: str, key: str) -> ErasureReport:
         """As `MemoryView`; with an entry of another layer go the messages that it came from."""
         erased = self._memory.forget_key(who, key)
         if erased.entries:
@@ -234,7 +232,7 @@ class SavedMemoryView:
         tool: str,
         who: str | None,
         *,
-        outcome: Outcome = "allowed",
+        outcome: AuditOutcome = "allowed",
         key: str = "",
         category: str = "",
     ) -> None:

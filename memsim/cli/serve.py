@@ -112,7 +112,7 @@ def command(host: str, port: int, embedder: str, exact: bool, fixed: bool) -> in
     PostgreSQL where MEMSIM_POSTGRES_URL is; otherwise in this process, until it ends. Whoever
     reaches the port may read and write everything.
     """
-    from memsim.memory.stores.opening import addresses
+    from memsim.memory.places import addresses
 
     services = addresses(os.environ)
     with open_layers(services, embedder=embedder, exact=exact, fixed=fixed) as layers:

@@ -20,7 +20,7 @@ from memsim.errors import ExitCode, LocatedError, MemsimError, UsageError
 from memsim.report.layout import ASCII, UNICODE, Marks, TextLine, Tone
 
 if TYPE_CHECKING:
-    from memsim.memory.state import JSON
+    from memsim.memory.codec import JSON
 
 
 # Texts of users' own as a terminal may be given them: it obeys nothing that stands in them.
@@ -42,7 +42,7 @@ def calm(text: str) -> str:
 
 def safe_json(value: JSON) -> str:
     """Canonical JSON, in which what a terminal would obey is written as escapes."""
-    from memsim.memory.canonical import canonical
+    from memsim.memory.codec import canonical
 
     return "".join(c if _harmless(c) else json.dumps(c)[1:-1] for c in canonical(value))
 

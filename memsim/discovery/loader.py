@@ -27,7 +27,7 @@ from memsim.discovery.project import Project, find_project
 from memsim.discovery.strategy_ref import StrategyRef, parse_ref
 from memsim.discovery.strategy_source import Param, strategies_in
 from memsim.errors import ModelError, RefError
-from memsim.memory.stores.opening import addresses
+from memsim.memory.places import addresses
 from memsim.strategy import Environment, Strategy
 from memsim.tokens import CharsOverFour, TokenCounter
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from memsim.memory.memory import Memory
     from memsim.memory.options import MemoryOptions
-    from memsim.memory.saved import SavedMemory, open_memory
+    from memsim.memory.persistence.saved_memory import SavedMemory, open_memory
 
 __all__ = ["Memory", "MemoryOptions", "SavedMemory", "open_memory"]
 
 _LATE = {
     "Memory": "memsim.memory.memory",
     "MemoryOptions": "memsim.memory.options",
-    "SavedMemory": "memsim.memory.saved",
-    "open_memory": "memsim.memory.saved",
+    "SavedMemory": "memsim.memory.persistence.saved_memory",
+    "open_memory": "memsim.memory.persistence.saved_memory",
 }
 
 if not TYPE_CHECKING:  # for a type checker the names above are all there are

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from memsim.errors import StoreError
-from memsim.memory.acl import Where, somebody
-from memsim.memory.assembly import SEARCHED
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
-from memsim.memory.conversation import digest_of
-from memsim.memory.derived import Erased
+from memsim.memory.deletion import ErasureReport
+from memsim.memory.entry import digest_of
 from memsim.memory.made import Made
-from memsim.memory.tools import Tools
-from memsim.memory.vault import Found
+from memsim.memory.parts import SEARCHED
+from memsim.memory.permissions import Where, require_principal
+from memsim.memory.tools import MemoryTools
+from memsim.memory.vault import SearchHit
 
 if TYPE_CHECKING:
-    from memsim.memory.audit import Outcome
+    from memsim.memory.audit import AuditOutcome
     from memsim.memory.entry import Entry
     from memsim.message import Message
 
@@ -26,7 +26,7 @@ class Asked(Made):
 
     def search(
         self, text: str, *, principal: str, category: str | None = None, k: int = 20
-    ) -> list[Found]:
+    ) -> list[SearchHit]:
         """Entries that speak to a text, best first, as far as the principal may see them.
 
         Pages of the principal's own are found as they stand.
@@ -45,12 +45,12 @@ class Asked(Made):
         """
         if k < 1:
             raise ValueError(f"{k} entries are asked for: one is the least")
-        self._follow([somebody(principal)])
+        self._follow([require_principal(principal)])
         categories = () if category is None else (category,)
         where = self.vault.where(principal, layers=SEARCHED, categories=categories)
         hits = self._recaller.search(text, where, self.now())[:k]
         found = {e.id: e for e in self.vault.fetch([h.id for h in hits], where)}
-        return [Found(found[h.id], h.score) for h in hits if h.id in found]
+        return [SearchHit(found[h.id], h.score) for h in hits if h.id in found]
 
     def reload(self, reference: str, *, principal: str, session: str) -> tuple[Message, ...]:
         """What was offloaded from a conversation, as it was said.
@@ -99,21 +99,21 @@ class Asked(Made):
             sources=tuple(sources),
         )
 
-    def forget_key(self, owner: str, key: str) -> Erased:
+    def forget_key(self, owner: str, key: str) -> ErasureReport:
         """Erase what an owner keeps under a key in long-term memory, and nothing else.
 
         Raises:
             StoreError: the store failed.
         """
         self._change()
-        gone = self.long_term.forget(somebody(owner), key)
+        gone = self.long_term.forget(require_principal(owner), key)
         if gone is not None:
             self.ledger.free(owner, [gone.version], self.now())
-        return Erased(entries=() if gone is None else (gone,))
+        return ErasureReport(entries=() if gone is None else (gone,))
 
     def present(self, principal: str) -> tuple[str, ...]:
         """Ids of the messages of a principal's own in this turn: what is stored now is of these."""
-        return tuple(m.id for m in self._backlog.said_by(somebody(principal)))
+        return tuple(m.id for m in self._backlog.said_by(require_principal(principal)))
 
     def note(self, principal: str, text: str, *, session: str = "") -> str:
         """Add a note to the principal's workspace, or where there is none, to long-term memory.
@@ -140,17 +140,17 @@ class Asked(Made):
             principal, key, text, category="daily", session=session, sources=sources
         ).key
 
-    def tools(self, principal: str, session: str | None = None) -> Tools:
+    def tools(self, principal: str, session: str | None = None) -> MemoryTools:
         """What an agent may call on behalf of a principal.
 
         Args:
             principal: on whose behalf.
             session: in which conversation; the principal's latest where none is named.
         """
-        return Tools(self, somebody(principal), self._current(principal, session))
+        return MemoryTools(self, require_principal(principal), self._current(principal, session))
 
     def audited(
-        self, tool: str, *, principal: str, outcome: Outcome, key: str = "", category: str = ""
+        self, tool: str, *, principal: str, outcome: AuditOutcome, key: str = "", category: str = ""
     ) -> None:
         """Note in the audit trail that something was done, or tried."""
         self.audit.record(

@@ -24,18 +24,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from memsim.clock import utc
 from memsim.errors import StateError
-from memsim.memory.canonical import canonical, parse
+from memsim.memory.append_log import InProcessLines, Lines
+from memsim.memory.codec import JSON, canonical, parse, reading
 from memsim.memory.entry import CATEGORIES
-from memsim.memory.journal import InProcessLines, Lines
-from memsim.memory.state import JSON, reading
+from memsim.message import utc
 
-Outcome = Literal["allowed", "denied", "missing", "refused", "failed"]
+AuditOutcome = Literal["allowed", "denied", "missing", "refused", "failed"]
 """`denied` and `missing` look alike to who asked; here they need not. `refused`: the arguments were
 not what the tool takes. `failed`: the store was not able to."""
 
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+OUTCOMES: tuple[AuditOutcome, ...] = get_args(AuditOutcome)
 VERSION = 1
 
 _TOOL = re.compile(r"[a-z][a-z0-9_.]{0,63}")
@@ -45,7 +44,7 @@ _NAMES = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class AuditRecord:
     """One thing that was done, or tried.
 
     Attributes:
@@ -66,13 +65,13 @@ class Record:
     key: str
     category: str
     principal: str
-    outcome: Outcome
+    outcome: AuditOutcome
     previous: str
     hash: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class AuditHead:
     """Where a trail ends; kept apart, it finds out a trail that was cut or written anew.
 
     Attributes:
@@ -85,7 +84,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
+class AuditBreak:
     """The first link that does not hold.
 
     Attributes:
@@ -114,7 +113,7 @@ class AuditTrail:
         self,
         salt: bytes | None = None,
         lines: Lines | None = None,
-        keep: Callable[[Head], None] = lambda _: None,
+        keep: Callable[[AuditHead], None] = lambda _: None,
     ) -> None:
         self.salt = secrets.token_bytes(16) if salt is None else salt
         self._keep = keep
@@ -128,11 +127,11 @@ class AuditTrail:
         tool: str,
         *,
         principal: str,
-        outcome: Outcome,
+        outcome: AuditOutcome,
         now: datetime,
         key: str = "",
         category: str = "",
-    ) -> Head:
+    ) -> AuditHead:
         """Add a record; it has reached the disk when this returns, where there is one.
 
         Args:
@@ -178,7 +177,7 @@ class AuditTrail:
         encoded = key.encode("utf-8", "surrogatepass")
         return hmac.new(self.salt, encoded, hashlib.sha256).hexdigest()[:32]
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[AuditRecord]:
         """Every record, the oldest first.
 
         Raises:
@@ -188,32 +187,34 @@ class AuditTrail:
             if place:
                 yield _read(line)
 
-    def head(self) -> Head:
+    def head(self) -> AuditHead:
         """Where the trail ends.
 
         Raises:
             StateError: its last record is damaged.
         """
         last = self._lines.last()
-        return Head() if last is None else _head_of(last)
+        return AuditHead() if last is None else _head_of(last)
 
-    def verify(self, head: Head | None = None) -> Broken | None:
+    def verify(self, head: AuditHead | None = None) -> AuditBreak | None:
         """Look at every link; the first that does not hold, or None where all do.
 
         Args:
             head: as `record` or `head` gave it once; the trail has to lead to it, and may go on.
         """
-        before: Head | None = None
+        before: AuditHead | None = None
         for place, line in enumerate(self._lines.lines()):
             why = self._fault(line, before)
             if why:
-                return Broken(number=place, why=why)
+                return AuditBreak(number=place, why=why)
             before = _head_of(line)
             if head is not None and head.number == place and head.hash not in {"", before.hash}:
-                return Broken(number=place, why="it is not the one that the head was taken of")
-        reached = before or Head()
+                return AuditBreak(number=place, why="it is not the one that the head was taken of")
+        reached = before or AuditHead()
         if head is not None and head.hash and (before is None or head.number > reached.number):
-            return Broken(number=reached.number + 1 if before else 0, why="the trail was cut off")
+            return AuditBreak(
+                number=reached.number + 1 if before else 0, why="the trail was cut off"
+            )
         return None
 
     def save(self) -> JSON:
@@ -247,7 +248,7 @@ class AuditTrail:
         salted = self.digest("\0salt")
         return canonical({"format": "memsim.audit", "version": VERSION, "salted": salted}).encode()
 
-    def _fault(self, line: bytes, before: Head | None) -> str:
+    def _fault(self, line: bytes, before: AuditHead | None) -> str:
         if before is None:
             return "" if line == self._header() else "the header is not this trail's"
         try:
@@ -265,7 +266,7 @@ def _encodable(principal: str) -> str:
     return principal.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _following(body: dict[str, JSON], before: Head) -> bytes:
+def _following(body: dict[str, JSON], before: AuditHead) -> bytes:
     signed: dict[str, JSON] = {**body, "number": before.number + 1, "previous": before.hash}
     return canonical({**signed, "hash": _hash(signed)}).encode("utf-8")
 
@@ -274,27 +275,27 @@ def _hash(signed: dict[str, JSON]) -> str:
     return hashlib.sha256(canonical(signed).encode("utf-8")).hexdigest()
 
 
-def _head_of(line: bytes) -> Head:
+def _head_of(line: bytes) -> AuditHead:
     document = parse(line)
     if isinstance(document, dict) and document.get("format") == "memsim.audit":
-        return Head(number=0, hash=hashlib.sha256(line).hexdigest())
+        return AuditHead(number=0, hash=hashlib.sha256(line).hexdigest())
     record = _read(line)
-    return Head(number=record.number, hash=record.hash)
+    return AuditHead(number=record.number, hash=record.hash)
 
 
-def _read(line: bytes) -> Record:
+def _read(line: bytes) -> AuditRecord:
     document = parse(line)
     with reading("it is not an audit record"):
         if set(document) != _NAMES or not all(
             isinstance(value, int if name == "number" else str) for name, value in document.items()
         ):
             raise TypeError("not a record")
-        return Record(**document)
+        return AuditRecord(**document)
 
 
-def _signed(record: Record) -> dict[str, JSON]:
+def _signed(record: AuditRecord) -> dict[str, JSON]:
     return {name: getattr(record, name) for name in sorted(_NAMES - {"hash"})}
 
 
-def _body(record: Record) -> dict[str, JSON]:
+def _body(record: AuditRecord) -> dict[str, JSON]:
     return {name: getattr(record, name) for name in sorted(_NAMES - {"hash", "number", "previous"})}

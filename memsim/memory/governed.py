@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from memsim.memory.acl import Grant, somebody
-from memsim.memory.attempts import Attempts
-from memsim.memory.derived import Erased
+from memsim.errors import Attempts
+from memsim.memory.deletion import ErasureReport
 from memsim.memory.made import Made
+from memsim.memory.permissions import ReadGrant, require_principal
 
 
 class Governed(Made):
@@ -21,24 +21,24 @@ class Governed(Made):
         """
         self._change()
         meant = frozenset(sources)
-        self.permissions.share(somebody(owner), somebody(reader), meant)
+        self.permissions.share(require_principal(owner), require_principal(reader), meant)
         self._reapply(owner, meant)
 
     def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
         """The owner takes it back."""
         self._change()
         meant = frozenset(sources)
-        self.permissions.unshare(somebody(owner), somebody(reader), meant)
+        self.permissions.unshare(require_principal(owner), require_principal(reader), meant)
         self._reapply(owner, meant)
 
-    def grant(self, grant: Grant) -> None:
+    def grant(self, grant: ReadGrant) -> None:
         """An owner lets a reader see all of a category, or all of theirs."""
         self._change()
-        somebody(grant.owner)
-        somebody(grant.reader)
+        require_principal(grant.owner)
+        require_principal(grant.reader)
         self.permissions.grant(grant)
 
-    def revoke(self, grant: Grant) -> None:
+    def revoke(self, grant: ReadGrant) -> None:
         """The owner takes it back."""
         self._change()
         self.permissions.revoke(grant)
@@ -54,7 +54,7 @@ class Governed(Made):
         self._turns.record(principal)
         return self._ageing.meant(principal, text)
 
-    def forget(self, principal: str, sources: Iterable[str]) -> Erased:
+    def forget(self, principal: str, sources: Iterable[str]) -> ErasureReport:
         """Erase messages of a principal's own, and all that was made from them, everywhere.
 
         What was said of the same thing elsewhere stays: see `requests` for how it was asked for.
@@ -64,7 +64,7 @@ class Governed(Made):
             StoreError: the store failed on the way; doing it again finishes it.
         """
         self._change()
-        self._turns.record(somebody(principal))
+        self._turns.record(require_principal(principal))
         return self._ageing.forget(principal, frozenset(sources), self.now())
 
     def requests(self, principal: str, sources: Iterable[str]) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class Governed(Made):
         Raises:
             StoreError: the store failed.
         """
-        self._turns.record(somebody(principal))
+        self._turns.record(require_principal(principal))
         return self._ageing.requests(principal, frozenset(sources))
 
     def elapse(self, now: datetime) -> None:

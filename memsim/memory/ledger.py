@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from memsim.clock import utc
 from memsim.errors import StateError, StoreError
-from memsim.memory.canonical import canonical, parse
-from memsim.memory.conversation import Conversation
-from memsim.memory.state import JSON, reading
+from memsim.memory.codec import JSON, canonical, parse, reading
+from memsim.memory.entry import Conversation
+from memsim.message import utc
 
-State = Literal["free", "claimed", "injected"]
+ClaimState = Literal["free", "claimed", "injected"]
 
 ATTEMPTS = 1_000
 """Swaps that are tried before a store counts as failing: whoever wins one makes progress."""
@@ -126,7 +125,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class LedgerAgreement:
     """What it took to bring a ledger in line with what is visible.
 
     Attributes:
@@ -213,7 +212,7 @@ class InjectionLedger:
         known = [(of, item) for of in theirs for item in self.look(of) if item in items]
         return sum(self.evict(of, item, now) for of, item in known)
 
-    def state(self, of: Conversation, item: str, now: datetime) -> State:
+    def state(self, of: Conversation, item: str, now: datetime) -> ClaimState:
         """What an item is at this moment."""
         return self._state(self.store.read(of).get(item) if item else None, now)
 
@@ -233,7 +232,7 @@ class InjectionLedger:
         now: datetime,
         *,
         seen: Mapping[str, str] | None = None,
-    ) -> Agreement:
+    ) -> LedgerAgreement:
         """Bring the ledger in line with what the conversation's context really holds.
 
         After it, what is visible counts as injected and can be claimed by nobody; what is not
@@ -252,7 +251,7 @@ class InjectionLedger:
             _check(item)
         found = [i for i in sorted(there) if self._found(of, i, known.get(i), now)]
         freed = [i for i in sorted(known.keys() - there) if self._freed(of, i, known[i], now)]
-        return Agreement(found=tuple(found), freed=tuple(freed))
+        return LedgerAgreement(found=tuple(found), freed=tuple(freed))
 
     def sweep(self, now: datetime) -> int:
         """Drop what has expired, and all that is kept where everything has; how many items."""
@@ -313,7 +312,7 @@ class InjectionLedger:
             return False
         return self.store.swap(of, item, old, None, self._ttl)
 
-    def _state(self, text: str | None, now: datetime) -> State:
+    def _state(self, text: str | None, now: datetime) -> ClaimState:
         if text is None:
             return "free"
         record = _read(text)

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memsim.memory.acl import Where
-from memsim.memory.ageing import Ageing
-from memsim.memory.assembly import Parts
-from memsim.memory.attempts import Attempts
+from memsim.errors import Attempts
 from memsim.memory.audit import AuditTrail
-from memsim.memory.happening import Tell, nobody
-from memsim.memory.keeping import MADE
+from memsim.memory.events import EventListener, ignore_event
+from memsim.memory.expire import MemoryExpiry
+from memsim.memory.history.working import WorkingMemory
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.options import MemoryOptions
-from memsim.memory.working import WorkingMemory
+from memsim.memory.parts import Parts
+from memsim.memory.permissions import Where
+from memsim.memory.state import MADE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,7 @@ class Made:
         workspace: Path | None = None,
         blobs: Callable[[str], Blobs] | None = None,
         budget: int = 4096,
-        tell: Tell = nobody,
+        tell: EventListener = ignore_event,
     ) -> None:
         self.options = options or MemoryOptions()
         parts = Parts(
@@ -74,7 +74,7 @@ class Made:
         self._backlog, self._timeline, self._keeping = parts.backlog, parts.timeline, parts.keeping
         self._identity = parts.identity
         self._recaller, self._composer, self._turns = parts.recaller, parts.composer, parts.turns
-        self._ageing = Ageing(parts, tell, self._settle)
+        self._ageing = MemoryExpiry(parts, tell, self._settle)
         self._restore({})
 
     def _change(self) -> None:

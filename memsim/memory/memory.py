@@ -11,15 +11,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from memsim.errors import ModelError, StoreError
-from memsim.memory.acl import somebody
+from memsim.errors import Attempts, ModelError, StoreError
 from memsim.memory.asked import Asked
-from memsim.memory.assembly import SEARCHED
-from memsim.memory.attempts import Attempts
-from memsim.memory.composing import Question
-from memsim.memory.conversation import Conversation
+from memsim.memory.codec import JSON
+from memsim.memory.compose import ContextRequest
+from memsim.memory.entry import Conversation
 from memsim.memory.governed import Governed
-from memsim.memory.state import JSON
+from memsim.memory.parts import SEARCHED
+from memsim.memory.permissions import require_principal
 
 if TYPE_CHECKING:
     from memsim.context import Context
@@ -73,7 +72,7 @@ class Memory(Asked, Governed):
                 record under its id cannot be read; nothing has changed.
         """
         self._change()
-        Conversation(somebody(message.principal), message.session)
+        Conversation(require_principal(message.principal), message.session)
         if not self._identity.is_new(message):
             return
         if self.permissions.joins(message.principal, message.session):
@@ -130,7 +129,7 @@ class Memory(Asked, Governed):
             StoreError: the store failed, or a page of the workspace cannot be read.
         """
         where = self.vault.where(principal, layers=SEARCHED)
-        question = Question(
+        question = ContextRequest(
             text=text,
             principal=principal,
             session=session,

@@ -2,13 +2,252 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Literal, get_args
 
-from memsim.memory.retrieval.policy import RecallPolicy
+from memsim.memory.entry import CATEGORIES, Layer, is_permanent
 
 if TYPE_CHECKING:
-    from memsim.memory.hygiene import Policy
+    from memsim.memory.entry import Entry
+
+
+_OWN = frozenset(CATEGORIES) - {"core", "custom"}
+
+
+RETAINED_LAYERS: frozenset[Layer] = frozenset({"episodic", "semantic", "long_term"})
+
+
+Term = int | timedelta | None
+"""How long: whole days, or to the microsecond. Nothing and None mean for ever."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionPolicy:
+    """When what is due; the defaults are PRX's. A term of 0 or None means never.
+
+    Attributes:
+        retention: by category, for how long its entries are found. `custom` is for every category
+            without a term of its own, and follows `daily` where it is not named. Core has none.
+        erased: categories of which an entry is erased when its retention ends. Entries of the
+            others are put away.
+        archive_after: after which an entry is put away, whatever its category's retention.
+        purge_after: after which what was put away is erased.
+        purged: by category, as `retention`: what holds in place of `purge_after`.
+        derived: whether what the memory made of a message of its own accord goes when the message
+            is erased. What somebody stored has a term of its own.
+        layers: which layers grow old.
+
+    Raises:
+        ValueError: days are negative, or more than can be counted, or core is given a retention.
+    """
+
+    retention: Mapping[str, Term] = field(default_factory=lambda: {"conversation": 3, "daily": 7})
+    erased: frozenset[str] = frozenset({"conversation"})
+    archive_after: Term = 7
+    purge_after: Term = 30
+    purged: Mapping[str, Term] = field(default_factory=dict)
+    derived: bool = True
+    layers: frozenset[Layer] = RETAINED_LAYERS
+
+    def __post_init__(self) -> None:
+        every = (*self.retention.values(), *self.purged.values())
+        for term in (*every, self.archive_after, self.purge_after):
+            if (_length(term) or timedelta(0)) < timedelta(0):
+                raise ValueError("days are negative")
+        if self.retention.get("core"):
+            raise ValueError("core has no retention: it is kept until it is forgotten")
+
+    def found_for(self, category: str) -> timedelta | None:
+        """For how long entries of a category are found; None for ever."""
+        return _term_of(category, self.retention, None)
+
+    def kept_for(self, category: str) -> timedelta | None:
+        """For how long entries of a category are kept at all, once put away; None for ever."""
+        return _term_of(category, self.purged, self.purge_after)
+
+    def to_erase(self, entry: Entry, now: datetime) -> bool:
+        """Whether an entry is due to be erased."""
+        if self._stays(entry):
+            return False
+        purged = _is_due(entry, self.kept_for(entry.category), now)
+        if entry.archived and purged:
+            return True
+        if entry.category in self.erased:
+            return _is_due(entry, self.found_for(entry.category), now)
+        # What would be put away now, and has long been old enough to be erased, need not wait.
+        return purged and self._put_away(entry, now)
+
+    def is_due(self, entry: Entry, now: datetime) -> bool:
+        """Whether an entry is due to be put away or erased."""
+        return self.to_erase(entry, now) or self.to_archive(entry, now)
+
+    def to_archive(self, entry: Entry, now: datetime) -> bool:
+        """Whether an entry is due to be put away, and not to be erased."""
+        if self._stays(entry) or entry.archived or self.to_erase(entry, now):
+            return False
+        return self._put_away(entry, now)
+
+    def _stays(self, entry: Entry) -> bool:
+        return is_permanent(entry) or entry.layer not in self.layers
+
+    def _put_away(self, entry: Entry, now: datetime) -> bool:
+        term = None if entry.category in self.erased else self.found_for(entry.category)
+        return _is_due(entry, term, now) or _is_due(entry, _length(self.archive_after), now)
+
+
+def _followed(category: str) -> tuple[str, ...]:
+    if category == "core":
+        return ()
+    return (category,) if category in _OWN else (category, "custom", "daily")
+
+
+def _term_of(category: str, terms: Mapping[str, Term], otherwise: Term) -> timedelta | None:
+    named = (terms[name] for name in _followed(category) if name in terms)
+    return _length(next(named, otherwise))
+
+
+def _length(term: Term) -> timedelta | None:
+    """How long a term is; None for ever.
+
+    Raises:
+        ValueError: it is more days than can be counted.
+    """
+    if not term:
+        return None
+    if isinstance(term, timedelta):
+        return term
+    try:
+        return timedelta(days=term)
+    except OverflowError:
+        raise ValueError(f"{term} days are more than can be counted: None means never") from None
+
+
+def _is_due(entry: Entry, term: timedelta | None, now: datetime) -> bool:
+    return term is not None and now - entry.updated >= term
+
+
+# What recall goes by: every choice between finding a message and quoting it, with its bounds.
+
+
+Fusion = Literal["soft", "zscore", "weights", "rrf"]
+Superseded = Literal["drop", "below", "keep"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallPolicy:
+    """How rankings become what is quoted.
+
+    The defaults were chosen on recorded conversations of two kinds: short messages between two
+    people, and long ones between a user and an assistant. Each was chosen where a change by a third
+    hardly matters.
+
+    Attributes:
+        fusion: how a ranking by words and one by meaning become one. `soft` adds standard scores
+            that are bent so that what is below the mean counts little instead of against;
+            `zscore` adds standard scores; `weights` adds scores scaled to 0..1; `rrf` adds
+            reciprocal ranks.
+        vector: what the meaning counts, 0 to 1; the words count the rest.
+        depth: best of each ranking that are looked at, at least 1.
+        least: relevance, as `fusion` gives it, below which nothing is taken; None for no bound.
+            Every fusion measures by the rest of what was found, so that the best mostly passes,
+            whatever it is.
+        least_cosine: cosine with the question below which the ranking by meaning has no say for
+            a message, -1 to 1, whatever else was found; None for no bound.
+        least_bm25: the same of the ranking by words, at least 0.
+        neighbours: share of its relevance that a message lends to those around it, 0 to 1.
+        lenders: most relevant messages that lend at all.
+        halving: tokens at which a message has to be twice as relevant as a short one; 0 when
+            length does not matter.
+        named: what relevance is multiplied with where the question names who said it, at least 1.
+        dated: what it is multiplied with where the question names the day, at least 1.
+        half_life: age at which relevance is halved; None when age does not matter.
+        superseded: whether what was superseded is dropped, ranks right below what took its place,
+            or keeps its own rank. Either way the successor inherits its relevance, but for `keep`.
+        floor: share of the best relevance below which a message is not quoted, 0 to 1.
+        share: share of the room that is used at most, above 0 to 1.
+        limit: messages that are quoted at most; None for no bound.
+
+    With any of the three bounds only what passes it by itself is taken: what its neighbours lend
+    then orders what was found, and brings nothing else up. What took the place of a message that
+    passes has its relevance, and is taken for it.
+
+    Raises:
+        ValueError: a value is out of its range.
+    """
+
+    fusion: Fusion = "soft"
+    vector: float = 0.3
+    depth: int = 64
+    least: float | None = None
+    least_cosine: float | None = None
+    least_bm25: float | None = None
+    neighbours: float = 0.5
+    lenders: int = 24
+    halving: int = 150
+    named: float = 1.3
+    dated: float = 2.0
+    half_life: timedelta | None = None
+    superseded: Superseded = "drop"
+    floor: float = 0.45
+    share: float = 1.0
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("fusion", self.fusion, get_args(Fusion))
+        _one_of("superseded", self.superseded, get_args(Superseded))
+        for name in ("vector", "neighbours", "floor", "share"):
+            _within(name, getattr(self, name), 0, 1)
+        for name in ("named", "dated", "depth"):
+            _within(name, getattr(self, name), 1, math.inf)
+        for name in ("lenders", "halving"):
+            _within(name, getattr(self, name), 0, math.inf)
+        if self.share == 0:
+            raise ValueError("share is 0: above 0, up to 1")
+        if self.limit is not None:
+            _within("limit", self.limit, 1, math.inf)
+        if self.least is not None:
+            _within("least", self.least, -math.inf, math.inf)
+        if self.least_cosine is not None:
+            _within("least_cosine", self.least_cosine, -1, 1)
+        if self.least_bm25 is not None:
+            _within("least_bm25", self.least_bm25, 0, math.inf)
+        if self.half_life is not None and self.half_life <= timedelta(0):
+            raise ValueError(f"half_life is {self.half_life}: more than no time")
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a relevance below which nothing is taken."""
+        return any(b is not None for b in (self.least, self.least_cosine, self.least_bm25))
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}: it is {', '.join(map(repr, known))}")
+
+
+def _within(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high or (math.isinf(value) and value > 0):
+        if math.isinf(low):
+            raise ValueError(f"{name} is {value}: a finite number")
+        bounds = f"at least {low}" if math.isinf(high) else f"{low} to {high}"
+        raise ValueError(f"{name} is {value}: {bounds}")
+
+
+PRX_RECALL = RecallPolicy(
+    fusion="weights",
+    vector=0.7,
+    neighbours=0.0,
+    halving=0,
+    named=1.0,
+    dated=1.0,
+    superseded="keep",
+    floor=0.0,
+)
+"""Seven tenths meaning and three tenths words, each scaled to 0..1, and nothing else."""
+
 
 ToolMode = Literal["framework", "agent", "both"]
 """Who puts things into long-term memory and gets them out: the framework around each reply, the
@@ -71,7 +310,7 @@ class MemoryOptions:
     acl: bool = True
     mode: ToolMode = "framework"
     episode_tokens: int = 160
-    hygiene: Policy | None = None
+    hygiene: RetentionPolicy | None = None
 
     def __post_init__(self) -> None:
         for name in ("window", "episode_tokens"):

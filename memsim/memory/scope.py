@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
-from memsim.memory.state import JSON, reading
+from memsim.memory.codec import JSON, reading
 
 EVERYBODY = ""
 
 
-class Part(Protocol):
+class ScopedPart(Protocol):
     """A memory that can be saved and loaded."""
 
     def save(self) -> JSON:
@@ -26,10 +26,10 @@ class Part(Protocol):
         ...
 
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=ScopedPart)
 
 
-class Scoped(Generic[P]):
+class MemoryScopes(Generic[P]):
     """The parts of a memory by principal; where it is shared, everybody has the same part.
 
     Args:

@@ -1,100 +1,173 @@
-"""Messages as JSON values, for memories that are saved and loaded."""
+"""A whole memory as JSON values, and back: all of it, or what there was before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-from memsim.clock import utc
-from memsim.errors import StateError
-from memsim.message import Block, Message, Text, ToolResult, ToolUse
+from memsim.errors import ModelError, StateError, StoreError
+from memsim.memory.audit import AuditTrail
+from memsim.memory.codec import JSON, reading
+from memsim.memory.deletion import original_of
+from memsim.memory.entry import decode, encode
+from memsim.memory.ingest_queue import IngestQueue
+from memsim.memory.layers.episodic import turn_of
+from memsim.memory.permissions import Where
 
-JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
+if TYPE_CHECKING:
+    from memsim.memory.entry import Entry, Layer
+    from memsim.memory.layers.semantic import Semantic
+    from memsim.memory.recall.timeline import Timeline
+    from memsim.memory.vault import Vault
+    from memsim.tokens import TokenCounter
+
+VERSION = 1
+"""The version of what `save` writes."""
+
+DATE_TOKENS = 8
+"""Tokens that a line of recalled messages has beside its text: its day, its end."""
+
+_CALLED = {"workspace": "pages"}
+
+MADE: frozenset[Layer] = frozenset({"episodic", "semantic"})
+"""What the memory keeps of its own accord of what is said."""
 
 
-def pack(messages: Iterable[Message]) -> list[JSON]:
-    """Messages as JSON values, every field of them."""
-    return [_packed(message) for message in messages]
+_SINCE = frozenset({"noted", "offloaded"})
+"""Parts that are missing in states of before, which had nothing of the kind."""
 
 
-def unpack(packed: Any) -> list[Message]:  # noqa: ANN401 - what was read from a file may be anything
-    """The messages that `pack` wrote.
+class StatePart(Protocol):
+    """A part of a memory that has a state beside the store."""
+
+    def save(self) -> JSON:
+        """The whole state as JSON values."""
+        ...
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read may be anything
+        """Take over a saved state in place of the present one.
+
+        Raises:
+            StateError: it is no such state.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryState:
+    """What a memory consists of, as far as it is saved.
+
+    Attributes:
+        parts: by the names that they are saved under.
+        counter: token counts.
+    """
+
+    vault: Vault
+    timeline: Timeline
+    semantic: Semantic
+    backlog: IngestQueue
+    parts: Mapping[str, StatePart]
+    counter: TokenCounter
+
+    def save(self, audit: AuditTrail) -> dict[str, JSON]:
+        """The whole memory, entries included; nothing is done for it."""
+        everything = Where(reader=None, archived=None)
+        return {
+            "version": VERSION,
+            "entries": [encode(e) for e in self.vault.each(everything)],
+            "order": [*self.timeline.order()],
+            "backlog": self.backlog.save(),
+            **{name: part.save() for name, part in self.parts.items()},
+            "audit": audit.save(),
+        }
+
+    def load(
+        self,
+        saved: Any,  # noqa: ANN401 - as above
+        begin: Callable[[], None],
+    ) -> tuple[AuditTrail, Mapping[str, int]]:
+        """Take over a saved memory in place of the present one, but for two things.
+
+        Args:
+            saved: what `save` gave.
+            begin: is called before anything changes, when it has been seen to be a memory.
+
+        Returns:
+            Its audit trail, and the places of its entries, for `restore`.
+
+        Raises:
+            StateError: it is no such memory; nothing has changed.
+            StoreError: the store failed.
+            ModelError: the embedder failed.
+        """
+        with reading("it is not a memory"), _as_state():
+            if saved["version"] != VERSION:
+                found = ascii(saved["version"])[:40]
+                raise StateError(f"the saved memory has version {found}, not {VERSION}")
+            entries = [decode(e, f"entry {n}") for n, e in enumerate(saved["entries"], 1)]
+            order = {"" + i: n for n, i in enumerate([] + saved["order"])}
+            backlog = IngestQueue.load(saved["backlog"])
+            audit = AuditTrail.load(saved["audit"])
+            states = [(part, part_of(saved, name)) for name, part in self.parts.items()]
+        before = [(part, part.save()) for part, _ in states]
+        begin()
+        try:
+            for part, state in states:
+                part.load(state)
+            self._replace(entries)
+        except (StateError, StoreError, ModelError):
+            for part, state in before:
+                part.load(state)
+            raise
+        self.backlog.take_over(backlog)
+        return audit, order
+
+    def restore(self, order: Mapping[str, int], place: Callable[[Entry], None]) -> None:
+        """Take from the store in which order messages were said, as far as nobody remembers it.
+
+        Args:
+            order: places of entries, by id, as far as they are remembered.
+            place: takes each entry of a message.
+        """
+        self.timeline.clear()
+        held = [*self.vault.each(Where(reader=None, layers=MADE, archived=None))]
+        made = [entry for entry in held if original_of(entry) is None]
+        said = [entry for entry in held if original_of(entry) is not None]
+        for entry in sorted(said, key=lambda e: order.get(e.id, len(order))):
+            place(entry)
+        for entry in made:
+            self.timeline.made(entry)
+        self.semantic.restore()
+
+    def place(self, entry: Entry) -> None:
+        """A message was recorded: it was said after all that is known."""
+        tokens = self.counter.text(entry.text) + DATE_TOKENS
+        self.timeline.add(entry, tokens=tokens, turn=turn_of(entry))
+
+    def _replace(self, entries: list[Entry]) -> None:
+        """Have the store hold these entries and no others: first these, so that none is lost."""
+        there = {e.id for e in self.vault.each(Where(reader=None, archived=None))}
+        self.vault.put(entries)
+        self.vault.erase(sorted(there.difference(e.id for e in entries)))
+
+
+def part_of(saved: Any, name: str) -> Any:  # noqa: ANN401 - as above
+    """A part of a saved state, or an empty one where the state is older than the part.
 
     Raises:
-        StateError: it wrote no such thing.
+        StateError: the memory was saved without it.
+        LookupError: the state is none at all, and another of `reading`'s errors.
     """
-    with reading("its messages are damaged"):
-        return [_unpacked(item) for item in packed]
+    if name not in saved and name not in _SINCE:
+        raise StateError(f"the memory was saved without {_CALLED.get(name, name)}")
+    return saved.get(name, {})
 
 
 @contextmanager
-def reading(otherwise: str) -> Iterator[None]:
-    """Turns whatever a damaged state makes go wrong into a `StateError`.
-
-    Args:
-        otherwise: what to say of the state then.
-    """
+def _as_state() -> Iterator[None]:
     try:
         yield
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise StateError(f"the saved state cannot be read back: {otherwise}") from error
-
-
-def part(state: Any, name: str) -> Any:  # noqa: ANN401 - what was read from a file may be anything
-    """A part of a saved state by its name; None where it has no such part.
-
-    Raises:
-        StateError: the state is no table of parts.
-    """
-    with reading("it is no state of a memory"):
-        return state.get(name)
-
-
-def _packed(message: Message) -> JSON:
-    return {
-        "id": message.id,
-        "role": message.role,
-        "blocks": [_packed_block(b) for b in message.blocks],
-        "principal": message.principal,
-        "session": message.session,
-        "turn": message.turn,
-        "time": message.time.isoformat(),
-        "quotes": list(message.quotes),
-        "derived_from": list(message.derived_from),
-        "excerpts": list(message.excerpts),
-        "composed": message.composed,
-    }
-
-
-def _packed_block(block: Block) -> JSON:
-    if isinstance(block, Text):
-        return {"text": block.text}
-    if isinstance(block, ToolUse):
-        return {"call": block.id, "name": block.name, "arguments": block.arguments}
-    return {"result": block.id, "text": block.text, "error": block.is_error}
-
-
-def _unpacked(item: dict[str, Any]) -> Message:
-    return Message(
-        id=item["id"],
-        role=item["role"],
-        blocks=tuple(_unpacked_block(b) for b in item["blocks"]),
-        principal=item["principal"],
-        session=item["session"],
-        turn=item["turn"],
-        time=utc(datetime.fromisoformat(item["time"])),
-        quotes=tuple(item["quotes"]),
-        derived_from=tuple(item["derived_from"]),
-        excerpts=tuple(item.get("excerpts", ())),
-        composed=item["composed"],
-    )
-
-
-def _unpacked_block(item: dict[str, Any]) -> Block:
-    if "call" in item:
-        return ToolUse(id=item["call"], name=item["name"], arguments=item["arguments"])
-    if "result" in item:
-        return ToolResult(id=item["result"], text=item["text"], is_error=item["error"])
-    return Text(item["text"])
+    except StoreError as error:
+        raise StateError(f"the saved state cannot be read back: {error}") from error

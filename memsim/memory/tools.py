@@ -34,14 +34,14 @@ from typing import TYPE_CHECKING, Any
 from memsim.errors import ModelError, StoreError
 from memsim.language.graphemes import head
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
-from memsim.memory.conversation import Conversation
-from memsim.memory.working import WorkingFull
-from memsim.memory.workspace import WorkspaceFull
+from memsim.memory.entry import Conversation
+from memsim.memory.history.working import WorkingFull
+from memsim.memory.layers.pages import WorkspaceFull
 from memsim.models import ToolSpec
 
 if TYPE_CHECKING:
     from memsim.memory.asked import Asked
-    from memsim.memory.audit import Outcome
+    from memsim.memory.audit import AuditOutcome
     from memsim.memory.entry import Entry
 
 MOST_RESULTS = 100
@@ -70,12 +70,12 @@ _COUNT = {"type": "integer", "minimum": 1, "maximum": MOST_RESULTS}
 _PLACE = {"type": "integer", "minimum": 0, "maximum": 2**53}
 
 
-class Refused(Exception):  # noqa: N818 - an answer to the agent, not a failure
+class ToolRefusal(Exception):  # noqa: N818 - an answer to the agent, not a failure
     """The arguments are not what the tool takes; the message is for the agent."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """What a tool gives back.
 
     Attributes:
@@ -86,12 +86,12 @@ class Answer:
     """
 
     text: str
-    outcome: Outcome = "allowed"
+    outcome: AuditOutcome = "allowed"
     key: str = ""
     category: str = ""
 
 
-Run = Callable[["Tools", Mapping[str, Any]], Answer]
+Run = Callable[["MemoryTools", Mapping[str, Any]], ToolAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class _Tool:
     run: Run
 
 
-class Tools:
+class MemoryTools:
     """A memory's tools for one principal in one conversation.
 
     Args:
@@ -129,16 +129,16 @@ class Tools:
         """
         tool = TOOLS.get(name) if name in self._names() else None
         if tool is None:
-            self._note(name, Answer("", "refused"))
+            self._note(name, ToolAnswer("", "refused"))
             return f"Error: there is no tool {name!r}"
         try:
             answer = tool.run(self, _read(tool, arguments))
-        except Refused as error:
-            answer = Answer(f"Error: {error}", "refused")
+        except ToolRefusal as error:
+            answer = ToolAnswer(f"Error: {error}", "refused")
         except (WorkingFull, WorkspaceFull) as error:
-            answer = Answer(f"Error: {error}", "refused")
+            answer = ToolAnswer(f"Error: {error}", "refused")
         except (StoreError, ModelError):
-            self._note(name, Answer("", "failed"))
+            self._note(name, ToolAnswer("", "failed"))
             raise
         self._note(name, answer)
         return answer.text
@@ -153,7 +153,7 @@ class Tools:
             gone |= TOOLS.keys() - READING
         return TOOLS.keys() - gone
 
-    def _note(self, name: str, answer: Answer) -> None:
+    def _note(self, name: str, answer: ToolAnswer) -> None:
         self._memory.audited(
             name,
             principal=self._principal,
@@ -164,66 +164,66 @@ class Tools:
 
     # -- long-term memory
 
-    def store(self, given: Mapping[str, Any]) -> Answer:
+    def store(self, given: Mapping[str, Any]) -> ToolAnswer:
         """memory_store."""
         key, category = given["key"], given.get("category", "core")
         entry = self._kept(key, given["value"], category)
-        return Answer(f"Stored memory: {entry.key}", key=key, category=category)
+        return ToolAnswer(f"Stored memory: {entry.key}", key=key, category=category)
 
-    def forget(self, given: Mapping[str, Any]) -> Answer:
+    def forget(self, given: Mapping[str, Any]) -> ToolAnswer:
         """memory_forget."""
         key = given["key"]
         gone = self._memory.forget_key(self._principal, key).entries
         if not gone:
-            return Answer(f"No memory found with key: {key}", "missing", key)
-        return Answer(f"Forgot memory: {key}", key=key, category=gone[0].category)
+            return ToolAnswer(f"No memory found with key: {key}", "missing", key)
+        return ToolAnswer(f"Forgot memory: {key}", key=key, category=gone[0].category)
 
-    def get(self, given: Mapping[str, Any]) -> Answer:
+    def get(self, given: Mapping[str, Any]) -> ToolAnswer:
         """memory_get."""
         key = given["key"]
         found = self._memory.long_term.get(self._principal, key)
         if found is None:
-            return Answer(f"No memory found with key: {key}", "missing", key)
-        return Answer(found.text, key=key, category=found.category)
+            return ToolAnswer(f"No memory found with key: {key}", "missing", key)
+        return ToolAnswer(found.text, key=key, category=found.category)
 
-    def search(self, given: Mapping[str, Any]) -> Answer:
+    def search(self, given: Mapping[str, Any]) -> ToolAnswer:
         """memory_search and memory_recall."""
         return self._found(given["query"], given.get("category"), given.get("max_results"))
 
-    def record(self, given: Mapping[str, Any]) -> Answer:
+    def record(self, given: Mapping[str, Any]) -> ToolAnswer:
         """record_to_memory."""
         texts = [text for text in given["content"] if text.strip()]
         for text in texts:
             digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
             self._kept(f"record-{digest}", text, "core")
-        return Answer(f"Recorded {len(texts)} memories.")
+        return ToolAnswer(f"Recorded {len(texts)} memories.")
 
-    def retrieve(self, given: Mapping[str, Any]) -> Answer:
+    def retrieve(self, given: Mapping[str, Any]) -> ToolAnswer:
         """retrieve_from_memory."""
         return self._found(" ".join(given["keywords"]), None, None)
 
     # -- working memory and workspace
 
-    def scratchpad_write(self, given: Mapping[str, Any]) -> Answer:
+    def scratchpad_write(self, given: Mapping[str, Any]) -> ToolAnswer:
         """scratchpad_write."""
         memory = self._memory
         memory.working.write_scratchpad(self._conversation, given["text"], memory.now())
-        return Answer("Written to the scratchpad.")
+        return ToolAnswer("Written to the scratchpad.")
 
-    def scratchpad_read(self, _given: Mapping[str, Any]) -> Answer:
+    def scratchpad_read(self, _given: Mapping[str, Any]) -> ToolAnswer:
         """scratchpad_read."""
         text = self._memory.working.scratchpad(self._conversation, self._memory.now())
-        return Answer(text or "The scratchpad is empty.")
+        return ToolAnswer(text or "The scratchpad is empty.")
 
-    def append(self, given: Mapping[str, Any]) -> Answer:
+    def append(self, given: Mapping[str, Any]) -> ToolAnswer:
         """memory_append."""
         try:
             self._memory.note(self._principal, given["text"], session=self._session)
         except ValueError as error:
-            raise Refused(str(error)) from error
-        return Answer("Appended to today's notes.")
+            raise ToolRefusal(str(error)) from error
+        return ToolAnswer("Appended to today's notes.")
 
-    def reload(self, given: Mapping[str, Any]) -> Answer:
+    def reload(self, given: Mapping[str, Any]) -> ToolAnswer:
         """memory_reload."""
         reference, start = given["reference"], given.get("start", 0)
         try:
@@ -231,14 +231,14 @@ class Tools:
         except StoreError as error:
             if str(error) != NOTHING_OFFLOADED:
                 raise
-            return Answer("Nothing is offloaded under this reference.", "missing", reference)
+            return ToolAnswer("Nothing is offloaded under this reference.", "missing", reference)
         text = "\n".join(message.text for message in found)
         rest = text[start:]
         shown = head(rest, RELOADED) or rest[:RELOADED]  # a cluster may be longer than that
         left = len(text) - start - len(shown)
         if left > 0:
             shown += f"\n[{left} characters more: start = {start + len(shown)}]"
-        return Answer(shown or "There is nothing more.", key=reference)
+        return ToolAnswer(shown or "There is nothing more.", key=reference)
 
     @property
     def _conversation(self) -> Conversation:
@@ -255,18 +255,18 @@ class Tools:
                 sources=self._memory.present(self._principal),
             )
         except ValueError as error:
-            raise Refused(str(error)) from error
+            raise ToolRefusal(str(error)) from error
 
-    def _found(self, query: str, category: str | None, count: int | None) -> Answer:
+    def _found(self, query: str, category: str | None, count: int | None) -> ToolAnswer:
         found = self._memory.search(
             query, principal=self._principal, category=category, k=count or DEFAULT_RESULTS
         )
         if not found:
             text = "No memories found matching that query."
-            return Answer(text, "missing", query, category or "")
+            return ToolAnswer(text, "missing", query, category or "")
         lines = (f"- [{f.entry.category}] {f.entry.key}: {f.entry.text}" for f in found)
         text = "\n".join((f"Found {len(found)} memories:", *lines))
-        return Answer(text, key=query, category=category or "")
+        return ToolAnswer(text, key=query, category=category or "")
 
 
 TOOLS: Mapping[str, _Tool] = {
@@ -274,56 +274,64 @@ TOOLS: Mapping[str, _Tool] = {
         "Store a fact, preference or note in long-term memory.",
         {"key": _TEXT, "value": _TEXT, "category": _TEXT},
         ("key", "value"),
-        Tools.store,
+        MemoryTools.store,
     ),
     "memory_forget": _Tool(
-        "Remove an entry of your own from long-term memory.", {"key": _TEXT}, ("key",), Tools.forget
+        "Remove an entry of your own from long-term memory.",
+        {"key": _TEXT},
+        ("key",),
+        MemoryTools.forget,
     ),
     "memory_get": _Tool(
         "Look up an entry of long-term memory by its exact key.",
         {"key": _TEXT},
         ("key",),
-        Tools.get,
+        MemoryTools.get,
     ),
     "memory_recall": _Tool(
         "Recall memories that speak to a query.",
         {"query": _TEXT, "max_results": _COUNT},
         ("query",),
-        Tools.search,
+        MemoryTools.search,
     ),
     "memory_search": _Tool(
         "Search all memory by words and by meaning.",
         {"query": _TEXT, "category": _TEXT, "max_results": _COUNT},
         ("query",),
-        Tools.search,
+        MemoryTools.search,
     ),
     "record_to_memory": _Tool(
         "Record important statements to long-term memory.",
         {"thinking": _TEXT, "content": _WORDS},
         ("content",),
-        Tools.record,
+        MemoryTools.record,
     ),
     "retrieve_from_memory": _Tool(
         "Retrieve what long-term memory holds for some keywords.",
         {"keywords": _WORDS},
         ("keywords",),
-        Tools.retrieve,
+        MemoryTools.retrieve,
     ),
     "scratchpad_write": _Tool(
         "Write notes for this conversation, in place of those there are.",
         {"text": _TEXT},
         ("text",),
-        Tools.scratchpad_write,
+        MemoryTools.scratchpad_write,
     ),
-    "scratchpad_read": _Tool("Read the notes of this conversation.", {}, (), Tools.scratchpad_read),
+    "scratchpad_read": _Tool(
+        "Read the notes of this conversation.", {}, (), MemoryTools.scratchpad_read
+    ),
     "memory_reload": _Tool(
         "Read what was offloaded from this conversation, by the reference in its place.",
         {"reference": _TEXT, "start": _PLACE},
         ("reference",),
-        Tools.reload,
+        MemoryTools.reload,
     ),
     "memory_append": _Tool(
-        "Append a note to today's page of the workspace.", {"text": _TEXT}, ("text",), Tools.append
+        "Append a note to today's page of the workspace.",
+        {"text": _TEXT},
+        ("text",),
+        MemoryTools.append,
     ),
 }
 
@@ -353,15 +361,15 @@ def _read(tool: _Tool, arguments: str) -> Mapping[str, Any]:
     try:
         given = json.loads(arguments or "{}", object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        raise Refused("the arguments are not JSON") from error
+        raise ToolRefusal("the arguments are not JSON") from error
     if not isinstance(given, dict):
-        raise Refused("the arguments are not an object")
+        raise ToolRefusal("the arguments are not an object")
     unknown = sorted(given.keys() - tool.properties.keys())
     if unknown:
-        raise Refused(f"unknown argument {unknown[0]!r}")
+        raise ToolRefusal(f"unknown argument {unknown[0]!r}")
     missing = [name for name in tool.required if given.get(name) is None]
     if missing:
-        raise Refused(f"missing argument {missing[0]!r}")
+        raise ToolRefusal(f"missing argument {missing[0]!r}")
     known = {name: value for name, value in given.items() if value is not None}
     for name, value in known.items():
         _check(name, value, tool.properties[name])
@@ -373,7 +381,7 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for name, value in pairs:
         if name in given:
-            raise Refused(f"argument {name!r} is given twice")
+            raise ToolRefusal(f"argument {name!r} is given twice")
         given[name] = value
     return given
 
@@ -382,16 +390,16 @@ def _check(name: str, value: object, schema: Mapping[str, Any]) -> None:
     kind = schema["type"]
     if kind == "string":
         if not isinstance(value, str):
-            raise Refused(f"{name} has to be a text")
+            raise ToolRefusal(f"{name} has to be a text")
         _encodable(name, [value])
     elif kind == "array":
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise Refused(f"{name} has to be a list of texts")
+            raise ToolRefusal(f"{name} has to be a list of texts")
         _encodable(name, value)
     else:
         least, most = schema["minimum"], schema["maximum"]
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise Refused(f"{name} has to be a number from {least} to {most}")
+            raise ToolRefusal(f"{name} has to be a number from {least} to {most}")
 
 
 def _encodable(name: str, texts: Sequence[str]) -> None:
@@ -399,4 +407,4 @@ def _encodable(name: str, texts: Sequence[str]) -> None:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise Refused(f"{name} cannot be encoded as UTF-8") from error
+            raise ToolRefusal(f"{name} cannot be encoded as UTF-8") from error

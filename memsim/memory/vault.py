@@ -9,22 +9,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.memory.acl import Reader, Where, somebody
 from memsim.memory.entry import LAYERS, Entry, Layer, entry_id
-from memsim.memory.stores import PAGE, Embedded
-from memsim.memory.unchanging import UnchangingStore
+from memsim.memory.permissions import Reader, Where, require_principal
+from memsim.memory.stores import PAGE, EmbedderInfo
+from memsim.memory.stores.wrappers import ReadOnlyStore
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memsim.memory.acl import Permissions
-    from memsim.memory.retrieval import Hit
+    from memsim.memory.index import Hit
+    from memsim.memory.permissions import Permissions
     from memsim.memory.stores import Store
     from memsim.models import Embedder, Vectors
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHit:
     """An entry that a search brought up.
 
     Attributes:
@@ -66,7 +66,7 @@ class Vault:
     @property
     def readonly(self) -> bool:
         """Whether nothing of it can be changed."""
-        return isinstance(self.store, UnchangingStore)
+        return isinstance(self.store, ReadOnlyStore)
 
     @property
     def embeds(self) -> bool:
@@ -92,7 +92,7 @@ class Vault:
 
     def own(self, owner: str, layer: Layer, key: str) -> Entry | None:
         """A principal's own entry by its key."""
-        found = self.store.get([entry_id(somebody(owner), layer, key)])
+        found = self.store.get([entry_id(require_principal(owner), layer, key)])
         return found[0] if found else None
 
     def get(self, principal: str, key: str, *, layer: Layer = "long_term") -> Entry | None:
@@ -147,7 +147,7 @@ class Vault:
         Raises:
             AccessError: there is no principal.
         """
-        somebody(principal)
+        require_principal(principal)
         reader: Reader | None = None
         if self.permissions is not None:
             reader = self.permissions.reader(principal)
@@ -178,12 +178,12 @@ class Vault:
             assert self._embed is not None  # noqa: S101 - asked for only where there is one
             embedder = self._embed()
             if not self._is_embedded_by(embedder):
-                self._embed_all(embedder, Embedded(embedder.name, embedder.dimension))
+                self._embed_all(embedder, EmbedderInfo(embedder.name, embedder.dimension))
             self._embedder = embedder
         return self._embedder
 
     def _is_embedded_by(self, embedder: Embedder) -> bool:
-        made = Embedded(embedder.name, embedder.dimension)
+        made = EmbedderInfo(embedder.name, embedder.dimension)
         return self.store.embedded == made and not self._unfinished(embedder)
 
     def _unfinished(self, embedder: Embedder) -> bool:
@@ -193,7 +193,7 @@ class Vault:
             return False
         return not self.store.nearest(embedder.embed(["memory"])[0], everything, 1)
 
-    def _embed_all(self, embedder: Embedder, made: Embedded) -> None:
+    def _embed_all(self, embedder: Embedder, made: EmbedderInfo) -> None:
         # All are embedded before any is dropped, and written at once: a failure leaves no gaps.
         entries = list(self.each(Where(reader=None, archived=None)))
         vectors = self._made(entries, embedder)

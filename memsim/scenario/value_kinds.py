@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
-from memsim.clock import parse_duration, utc
+from memsim.clock import parse_duration
 from memsim.errors import ScenarioError
+from memsim.message import utc
 from memsim.scenario.document import (
     ListNode,
     MappingNode,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from memsim.canary.secrets import hinted, redact_values
 from memsim.discovery import StrategyRef, pin, prepare
-from memsim.memory.stores.opening import addresses
+from memsim.memory.places import addresses
 from memsim.replay import replay
 from memsim.scoring import (
     OUTCOMES,

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from memsim.errors import RunFolderError, StateError
-from memsim.memory.canonical import parse
-from memsim.memory.state import reading
+from memsim.memory.codec import parse, reading
 from memsim.message import Message, Text, ToolResult, ToolUse
 from memsim.testing.check_cases import (
     AnyCase,

@@ -13,8 +13,8 @@ from click.testing import Result
 
 from memsim.cli.terminal import printable, safe_json
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
-from memsim.memory.acl import Grant
-from memsim.memory.conversation import Conversation
+from memsim.memory.entry import Conversation
+from memsim.memory.permissions import ReadGrant
 from memsim.message import Message, ToolResult, ToolUse, said
 from memsim.models.embedders import HashEmbedder
 
@@ -153,7 +153,7 @@ def test_others_entries_change_no_byte(tmp_path: Path, call: Call) -> None:
 def test_what_is_shared_is_seen(folder: Path, call: Call) -> None:
     """Grants count, and reading is all that they allow."""
     with open_memory(folder, now=lambda: NOW) as memory:
-        memory.grant(Grant(owner="bo", reader="ana"))
+        memory.grant(ReadGrant(owner="bo", reader="ana"))
 
     assert "Vinterberg" in call("memory", "get", "secret", "--as", "ana").stdout
     assert call("memory", "forget", "secret", "--as", "ana").exit_code == 4

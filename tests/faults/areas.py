@@ -18,15 +18,15 @@ from memsim.errors import ExitCode
 from memsim.gate.baseline_file import read_baseline, write_baseline
 from memsim.gate.score_sheet import ScoreSheet
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
-from memsim.memory.acl import Where
+from memsim.memory.append_log import FileLines
 from memsim.memory.compaction.blobs import FolderBlobs
 from memsim.memory.entry import Entry
-from memsim.memory.journal import FileLines
-from memsim.memory.snapshot import Format, Snapshot
+from memsim.memory.layers.pages import Workspace
+from memsim.memory.permissions import Where
+from memsim.memory.persistence.snapshot import Format, Snapshot
 from memsim.memory.stores import Store
-from memsim.memory.stores.markdown import Markdown
-from memsim.memory.stores.sqlite import SQLite
-from memsim.memory.workspace import Workspace
+from memsim.memory.stores.markdown.store import Markdown
+from memsim.memory.stores.sqlite.store import SQLite
 from memsim.message import EPOCH, said
 from memsim.runs import list_runs, load_run, open_run
 from memsim.runs.run_folder import prepare_reports
@@ -139,7 +139,7 @@ def vectors(count: int) -> Any:  # noqa: ANN401 - as numpy has it
 
 def stores(make: Callable[[Path], Store], *endings: str) -> Area[Store]:
     """A store of entries."""
-    from memsim.memory.stores import Embedded
+    from memsim.memory.stores import EmbedderInfo
 
     def look(folder: Path) -> object:
         store = make(folder)
@@ -152,7 +152,7 @@ def stores(make: Callable[[Path], Store], *endings: str) -> Area[Store]:
 
     def embedded(store: Store) -> None:
         made = [replace(entry(n, f"falcon vector {n}")) for n in (1, 2)]
-        store.embedded_by(Embedded("hash", DIMENSION))
+        store.embedded_by(EmbedderInfo("hash", DIMENSION))
         store.write(made, vectors(2))
 
     return Area(

@@ -10,7 +10,7 @@ from typing import Final, get_args
 import pytest
 
 from memsim.memory import open_memory
-from memsim.memory.acl import Where
+from memsim.memory.permissions import Where
 from memsim.message import EPOCH, said
 from memsim.models.embedders import CachedEmbedder, HashEmbedder
 from memsim.models.live import Call, Outage, ProviderAnswer

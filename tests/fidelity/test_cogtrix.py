@@ -14,7 +14,7 @@ import pytest
 from memsim.clock import Clock
 from memsim.context import Context
 from memsim.errors import ModelError, RefError, StateError
-from memsim.memory.compaction.outcome import Outcome
+from memsim.memory.compaction.outcome import CompactionOutcome
 from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.registry import load_embedder, load_model
@@ -83,7 +83,7 @@ class Talk:
 
     def __init__(self, settings: CogtrixSettings | None = None, model: Model | None = None) -> None:
         counter = TokenCounter(load_tokenizer("chars/4"))
-        self.told: list[Outcome | str] = []
+        self.told: list[CompactionOutcome | str] = []
         self.works = SessionServices(
             counter=counter,
             model=model or load_model("offline", counter),
@@ -142,7 +142,9 @@ def built(**options: Json) -> Talk:
 
 def summaries(talk: Talk) -> int:
     """How many summaries were made."""
-    return sum(1 for what in talk.told if isinstance(what, Outcome) and what.kind == "compaction")
+    return sum(
+        1 for what in talk.told if isinstance(what, CompactionOutcome) and what.kind == "compaction"
+    )
 
 
 def conversation(memory: Strategy, *texts: str, who: str = "ana") -> None:

@@ -18,8 +18,8 @@ from memsim.cli.program import program
 from memsim.clock import Clock
 from memsim.discovery.loader import prepare
 from memsim.errors import ModelError, RefError, StoreError
-from memsim.memory.stores.opening import addresses, name_of
-from memsim.memory.stores.postgres import PostgresStore
+from memsim.memory.places import addresses, name_of
+from memsim.memory.stores.postgres.store import PostgresStore
 from memsim.message import said
 from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.registry import load_embedder, load_model
@@ -269,7 +269,7 @@ def test_rows_are_on_the_server(make: Make) -> None:
 
 def test_postgres_keeps_every_row(make: Make) -> None:
     """Rows go through to the server's store, and come back as they were."""
-    from memsim.memory.stores.memory import InMemory
+    from memsim.memory.stores.in_memory import InMemory
 
     mirror, held = StoreMirror(InMemory()), make("backend=memory")
     brain = Brain(mirror=mirror)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memsim.memory.compaction.outcome import Outcome
+from memsim.memory.compaction.outcome import CompactionOutcome
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, composed, said
 from memsim.models.registry import load_embedder, load_model
 from memsim.systems.cogtrix.chat_session import CogtrixSession
@@ -90,12 +90,12 @@ def test_files_and_errors(
 def schedule(messages: list[Message], window: int) -> list[list[object]]:
     """When a session of this window summarises, turn by turn."""
     counter = TokenCounter(load_tokenizer("chars/4"))
-    heard: list[Outcome] = []
+    heard: list[CompactionOutcome] = []
     works = SessionServices(
         counter=counter,
         model=load_model("offline", counter),
         embed=lambda: load_embedder("hash"),
-        tell=lambda what: heard.append(what) if isinstance(what, Outcome) else None,
+        tell=lambda what: heard.append(what) if isinstance(what, CompactionOutcome) else None,
     )
     session = CogtrixSession(CogtrixSettings(working_memory_size=window), works)
     lines: list[list[object]] = []

@@ -9,7 +9,7 @@ import pytest
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import ChannelRun
 from memsim.leakage.scores import ChannelScore
-from memsim.memory.guard import Guard
+from memsim.memory.file_guard import Guard
 from memsim.testing.doubles import deriving
 from memsim.testing.doubles.honest import Honest
 

@@ -11,7 +11,7 @@ from memsim import Context, Environment, Message, Query, Strategy, ToolSpec
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import ChannelRun
 from memsim.leakage.scores import ChannelScore
-from memsim.memory.window import Window
+from memsim.memory.history.window import Window
 
 Play = Callable[..., ChannelRun]
 Score = Callable[[str, ChannelRun], ChannelScore]

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from memsim.clock import Clock
 from memsim.context import Context
 from memsim.errors import ModelError, StoreError
-from memsim.memory.acl import Where
 from memsim.memory.entry import Entry
-from memsim.memory.happening import Happening
+from memsim.memory.events import MemoryEvent
+from memsim.memory.index import Hit
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
-from memsim.memory.retrieval import Hit
+from memsim.memory.permissions import Where
 from memsim.memory.stores import PAGE
-from memsim.memory.stores.memory import InMemory
+from memsim.memory.stores.in_memory import InMemory
 from memsim.message import Message, Role, said
 from memsim.models import Embedder, Reply, Request
 from memsim.models.registry import load_embedder
@@ -123,7 +123,7 @@ class Remembering:
     def __post_init__(self) -> None:
         self.clock = Clock()
         self.model = Scribe()
-        self.happened: list[Happening] = []
+        self.happened: list[MemoryEvent] = []
         self.store = Faulty()
         self.memory = Memory(
             self.store,

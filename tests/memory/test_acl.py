@@ -9,15 +9,15 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from memsim.errors import AccessError, StateError
-from memsim.memory.acl import Grant, Permissions, Reader, Where
 from memsim.memory.entry import Entry, Shelf, entry_id, in_order
+from memsim.memory.permissions import Permissions, Reader, ReadGrant, Where
 from memsim.message import EPOCH
 
 
 @pytest.mark.parametrize("name", ["", " ", "\t\u2003"])
 def test_nobody_sees_nothing_not_even_what_is_public(name: str) -> None:
     """Access fails closed for an empty or blank name; one that is new sees what is public."""
-    nobody = Reader(principal=name, grants=frozenset({Grant(owner="ana", reader=name)}))
+    nobody = Reader(principal=name, grants=frozenset({ReadGrant(owner="ana", reader=name)}))
     for shelf in (
         Shelf(owner="ana", visibility="public"),
         Shelf(owner=name, visibility="private"),
@@ -45,14 +45,14 @@ def test_nobody_sees_nothing_not_even_what_is_public(name: str) -> None:
 def test_a_reader_sees_what_is_theirs_or_opened_to_them(shelf: Shelf, expected: bool) -> None:
     """Grants of others, and grants to others, open nothing."""
     permissions = Permissions()
-    permissions.grant(Grant(owner="ana", reader="ben", category="daily"))
-    permissions.grant(Grant(owner="cleo", reader="ben"))
-    permissions.grant(Grant(owner="dora", reader="ana"))
+    permissions.grant(ReadGrant(owner="ana", reader="ben", category="daily"))
+    permissions.grant(ReadGrant(owner="cleo", reader="ben"))
+    permissions.grant(ReadGrant(owner="dora", reader="ana"))
     reader = permissions.reader("ben")
 
     assert expected == reader.may_see(shelf)
     assert expected == Where(reader=reader).admits(shelf)
-    forged = Reader(principal="ben", grants=frozenset({Grant(owner="dora", reader="ana")}))
+    forged = Reader(principal="ben", grants=frozenset({ReadGrant(owner="dora", reader="ana")}))
     assert not forged.may_see(Shelf(owner="dora"))
 
 
@@ -111,9 +111,9 @@ def test_who_takes_part_reads_all_of_a_conversation() -> None:
     assert () == permissions.apply(entry("m1", session="s2")).readers
     assert permissions.may_follow("ben", "s1")
     assert not permissions.may_follow("cleo", "s1")
-    permissions.grant(Grant(owner="ana", reader="cleo"))
+    permissions.grant(ReadGrant(owner="ana", reader="cleo"))
     assert not permissions.may_follow("cleo", "s1")
-    permissions.grant(Grant(owner="ben", reader="cleo"))
+    permissions.grant(ReadGrant(owner="ben", reader="cleo"))
     assert permissions.may_follow("cleo", "s1")
     assert not permissions.may_follow("cleo", "nobody's")
 
@@ -123,7 +123,7 @@ def test_permissions_come_back_as_they_were() -> None:
     permissions, again = Permissions(), Permissions()
     permissions.joins("ana", "s1")
     permissions.share("ana", "ben", ["m2", "m1"])
-    permissions.grant(Grant(owner="ana", reader="ben", category="daily"))
+    permissions.grant(ReadGrant(owner="ana", reader="ben", category="daily"))
     state = json.loads(json.dumps(permissions.save()))
 
     again.load(state)
@@ -156,11 +156,11 @@ def test_nobody_gets_a_plain_no() -> None:
 def test_a_grant_of_all_and_one_of_a_category_are_two(category: str | None) -> None:
     """Taking one back leaves the other, and the grants of others."""
     permissions = Permissions()
-    grants = {Grant(owner="ana", reader="ben", category=c) for c in (None, "daily")}
-    for grant in (*grants, Grant(owner="cleo", reader="dora")):
+    grants = {ReadGrant(owner="ana", reader="ben", category=c) for c in (None, "daily")}
+    for grant in (*grants, ReadGrant(owner="cleo", reader="dora")):
         permissions.grant(grant)
 
-    taken = Grant(owner="ana", reader="ben", category=category)
+    taken = ReadGrant(owner="ana", reader="ben", category=category)
     permissions.revoke(taken)
     permissions.revoke(taken)
 
@@ -172,7 +172,7 @@ def test_a_grant_of_a_category_lets_nobody_follow() -> None:
     """Who may read some of what is said has not been let into the conversation."""
     permissions = Permissions()
     permissions.joins("ana", "s1")
-    permissions.grant(Grant(owner="ana", reader="ben", category="daily"))
+    permissions.grant(ReadGrant(owner="ana", reader="ben", category="daily"))
 
     assert permissions.may_follow("ben", "s1") is False
 
@@ -189,7 +189,9 @@ def test_what_is_public_stays_public() -> None:
 def test_permissions_are_saved_in_one_order() -> None:
     """Whatever order they came in."""
     saved = []
-    grants = [Grant(owner=o, reader=r, category=c) for o in "ab" for r in "cd" for c in (None, "x")]
+    grants = [
+        ReadGrant(owner=o, reader=r, category=c) for o in "ab" for r in "cd" for c in (None, "x")
+    ]
     for order in (grants, grants[::-1]):
         permissions = Permissions()
         for grant in order:

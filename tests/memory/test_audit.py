@@ -22,9 +22,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memsim.errors import StateError, StoreError
-from memsim.memory.audit import OUTCOMES, AuditTrail, Broken, Head
-from memsim.memory.canonical import canonical
-from memsim.memory.journal import FileLines, InProcessLines
+from memsim.memory.append_log import FileLines, InProcessLines
+from memsim.memory.audit import OUTCOMES, AuditBreak, AuditHead, AuditTrail
+from memsim.memory.codec import canonical
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -70,7 +70,7 @@ def test_what_was_recorded_is_told() -> None:
     )
     assert record.time == "2026-03-01T12:00:00+00:00"
     assert record.key == trail.digest("diagnosis")
-    assert head == trail.head() == Head(number=1, hash=record.hash)
+    assert head == trail.head() == AuditHead(number=1, hash=record.hash)
     assert trail.verify() is None
     assert trail.verify(head) is None
 
@@ -78,7 +78,7 @@ def test_what_was_recorded_is_told() -> None:
 def test_an_empty_trail_is_sound() -> None:
     """Nothing was done, and nothing is missing."""
     assert AuditTrail().verify() is None
-    assert AuditTrail().verify(Head()) is None
+    assert AuditTrail().verify(AuditHead()) is None
     assert list(AuditTrail().records()) == []
 
 
@@ -134,7 +134,7 @@ def test_a_change_is_found_where_it_was_made(name: str, place: int) -> None:
     record[name] += "x"
     lines[place] = canonical(record).encode()
 
-    assert trail_of(lines).verify() == Broken(number=place, why="it was changed")
+    assert trail_of(lines).verify() == AuditBreak(number=place, why="it was changed")
 
 
 @pytest.mark.parametrize("place", [1, 2, 3, 4])
@@ -147,7 +147,7 @@ def test_a_change_with_a_new_hash_breaks_the_link_after_it(place: int) -> None:
     record["hash"] = hashlib.sha256(canonical(signed).encode()).hexdigest()
     lines[place] = canonical(record).encode()
 
-    assert trail_of(lines).verify() == Broken(
+    assert trail_of(lines).verify() == AuditBreak(
         number=place + 1, why="it does not follow the one before it"
     )
 
@@ -171,7 +171,7 @@ def test_a_trail_that_was_cut_is_found_by_its_head(kept: int) -> None:
     cut = trail_of(lines[:kept])
 
     assert cut.verify() is None
-    assert cut.verify(head) == Broken(number=kept, why="the trail was cut off")
+    assert cut.verify(head) == AuditBreak(number=kept, why="the trail was cut off")
 
 
 def test_a_trail_written_anew_is_found_by_its_head() -> None:
@@ -182,7 +182,7 @@ def test_a_trail_written_anew_is_found_by_its_head() -> None:
         forged.record("memory_get", principal="bo", outcome="allowed", now=NOW)
 
     assert forged.verify() is None
-    assert forged.verify(head) == Broken(
+    assert forged.verify(head) == AuditBreak(
         number=5, why="it is not the one that the head was taken of"
     )
 
@@ -204,7 +204,7 @@ def test_a_line_that_is_no_record_is_named(line: bytes) -> None:
     lines = written()
     lines[2] = line
 
-    assert trail_of(lines).verify() == Broken(number=2, why="it is not a record")
+    assert trail_of(lines).verify() == AuditBreak(number=2, why="it is not a record")
     with pytest.raises(StateError):
         list(trail_of(lines).records())
 
@@ -255,7 +255,7 @@ def test_a_saved_trail_is_the_same_when_loaded() -> None:
     assert trail.save() == loaded.save() == saved
     loaded.record("memory_get", principal="ana", outcome="allowed", now=NOW)
     assert loaded.verify(trail.head()) is None
-    assert AuditTrail.load(AuditTrail(SALT).save()).head() == Head()
+    assert AuditTrail.load(AuditTrail(SALT).save()).head() == AuditHead()
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ APPEND = """
 import pathlib, sys
 from datetime import datetime, UTC
 from memsim.memory.audit import AuditTrail
-from memsim.memory.journal import FileLines
+from memsim.memory.append_log import FileLines
 
 trail = AuditTrail(b"salt", FileLines(pathlib.Path(sys.argv[1]), wait=60))
 for _ in range(25):

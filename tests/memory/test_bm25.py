@@ -13,12 +13,12 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from memsim.memory.retrieval import Hit, maxscore
-from memsim.memory.retrieval.bm25 import Bm25
-from memsim.memory.retrieval.maxscore import Tally
+from memsim.memory.index import Hit, postings
+from memsim.memory.index.bm25 import Bm25
+from memsim.memory.index.postings import ScoreTally
 
 if TYPE_CHECKING:
-    from memsim.memory.retrieval.forms import Numbers, Scores
+    from memsim.memory.index.forms import Numbers, Scores
 
 WORDS = tuple("abcdefghij")
 NEAR = 1e-9
@@ -89,8 +89,8 @@ def test_the_best_are_found_exactly(
 ) -> None:
     """However much of the index is read, and whatever is common, the result is the formula's."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(maxscore, "FIRST_READ", first_read)
-        patch.setattr(maxscore, "SAMPLE", 2)
+        patch.setattr(postings, "FIRST_READ", first_read)
+        patch.setattr(postings, "SAMPLE", 2)
         index = Bm25(str.split, common=common)
         plain = built(script, index)
         hits = index.search(query, k)
@@ -129,7 +129,7 @@ def test_a_long_conversation_is_searched_exactly(first_read: int) -> None:
         plain.documents[f"m{place}"] = said
         index.add(f"m{place}", " ".join(said))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(maxscore, "FIRST_READ", first_read)
+        patch.setattr(postings, "FIRST_READ", first_read)
         for _ in range(30):
             query = " ".join(chance.choices(words, k=6))
             hits = index.search(query, 50)
@@ -139,18 +139,18 @@ def test_a_long_conversation_is_searched_exactly(first_read: int) -> None:
 
 def test_a_search_reads_only_what_could_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     """A frequent word cannot lift what holds no rare one, so its list is not summed up."""
-    monkeypatch.setattr(maxscore, "FIRST_READ", 10)
+    monkeypatch.setattr(postings, "FIRST_READ", 10)
     index = Bm25(str.split, common=2)
     for place in range(500):
         index.add(f"m{place}", f"often filler{place % 50}" + (" rare thing" if place < 20 else ""))
     summed: list[int] = []
-    add = Tally.add
+    add = ScoreTally.add
 
-    def noting(tally: Tally, numbers: Numbers, scores: Scores) -> None:
+    def noting(tally: ScoreTally, numbers: Numbers, scores: Scores) -> None:
         summed.append(len(numbers))
         add(tally, numbers, scores)
 
-    monkeypatch.setattr(Tally, "add", noting)
+    monkeypatch.setattr(ScoreTally, "add", noting)
     hits = index.search("often rare thing", 5)
 
     assert ["m0", "m1", "m2", "m3", "m4"] == [hit.id for hit in hits]
@@ -207,7 +207,7 @@ def test_a_rare_word_of_long_texts_does_not_end_the_search(
     monkeypatch: pytest.MonkeyPatch, padding: int
 ) -> None:
     """However well the texts with the rare word do, better ones without it are still found."""
-    monkeypatch.setattr(maxscore, "FIRST_READ", 10)
+    monkeypatch.setattr(postings, "FIRST_READ", 10)
     index, plain = Bm25(str.split, common=2), Plain()
     for place in range(300):
         if place % 10 == 0:

@@ -15,10 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsim.memory.retrieval.clusters import Clusters
-from memsim.memory.retrieval.directions import PARTS, centre, halves, rounded
-from memsim.memory.retrieval.nearest import MemoryStore
-from memsim.memory.retrieval.signs import leanings
+from memsim.memory.index.nearest_vectors import (
+    PARTS,
+    Clusters,
+    NearestVectors,
+    centre,
+    halves,
+    leanings,
+    rounded,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,14 +43,14 @@ def spread(count: int, *, centres: int = 40, dimension: int = 96) -> Vectors:
     return unit
 
 
-def small(exact: int = 200, *, centres: int = 4096) -> MemoryStore:
+def small(exact: int = 200, *, centres: int = 4096) -> NearestVectors:
     """A store with lists from early on."""
-    store = MemoryStore(exact=exact, probed=700, compared=200)
+    store = NearestVectors(exact=exact, probed=700, compared=200)
     store._clusters = Clusters(limit=16, centres=centres)
     return store
 
 
-def recall(store: MemoryStore, vectors: Vectors, held: Sequence[int], k: int = 10) -> float:
+def recall(store: NearestVectors, vectors: Vectors, held: Sequence[int], k: int = 10) -> float:
     """The share of the true best that are among the candidates' best."""
     forms = np.array(held)
     found = 0
@@ -56,7 +61,7 @@ def recall(store: MemoryStore, vectors: Vectors, held: Sequence[int], k: int = 1
     return found / (40 * k)
 
 
-def digest(store: MemoryStore, queries: Vectors) -> str:
+def digest(store: NearestVectors, queries: Vectors) -> str:
     """A store's lists, and what it finds for queries, in one short text."""
     lists = store._clusters
     sha = hashlib.sha256(lists._rows[: len(lists)].tobytes())

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from memsim.errors import StateError
-from memsim.memory.conversations import FIRST, Conversations
-from memsim.memory.session import Session
+from memsim.memory.history.conversations import FIRST, Conversations, SessionHistory
 from memsim.message import EPOCH as NOW
 from memsim.message import Message, ToolResult, ToolUse, said
 from tests.memory.remembering import COUNTER
@@ -16,7 +15,7 @@ from tests.memory.remembering import COUNTER
 
 def conversations(keep: int | None = 200) -> Conversations:
     """None yet."""
-    return Conversations(lambda _: Session(COUNTER, messages=4, keep=keep, limit=50))
+    return Conversations(lambda _: SessionHistory(COUNTER, messages=4, keep=keep, limit=50))
 
 
 def test_who_speaks_elsewhere_has_left() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memsim.memory.echo import LATEST, echoes, names_any, telling_words
+from memsim.memory.deletion import LATEST, identifying_words, requests_naming
+from memsim.memory.forget_request import names_any
 from memsim.message import Role, said
 
 
@@ -19,28 +20,28 @@ from memsim.message import Role, said
 )
 def test_names_and_exact_values_tell(text: str, expected: set[str]) -> None:
     """Ordinary words do not: too much would be taken for an echo."""
-    assert expected == telling_words(text)
+    assert expected == identifying_words(text)
 
 
 def test_what_was_said_before_the_request_is_no_echo() -> None:
     """Though it names the same; what answers the request is one."""
-    telling = telling_words("The office is in Berlin.")
+    telling = identifying_words("The office is in Berlin.")
     texts = ("My sister lives in Berlin.", "Forget the office in Berlin.", "Berlin is forgotten.")
     roles: tuple[Role, ...] = ("user", "user", "assistant")
     latest = [said(r, t, id=t, principal="ana") for r, t in zip(roles, texts, strict=True)]
 
-    assert texts[1:] == echoes(telling, latest, "ana")
+    assert texts[1:] == requests_naming(telling, latest, "ana")
 
 
 def test_an_echo_is_ones_own_and_recent() -> None:
     """In any case, as a word of its own."""
-    telling = telling_words("The order is A-17.")
+    telling = identifying_words("The order is A-17.")
     mine = [said("user", "forget a-17!", id="m1", principal="ana")]
     others = [said("user", "A-17", id="m2", principal="ben")]
     unlike = [said("user", "A-170 is another", id="m3", principal="ana")]
     late = [said("user", f"number {n}", id=f"n{n}", principal="ana") for n in range(LATEST)]
 
-    assert ("m1",) == echoes(telling, [*mine, *others, *unlike], "ana")
-    assert () == echoes(telling, [*mine, *late], "ana")
-    assert () == echoes((), mine, "ana")
+    assert ("m1",) == requests_naming(telling, [*mine, *others, *unlike], "ana")
+    assert () == requests_naming(telling, [*mine, *late], "ana")
+    assert () == requests_naming((), mine, "ana")
     assert not names_any("A-170", telling)

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from memsim.errors import StoreError
-from memsim.memory.conversation import Conversation
-from memsim.memory.hygiene import Policy
+from memsim.memory.codec import JSON
+from memsim.memory.entry import Conversation
+from memsim.memory.history.working import WorkingFull, WorkingMemory
 from memsim.memory.layers.entities import LONGEST, NOTED
-from memsim.memory.options import MemoryOptions, ToolMode
-from memsim.memory.state import JSON
-from memsim.memory.working import WorkingFull, WorkingMemory
+from memsim.memory.options import MemoryOptions, RetentionPolicy, ToolMode
 from memsim.message import EPOCH
 from tests.memory.remembering import Remembering
 
@@ -173,7 +172,7 @@ def test_two_who_note_at_once_lose_nothing() -> None:
 
 def test_names_that_go_by_time_make_nothing_beside_them_last_longer() -> None:
     """Hygiene is no use: what a host noted is gone a day after it was last used."""
-    it = Remembering(options=replace(OPTIONS, hygiene=Policy()))
+    it = Remembering(options=replace(OPTIONS, hygiene=RetentionPolicy()))
     it.say("I live in Oslo.")
     it.clock.advance(timedelta(days=3, hours=-1))
     it.say("And Anna Berg in Graz.")

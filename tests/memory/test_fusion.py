@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.memory.retrieval import Hit
-from memsim.memory.retrieval.fusion import (
+from memsim.memory.index import Hit
+from memsim.memory.recall.ranking import (
     minmax,
     reciprocal_ranks,
     weighted_scores,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memsim.memory.guard import Guard
+from memsim.memory.file_guard import Guard
 
 
 @pytest.fixture

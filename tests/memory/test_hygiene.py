@@ -13,12 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memsim.errors import StoreError
-from memsim.memory import derived, hygiene
-from memsim.memory.acl import Where
-from memsim.memory.derived import erase_sources
+from memsim.memory import deletion, retention
+from memsim.memory.deletion import erase_sources
 from memsim.memory.entry import Entry, Layer
-from memsim.memory.hygiene import Outcome, Policy, clean
-from memsim.memory.stores.memory import InMemory
+from memsim.memory.options import RetentionPolicy
+from memsim.memory.permissions import Where
+from memsim.memory.retention import RetentionOutcome, clean
+from memsim.memory.stores.in_memory import InMemory
 
 if TYPE_CHECKING:
     from memsim.models import Vectors
@@ -70,7 +71,7 @@ def test_each_category_is_due_from_exactly_its_day_on(
     """A second before its day it is as it was; at it, and a second later, it is dealt with."""
     for more, expected in ((-SECOND, before), (0 * SECOND, after), (SECOND, after)):
         store = store_of(entry(category=category, age=days * DAY + more))
-        clean(store, "ana", Policy(), NOW)
+        clean(store, "ana", RetentionPolicy(), NOW)
 
         assert state(store).get("k", "gone") == expected
 
@@ -91,7 +92,7 @@ def test_a_day_is_24_hours_whatever_clocks_are_put_to(zone: str, start: datetime
     due = written.astimezone(UTC) + 3 * DAY
     for now, expected in ((due - SECOND, {"k": "there"}), (due, {})):
         store = store_of(replace(entry(category="conversation"), created=written, updated=written))
-        clean(store, "ana", Policy(), now.astimezone(ZoneInfo(zone)))
+        clean(store, "ana", RetentionPolicy(), now.astimezone(ZoneInfo(zone)))
 
         assert expected == state(store)
 
@@ -99,8 +100,8 @@ def test_a_day_is_24_hours_whatever_clocks_are_put_to(zone: str, start: datetime
 def test_a_clock_that_went_back_makes_nothing_due() -> None:
     """What was written in the future has no age; what was put away stays away."""
     store = store_of(entry("future", age=-99 * DAY), entry("old", age=8 * DAY))
-    clean(store, "ana", Policy(), NOW)
-    clean(store, "ana", Policy(), NOW - 99 * DAY)
+    clean(store, "ana", RetentionPolicy(), NOW)
+    clean(store, "ana", RetentionPolicy(), NOW - 99 * DAY)
 
     assert state(store) == {"future": "there", "old": "away"}
 
@@ -116,7 +117,7 @@ def test_core_and_pinned_are_never_touched(years: int) -> None:
         message("e", pinned=True),
     ]
     store = store_of(*held)
-    strict = Policy(
+    strict = RetentionPolicy(
         retention={"conversation": 1, "daily": 1, "custom": 1},
         erased=frozenset({"core", "daily", "conversation"}),
         archive_after=1,
@@ -124,14 +125,14 @@ def test_core_and_pinned_are_never_touched(years: int) -> None:
         layers=frozenset(("core", "episodic", "semantic", "long_term")),
     )
 
-    assert clean(store, "ana", strict, NOW + 365 * years * DAY) == Outcome()
+    assert clean(store, "ana", strict, NOW + 365 * years * DAY) == RetentionOutcome()
     assert sorted(store.find(EVERYTHING), key=lambda e: e.key) == held
 
 
 @pytest.mark.parametrize("never", [0, None])
 def test_no_days_mean_never(never: int | None) -> None:
     """For retention, for putting away and for erasing what was put away."""
-    policy = Policy(
+    policy = RetentionPolicy(
         retention={"conversation": never, "daily": never}, archive_after=never, purge_after=never
     )
     old = [entry(c, category=c, age=9999 * DAY) for c in ("daily", "conversation", "recipes")]
@@ -143,17 +144,17 @@ def test_no_days_mean_never(never: int | None) -> None:
 
 def test_a_category_may_have_days_of_its_own() -> None:
     """Before those of custom, and those before daily's."""
-    policy = Policy(retention={"daily": 7, "custom": 5, "recipes": 90}, archive_after=None)
+    policy = RetentionPolicy(retention={"daily": 7, "custom": 5, "recipes": 90}, archive_after=None)
 
     names = ("daily", "custom", "recipes", "songs", "conversation", "core")
     assert [7 * DAY, 5 * DAY, 90 * DAY, 5 * DAY, None, None] == [policy.found_for(n) for n in names]
-    assert Policy(retention={"daily": 7, "custom": 0}).found_for("songs") is None
+    assert RetentionPolicy(retention={"daily": 7, "custom": 0}).found_for("songs") is None
 
 
 def test_a_category_may_have_an_end_of_its_own() -> None:
     """In place of the one for all, none at all too, and to the second."""
     half = timedelta(hours=12)
-    policy = Policy(
+    policy = RetentionPolicy(
         retention={"daily": 3, "keep": 5, "half": half},
         purged={"daily": 10, "keep": None, "half": 3 * half},
         archive_after=None,
@@ -186,18 +187,18 @@ def test_a_policy_that_makes_no_sense_is_refused(bad: dict[str, Any]) -> None:
     """Days run forwards, and core is kept."""
     expected = r"^days are negative$|^core has no retention|^10+ days are more than can be counted"
     with pytest.raises(ValueError, match=expected):
-        Policy(**bad)
+        RetentionPolicy(**bad)
 
 
 def test_only_the_owners_entries_are_looked_at_and_all_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Across pages, and whoever else's are older."""
-    monkeypatch.setattr(hygiene, "PAGE", 7)
+    monkeypatch.setattr(retention, "PAGE", 7)
     mine = [entry(f"m{n}", age=(8 + n % 2 * 30) * DAY) for n in range(1203)]
     theirs = [entry(f"t{n}", age=99 * DAY, owner=o) for n, o in enumerate(("bo", "ana ", "an"))]
     store = store_of(*mine, *theirs)
-    outcome = clean(store, "ana", Policy(), NOW)
+    outcome = clean(store, "ana", RetentionPolicy(), NOW)
 
     assert (602, 601) == (outcome.archived, len(outcome.erased.entries))
     assert outcome.complete
@@ -209,11 +210,11 @@ def test_only_the_owners_entries_are_looked_at_and_all_of_them(
 def test_a_pass_done_again_finds_nothing_to_do() -> None:
     """Within the same window the second pass is a no-op."""
     store = store_of(entry("a", age=8 * DAY), entry("b", age=31 * DAY), message("c", age=4 * DAY))
-    first = clean(store, "ana", Policy(), NOW)
+    first = clean(store, "ana", RetentionPolicy(), NOW)
     before = store.find(EVERYTHING)
 
     assert (1, 2) == (first.archived, len(first.erased.entries))
-    assert clean(store, "ana", Policy(), NOW) == Outcome()
+    assert clean(store, "ana", RetentionPolicy(), NOW) == RetentionOutcome()
     assert before == store.find(EVERYTHING)
 
 
@@ -239,9 +240,9 @@ def test_it_makes_no_difference_how_often_it_is_done(
     ]
     often, once = store_of(*made), store_of(*made)
     for days in visits:
-        clean(often, "ana", Policy(), NOW + days * DAY)
+        clean(often, "ana", RetentionPolicy(), NOW + days * DAY)
     for store in (often, once):
-        clean(store, "ana", Policy(), NOW + 45 * DAY)
+        clean(store, "ana", RetentionPolicy(), NOW + 45 * DAY)
 
     assert often.find(EVERYTHING) == once.find(EVERYTHING)
 
@@ -255,7 +256,7 @@ def test_putting_away_changes_nothing_else() -> None:
         written.extend(entries)
         store.write(entries)
 
-    clean(store, "ana", Policy(), NOW, put=put)
+    clean(store, "ana", RetentionPolicy(), NOW, put=put)
 
     assert written == store.find(EVERYTHING) == [entry(age=8 * DAY, archived=True)]
 
@@ -300,7 +301,7 @@ def test_a_pass_that_fails_anywhere_says_so_and_can_be_finished(
     monkeypatch: pytest.MonkeyPatch, down: bool
 ) -> None:
     """Whichever operation fails: what is not due is there, and what was not done not counted."""
-    monkeypatch.setattr(hygiene, "PAGE", 2)
+    monkeypatch.setattr(retention, "PAGE", 2)
     made = [
         *(entry(f"away{n}", age=8 * DAY) for n in range(3)),
         *(entry(f"gone{n}", age=31 * DAY) for n in range(3)),
@@ -314,7 +315,7 @@ def test_a_pass_that_fails_anywhere_says_so_and_can_be_finished(
         store = Shaky()
         store.write(made)
         store.left, store.down = operations, down
-        outcome = clean(store, "ana", Policy(), NOW)
+        outcome = clean(store, "ana", RetentionPolicy(), NOW)
         store.left = 10**9
         now = state(store)
         assert now["fresh"] == "there"
@@ -326,7 +327,7 @@ def test_a_pass_that_fails_anywhere_says_so_and_can_be_finished(
         failed += 1
         assert not outcome.complete
         assert outcome.left is None if down else outcome.left is not None
-        assert clean(store, "ana", Policy(), NOW).complete
+        assert clean(store, "ana", RetentionPolicy(), NOW).complete
         assert expected == state(store)
         assert [] == [e for e in InMemory.find(store, EVERYTHING, limit=99) if e.sources]
 
@@ -340,7 +341,7 @@ def test_what_is_left_is_counted() -> None:
     store.write([entry("a", age=8 * DAY), entry("b", age=31 * DAY)])
     store.write = lambda *_: store.step()  # type: ignore[method-assign]
     store.left = 3  # the listing of what is due, its end, and the look just before the write
-    outcome = clean(store, "ana", Policy(), NOW)
+    outcome = clean(store, "ana", RetentionPolicy(), NOW)
 
     assert (0, 1) == (outcome.archived, outcome.left)
     assert ["b"] == [e.key for e in outcome.erased.entries]
@@ -362,7 +363,7 @@ def test_what_was_written_to_meanwhile_is_left_alone() -> None:
     store = Used()
     store.write([entry("a", age=8 * DAY), entry("b", age=31 * DAY)])
 
-    assert clean(store, "ana", Policy(), NOW).archived == 0
+    assert clean(store, "ana", RetentionPolicy(), NOW).archived == 0
     assert state(store) == {"a": "there", "b": "there"}
 
 
@@ -398,7 +399,7 @@ def test_what_was_derived_goes_with_its_message() -> None:
         entry("theirs", owner="bo", sources=("m1",)),
         entry("other", sources=("m2",)),
     )
-    outcome = clean(store, "ana", Policy(), NOW, tiers=[blobs])
+    outcome = clean(store, "ana", RetentionPolicy(), NOW, tiers=[blobs])
 
     assert {*state(store)} == {"m2", "stored", "core", "pinned", "theirs", "other"}
     assert outcome.erased.by_tier == {"episodic": 1, "offload": 1, "semantic": 2}
@@ -420,7 +421,7 @@ def test_what_stays_is_of_no_message_that_is_gone(derived: bool) -> None:
     )
     (part,) = [e for e in store.find(EVERYTHING) if e.key == "m3\n1"]
     store.write([replace(part, sources=("m3",))])
-    clean(store, "ana", Policy(derived=derived), NOW)
+    clean(store, "ana", RetentionPolicy(derived=derived), NOW)
 
     left = {e.key: e.sources for e in store.find(EVERYTHING) if e.layer == "long_term"}
     assert left == {"stored": ("m2",), "pinned": (), "theirs": ("m1",), "long": ("m3",)}
@@ -431,7 +432,7 @@ def test_what_stays_is_of_no_message_that_is_gone(derived: bool) -> None:
 def test_what_was_derived_may_stay() -> None:
     """Where facts are to outlive the words that they were said in."""
     store = store_of(message("m1", age=4 * DAY), entry("fact", layer="semantic", sources=("m1",)))
-    clean(store, "ana", Policy(derived=False), NOW)
+    clean(store, "ana", RetentionPolicy(derived=False), NOW)
 
     assert {*state(store)} == {"fact"}
 
@@ -439,7 +440,7 @@ def test_what_was_derived_may_stay() -> None:
 def test_a_fact_that_is_erased_takes_no_message_along() -> None:
     """What came of a message is not the message."""
     store = store_of(message("m1"), entry("fact", age=31 * DAY, sources=("m1",)))
-    clean(store, "ana", Policy(), NOW)
+    clean(store, "ana", RetentionPolicy(), NOW)
 
     assert state(store) == {"m1": "there"}
 
@@ -448,7 +449,7 @@ def test_what_a_conversation_came_to_is_no_message_either() -> None:
     """Other tiers are asked to erase messages, and nothing that only stands beside them."""
     blobs = Blobs()
     episode = entry("episode", layer="episodic", age=31 * DAY, sources=("m1",))
-    outcome = clean(store_of(message("m1"), episode), "ana", Policy(), NOW, tiers=[blobs])
+    outcome = clean(store_of(message("m1"), episode), "ana", RetentionPolicy(), NOW, tiers=[blobs])
 
     assert outcome.erased.by_tier == {"episodic": 1}
     assert blobs.erased == []
@@ -494,7 +495,7 @@ def test_forgetting_that_fails_can_be_finished(
     monkeypatch: pytest.MonkeyPatch, operations: int
 ) -> None:
     """The message itself goes last, so that it is found again, and all that is left with it."""
-    monkeypatch.setattr(derived, "PAGE", 1)
+    monkeypatch.setattr(deletion, "PAGE", 1)
     store = Shaky()
     facts = [entry(f"f{n}", layer="semantic", sources=("m1",)) for n in range(3)]
     store.write([message("m1"), *facts])

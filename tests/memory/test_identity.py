@@ -8,8 +8,7 @@ from datetime import timedelta
 import pytest
 
 from memsim.errors import StoreError
-from memsim.memory.hygiene import Policy
-from memsim.memory.options import MemoryOptions
+from memsim.memory.options import MemoryOptions, RetentionPolicy
 from memsim.message import Message, Text, ToolResult, ToolUse
 from tests.memory.remembering import Remembering
 
@@ -77,7 +76,9 @@ def test_what_is_observed_again_long_after_changes_nothing(summary: bool) -> Non
         vectors=False,
         window=1,
         summary=summary,
-        hygiene=Policy(retention={"conversation": 3}, erased=frozenset(), archive_after=None),
+        hygiene=RetentionPolicy(
+            retention={"conversation": 3}, erased=frozenset(), archive_after=None
+        ),
     )
     it = said_long_ago(first, call, result, options=options, budget=300)
     it.clock.advance(timedelta(days=4))

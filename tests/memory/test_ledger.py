@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memsim.errors import StateError
-from memsim.memory.conversation import Conversation
-from memsim.memory.ledger import Agreement, Claim, InjectionLedger, InProcessLedger
+from memsim.memory.entry import Conversation
+from memsim.memory.ledger import Claim, InjectionLedger, InProcessLedger, LedgerAgreement
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
@@ -128,9 +128,9 @@ def test_what_was_compacted_away_can_be_injected_again() -> None:
     for item in ("a", "b", "c"):
         injected(ledger, item)
 
-    assert ledger.agree(ANA, {"b"}, NOW) == Agreement(found=(), freed=("a", "c"))
+    assert ledger.agree(ANA, {"b"}, NOW) == LedgerAgreement(found=(), freed=("a", "c"))
     assert ledger.injected(ANA, NOW) == ["b"]
-    assert ledger.agree(ANA, {"b"}, NOW) == Agreement(found=(), freed=())
+    assert ledger.agree(ANA, {"b"}, NOW) == LedgerAgreement(found=(), freed=())
 
 
 @pytest.mark.parametrize("marked", [False, True])
@@ -152,7 +152,7 @@ def test_what_is_visible_counts_although_the_ledger_was_lost() -> None:
     """A history that outlived its ledger is not given its items twice."""
     ledger = InjectionLedger()
 
-    assert ledger.agree(ANA, {"a"}, NOW) == Agreement(found=("a",), freed=())
+    assert ledger.agree(ANA, {"a"}, NOW) == LedgerAgreement(found=("a",), freed=())
     assert ledger.claim(ANA, "a", NOW) is None
 
 
@@ -163,8 +163,8 @@ def test_a_claim_under_lease_is_left_to_its_holder() -> None:
     assert claim is not None
 
     for now in (NOW, NOW + HOUR - SECOND, NOW - HOUR + SECOND):
-        assert ledger.agree(ANA, (), now) == Agreement(found=(), freed=())
-    assert ledger.agree(ANA, (), NOW + HOUR) == Agreement(found=(), freed=("a",))
+        assert ledger.agree(ANA, (), now) == LedgerAgreement(found=(), freed=())
+    assert ledger.agree(ANA, (), NOW + HOUR) == LedgerAgreement(found=(), freed=("a",))
     assert not ledger.mark(claim, NOW + HOUR)
 
 
@@ -173,7 +173,7 @@ def test_a_lease_is_on_claims_alone() -> None:
     ledger = InjectionLedger(lease=HOUR)
     injected(ledger, "a")
 
-    assert ledger.agree(ANA, (), NOW) == Agreement(found=(), freed=("a",))
+    assert ledger.agree(ANA, (), NOW) == LedgerAgreement(found=(), freed=("a",))
 
 
 def test_what_was_injected_after_the_look_is_left_alone() -> None:
@@ -183,7 +183,7 @@ def test_what_was_injected_after_the_look_is_left_alone() -> None:
     seen = ledger.look(ANA)
     injected(ledger, "new")
 
-    assert ledger.agree(ANA, (), NOW, seen=seen) == Agreement(found=(), freed=("old",))
+    assert ledger.agree(ANA, (), NOW, seen=seen) == LedgerAgreement(found=(), freed=("old",))
     assert ledger.injected(ANA, NOW) == ["new"]
 
 

@@ -11,12 +11,10 @@ import pytest
 
 from memsim.context import Context, Section
 from memsim.errors import AccessError, BudgetUnsatisfiable, ModelError, StateError, StoreError
-from memsim.memory.acl import Grant
-from memsim.memory.backlog import UNREAD
-from memsim.memory.conversation import Conversation
-from memsim.memory.hygiene import Policy
-from memsim.memory.options import MemoryOptions
-from memsim.memory.retrieval.policy import RecallPolicy
+from memsim.memory.entry import Conversation
+from memsim.memory.ingest_queue import UNREAD
+from memsim.memory.options import MemoryOptions, RecallPolicy, RetentionPolicy
+from memsim.memory.permissions import ReadGrant
 from memsim.message import Message, Text, ToolResult, ToolUse
 from tests.memory.remembering import Remembering
 
@@ -273,7 +271,7 @@ def test_an_episode_that_was_forgotten_is_made_anew_without_what_was_forgotten()
 
 def test_what_is_left_of_a_concluded_conversation_has_an_episode_again() -> None:
     """With the next turn after a request to forget; where time took a message, a day later."""
-    policy = Policy(retention={"conversation": 3})
+    policy = RetentionPolicy(retention={"conversation": 3})
     it = Remembering(options=MemoryOptions(vectors=False, hygiene=policy))
     early, gone = it.say("Alpha.", "Beta.", session="one")
     it.clock.advance(timedelta(days=2))
@@ -578,7 +576,7 @@ def test_nobody_has_no_memory(acl: bool, nobody: str) -> None:
     it = Remembering(options=MemoryOptions(vectors=False, acl=acl, mode="both"))
     it.say(CODE)
     before, memory = it.saved(), it.memory
-    grant = Grant(owner="ana", reader=nobody)
+    grant = ReadGrant(owner="ana", reader=nobody)
 
     for use in (
         lambda: memory.observe(it.message("hello", who=nobody, session="s")),
@@ -657,7 +655,7 @@ def test_forgetting_reaches_every_tier() -> None:
 
 def test_who_was_let_read_a_forgotten_message_reads_no_other_of_its_id() -> None:
     """Nor where it was hygiene that erased it."""
-    policy = Policy(retention={"conversation": 1})
+    policy = RetentionPolicy(retention={"conversation": 1})
     it = Remembering(options=MemoryOptions(vectors=False, facts=False, hygiene=policy))
     for forgotten, text in ((True, "My desk is 4A."), (False, "My cat is Vinterberg.")):
         it.memory.observe(it.message(text, id="m1", session=f"about {text}"))
@@ -677,7 +675,7 @@ def test_who_was_let_read_a_forgotten_message_reads_no_other_of_its_id() -> None
 
 def test_hygiene_reaches_whoever_has_something_there() -> None:
     """Who has never said a word as well, and of what is not due nothing is read twice."""
-    it = Remembering(options=MemoryOptions(vectors=False, hygiene=Policy()))
+    it = Remembering(options=MemoryOptions(vectors=False, hygiene=RetentionPolicy()))
     it.memory.remember("carl", "lunch", "Soup at noon.", category="daily")
     it.clock.advance(timedelta(days=6))
     it.store.reads = 0
@@ -695,7 +693,7 @@ def test_what_fails_when_time_passes_holds_up_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Neither another step nor another's; of one's own, what goes does not wait for what stays."""
-    it = Remembering(options=MemoryOptions(vectors=False, hygiene=Policy(), window=9))
+    it = Remembering(options=MemoryOptions(vectors=False, hygiene=RetentionPolicy(), window=9))
     for who in ("ana", "ben"):
         it.say(CODE, who=who)
         it.memory.remember(who, "lunch", "Soup at noon.", category="daily")
@@ -732,7 +730,7 @@ def test_what_an_agent_keeps_outlives_the_message_that_it_was_kept_in() -> None:
 
     What the memory noted by itself goes with the message. Another message of its id is another's.
     """
-    options = MemoryOptions(vectors=False, mode="both", hygiene=Policy(), entities=True)
+    options = MemoryOptions(vectors=False, mode="both", hygiene=RetentionPolicy(), entities=True)
     it = Remembering(options=options)
     message = it.message(CODE)
     it.memory.observe(message)
@@ -811,7 +809,7 @@ def test_a_grant_by_category_opens_and_closes_from_the_next_read_on() -> None:
     it = Remembering()
     it.memory.remember("ana", "a", "apples", category="daily")
     it.memory.remember("ana", "b", "bananas", category="custom")
-    grant = Grant(owner="ana", reader="ben", category="daily")
+    grant = ReadGrant(owner="ana", reader="ben", category="daily")
 
     it.memory.grant(grant)
     assert ["apples"] == [f.entry.text for f in it.memory.search("apples bananas", principal="ben")]
@@ -846,7 +844,7 @@ def test_facts_are_their_owners_and_steer_recall_for_whom_they_are_granted_to() 
     assert {"ana: My bus is the 7."} == found("ana")
     assert {"ana: My bus is the 12.", "ana: My bus is the 7."} == found("ben")
     assert ["Hi."] == held(it, "semantic", "ben")
-    it.memory.grant(Grant(owner="ana", reader="ben"))
+    it.memory.grant(ReadGrant(owner="ana", reader="ben"))
     assert {"ana: My bus is the 7."} == found("ben")
     assert "My bus is the 7." in held(it, "semantic", "ben")
 
@@ -877,7 +875,7 @@ def played() -> Remembering:
     it.say("My desk is AA.", session="two")
     it.say("Hello, ana.", who="ben", session="two")
     it.memory.share("ana", "cleo", ["ana-1"])
-    it.memory.grant(Grant(owner="ben", reader="ana"))
+    it.memory.grant(ReadGrant(owner="ben", reader="ana"))
     it.call("scratchpad_write", text="one two")
     it.call("memory_store", key="k", value="v")
     it.memory.observe(it.message("I say this and", session="two"))

@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.errors import StateError
-from memsim.memory.erasure import meant
-from memsim.memory.retrieval.archive import Archive
-from memsim.memory.retrieval.bm25 import Bm25
-from memsim.memory.scope import Scoped
-from memsim.memory.state import pack, unpack
-from memsim.memory.window import Window
+from memsim.memory.codec import pack, unpack
+from memsim.memory.forget_request import requested_message
+from memsim.memory.history.window import Archive, Window
+from memsim.memory.index.bm25 import Bm25
+from memsim.memory.scope import MemoryScopes
 from memsim.message import Block, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.tokens import TokenCounter, load_tokenizer
 
@@ -57,12 +56,12 @@ def test_a_damaged_state_is_an_error_of_its_own(damaged: object) -> None:
         unpack(damaged)
     if damaged != {}:
         with pytest.raises(StateError):
-            Scoped("shared", lambda: Window(counter)).load(damaged)
+            MemoryScopes("shared", lambda: Window(counter)).load(damaged)
 
 
-def scoped(scope: str) -> Scoped[Window]:
+def scoped(scope: str) -> MemoryScopes[Window]:
     """Windows of two principals."""
-    windows = Scoped(scope, lambda: Window(counter))
+    windows = MemoryScopes(scope, lambda: Window(counter))
     for number, who in enumerate(("ana", "bo", "ana")):
         windows.of(who).add(said("user", "hello", id=f"m{number}", principal=who))
     return windows
@@ -99,7 +98,7 @@ def test_reading_leaves_no_trace(scope: str) -> None:
     windows.seen_by("cy")
 
     assert expected == json.dumps(windows.save())
-    again = Scoped(scope, lambda: Window(counter))
+    again = MemoryScopes(scope, lambda: Window(counter))
     again.load(windows.save())
     assert expected == json.dumps(again.save())
 
@@ -107,7 +106,7 @@ def test_reading_leaves_no_trace(scope: str) -> None:
 def test_an_unknown_scope_is_refused() -> None:
     """There are two, and the message names them."""
     with pytest.raises(ValueError, match="'shared' or 'principal'"):
-        Scoped("private", lambda: Window(counter))
+        MemoryScopes("private", lambda: Window(counter))
 
 
 OWN = {
@@ -131,7 +130,7 @@ def test_a_request_means_what_it_names_or_speaks_of(
     text: str, sources: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
     """Named messages that are one's own, else the best match that is not the request itself."""
-    assert expected == meant(text, sources, OWN)
+    assert expected == requested_message(text, sources, OWN)
 
 
 def test_an_archive_indexes_who_said_it() -> None:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from memsim.memory.options import MemoryOptions
-from memsim.memory.retrieval.policy import RecallPolicy
-from memsim.memory.saved import open_memory
+from memsim.memory.options import MemoryOptions, RecallPolicy
+from memsim.memory.persistence.saved_memory import open_memory
 from memsim.memory.tools import TOOLS
 from memsim.message import said
 from strategies.layered import Layered

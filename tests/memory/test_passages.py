@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.memory.retrieval.passages import GAP, excerpt, passages, quoted
-from memsim.memory.retrieval.recollection import Recollection
+from memsim.memory.index.split import passages
+from memsim.memory.recall.search import GAP, Recollection, excerpt, quote_section
 from memsim.message import EPOCH, Message, said
 from memsim.tokens import TokenCounter, load_tokenizer
 
@@ -60,7 +60,7 @@ def test_what_is_quoted_in_part_is_derived() -> None:
     log, line = messages()
     found = {"m2": (line, None), "m1": (log, "needle")}
     order = {"m1": 1, "m2": 2}.__getitem__
-    section = quoted(
+    section = quote_section(
         Recollection(COUNTER),
         found,
         question="needle?",
@@ -78,7 +78,7 @@ def test_what_is_quoted_in_part_is_derived() -> None:
 
 def test_nothing_found_is_an_empty_section() -> None:
     """Of no tokens."""
-    section = quoted(
+    section = quote_section(
         Recollection(COUNTER), {}, question="", budget=99, order=len, id="r", time=EPOCH
     )
 

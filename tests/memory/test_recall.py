@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.memory.retrieval import Hit
-from memsim.memory.retrieval.asking import asked, repeats
-from memsim.memory.retrieval.policy import PRX, Fusion, RecallPolicy
-from memsim.memory.retrieval.recall import About, fitting, recall, relevance
-from memsim.memory.retrieval.talk import Talk
-from memsim.memory.retrieval.terms import stem
+from memsim.language.text import index_terms
+from memsim.memory.index import Hit
+from memsim.memory.options import PRX_RECALL, Fusion, RecallPolicy
+from memsim.memory.recall.ranking import fit_to_room, recall, relevance
+from memsim.memory.recall.timeline import MessageFacts, Neighbours, asks_the_same, question_terms
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PLAIN = RecallPolicy(neighbours=0.0, halving=0, named=1.0, dated=1.0, superseded="keep")
@@ -30,9 +29,9 @@ def hits(**scores: float) -> list[Hit]:
     return [Hit(i, s) for i, s in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))]
 
 
-def told(*ids: str, **special: About) -> Callable[[str], About | None]:
+def told(*ids: str, **special: MessageFacts) -> Callable[[str], MessageFacts | None]:
     """What is known of messages: of one length, in this order."""
-    known = {i: About(order=n, tokens=10) for n, i in enumerate(ids)}
+    known = {i: MessageFacts(order=n, tokens=10) for n, i in enumerate(ids)}
     return {**known, **special}.get
 
 
@@ -75,7 +74,7 @@ def test_seven_tenths_meaning_and_three_tenths_words() -> None:
         lexical=hits(a=8, b=4, c=0),
         nearest=hits(c=0.9, b=0.5, a=0.1),
         about=told(*"abc"),
-        policy=PRX,
+        policy=PRX_RECALL,
     )
 
     assert ["c", "b", "a"] == ids(found)
@@ -84,7 +83,7 @@ def test_seven_tenths_meaning_and_three_tenths_words() -> None:
 
 def test_ties_go_to_the_earlier() -> None:
     """However the rankings list them."""
-    about = told("late", "early", early=About(order=-1, tokens=10))
+    about = told("late", "early", early=MessageFacts(order=-1, tokens=10))
     same = [Hit("late", 1.0), Hit("early", 1.0)]
 
     for ranking in (same, same[::-1]):
@@ -93,7 +92,12 @@ def test_ties_go_to_the_earlier() -> None:
 
 def test_a_long_message_has_to_be_more_relevant() -> None:
     """At `halving` tokens twice as relevant as one of none; without it, length does not matter."""
-    about = told("long", "short", long=About(order=0, tokens=150), short=About(order=1, tokens=0))
+    about = told(
+        "long",
+        "short",
+        long=MessageFacts(order=0, tokens=150),
+        short=MessageFacts(order=1, tokens=0),
+    )
     found = hits(long=1.9, short=1.0, other=0.0)
 
     def scores(halving: int) -> dict[str, float]:
@@ -108,7 +112,7 @@ def test_who_may_not_be_seen_has_no_say() -> None:
     """Byte for byte the ranking without the rows that `about` does not know."""
     permitted = told(*"abc")
     lexical, nearest = hits(a=3, b=2, c=1), hits(c=0.9, a=0.2)
-    talk = Talk()
+    talk = Neighbours()
     for source in "abc":
         talk.add(source, "text", session="s", tokens=10, turn=0)
     alone = recall("q", lexical=lexical, nearest=nearest, about=permitted, beside=talk.beside)
@@ -125,7 +129,7 @@ def test_who_may_not_be_seen_has_no_say() -> None:
 
 def test_neighbours_are_lent_relevance() -> None:
     """What stands beside the best comes up, though no ranking knows it, with half by default."""
-    talk = Talk(fade=1e9)
+    talk = Neighbours(fade=1e9)
     for n, source in enumerate(("best", "beside", "other", "aside", "last")):
         session = "s" if n < 2 else "t"
         talk.add(source, "text", session=session, tokens=1, turn=n)
@@ -147,7 +151,7 @@ def test_neighbours_are_lent_relevance() -> None:
 
 def test_of_equals_the_earlier_lends() -> None:
     """And not the one whose id, which is made of a name, happens to come first."""
-    talk = Talk(fade=1e9)
+    talk = Neighbours(fade=1e9)
     for source, session in (("z", "s"), ("of z", "s"), ("a", "t"), ("of a", "t")):
         talk.add(source, "text", session=session, tokens=1, turn=int(source.startswith("of")))
 
@@ -165,9 +169,9 @@ def test_of_equals_the_earlier_lends() -> None:
 def test_who_is_named_comes_first() -> None:
     """By all words of the name, with or without an s; a role is no name."""
     known = {
-        "ana": About(order=1, tokens=10, principal="Ana Ruiz"),
-        "ben": About(order=0, tokens=10, principal="Ben"),
-        "user": About(order=2, tokens=10, principal="user"),
+        "ana": MessageFacts(order=1, tokens=10, principal="Ana Ruiz"),
+        "ben": MessageFacts(order=0, tokens=10, principal="Ben"),
+        "user": MessageFacts(order=2, tokens=10, principal="user"),
     }
     same = hits(ana=1, ben=1, user=1)
 
@@ -182,9 +186,9 @@ def test_who_is_named_comes_first() -> None:
 def test_the_day_that_is_named_comes_first() -> None:
     """As a date, or counted from now."""
     known = {
-        "may": About(order=0, tokens=10, time=datetime(2025, 5, 8, tzinfo=UTC)),
-        "eve": About(order=1, tokens=10, time=NOW - timedelta(days=1)),
-        "none": About(order=-1, tokens=10),
+        "may": MessageFacts(order=0, tokens=10, time=datetime(2025, 5, 8, tzinfo=UTC)),
+        "eve": MessageFacts(order=1, tokens=10, time=NOW - timedelta(days=1)),
+        "none": MessageFacts(order=-1, tokens=10),
     }
     same = hits(may=1, eve=1, none=1)
 
@@ -200,7 +204,7 @@ def test_the_day_that_is_named_comes_first() -> None:
 def test_age_halves_relevance() -> None:
     """Exactly at the half-life; what lies ahead is not older than now."""
     known = {
-        n: About(order=0, tokens=0, time=NOW - timedelta(days=days))
+        n: MessageFacts(order=0, tokens=0, time=NOW - timedelta(days=days))
         for n, days in (("now", 0), ("week", 7), ("ahead", -7))
     }
     policy = RecallPolicy(fusion="rrf", halving=0, half_life=timedelta(days=7))
@@ -222,9 +226,9 @@ def test_what_was_superseded_gives_way(superseded: str, expected: list[str]) -> 
     """Its successor has its relevance, found or not, through a chain of them."""
     about = told(
         "other",
-        old=About(order=1, tokens=10, successor="mid"),
-        mid=About(order=2, tokens=10, successor="new"),
-        new=About(order=3, tokens=10),
+        old=MessageFacts(order=1, tokens=10, successor="mid"),
+        mid=MessageFacts(order=2, tokens=10, successor="new"),
+        new=MessageFacts(order=3, tokens=10),
     )
     policy = RecallPolicy(superseded=superseded)  # type: ignore[arg-type]
 
@@ -233,9 +237,10 @@ def test_what_was_superseded_gives_way(superseded: str, expected: list[str]) -> 
 
 def test_a_successor_that_may_not_be_seen_supersedes_nothing() -> None:
     """Nor does one of a circle hang."""
-    hidden = told(old=About(order=0, tokens=10, successor="secret"))
+    hidden = told(old=MessageFacts(order=0, tokens=10, successor="secret"))
     circle = told(
-        a=About(order=0, tokens=10, successor="b"), b=About(order=1, tokens=10, successor="a")
+        a=MessageFacts(order=0, tokens=10, successor="b"),
+        b=MessageFacts(order=1, tokens=10, successor="a"),
     )
 
     assert ["old"] == ids(recall("q", lexical=hits(old=1), about=hidden))
@@ -268,7 +273,7 @@ def test_what_is_below_the_least_is_not_lent_back(
     bound: dict[str, float], expected: set[str]
 ) -> None:
     """Neither what a ranking found nor what stands beside the best: only the order may change."""
-    talk = Talk(fade=1e9)
+    talk = Neighbours(fade=1e9)
     for n, source in enumerate(("best", "beside", "last", "other", "aside")):
         talk.add(source, "text", session="s", tokens=1, turn=n)
     policy = RecallPolicy(fusion="weights", halving=0, lenders=1, **bound)  # type: ignore[arg-type]
@@ -307,7 +312,7 @@ def test_only_what_is_found_or_near_comes_up_in_one_order(
     words: Scores, meaning: Scores, fusion: Fusion, halving: int, seed: int
 ) -> None:
     """Best first, never below 0, the same whatever order equals are listed in."""
-    talk = Talk()
+    talk = Neighbours()
     for source in "abcdefgh":
         talk.add(source, "ok?", session="s", tokens=ord(source) % 5, turn=0)
     policy = RecallPolicy(fusion=fusion, halving=halving)
@@ -343,13 +348,13 @@ def test_bounds_are_monotone(
     """A higher floor quotes a part of what a lower one does; nothing is over the room."""
     low, high = sorted((one, other))
     ranking = hits(**scores)
-    wide = fitting(
+    wide = fit_to_room(
         ranking, tokens=lambda _: 7, room=room, policy=RecallPolicy(floor=low, share=0.5 + low / 2)
     )
-    narrow = fitting(
+    narrow = fit_to_room(
         ranking, tokens=lambda _: 7, room=room, policy=RecallPolicy(floor=high, share=0.5 + low / 2)
     )
-    roomy = fitting(
+    roomy = fit_to_room(
         ranking,
         tokens=lambda _: 7,
         room=room + more,
@@ -367,7 +372,7 @@ def test_the_floor_is_exact_at_its_bound() -> None:
     policy = RecallPolicy(floor=0.4)
 
     def chosen(*shown: str) -> list[str]:
-        return fitting(ranking, tokens=lambda _: 1, room=9, policy=policy, shown=shown)
+        return fit_to_room(ranking, tokens=lambda _: 1, room=9, policy=policy, shown=shown)
 
     assert ["a", "b"] == chosen()
     assert ["b"] == chosen("a")
@@ -379,9 +384,9 @@ def test_what_does_not_fit_is_passed_over_but_for_the_best() -> None:
     lengths = {"a": 5, "b": 50, "c": 5}.__getitem__
     policy = RecallPolicy(floor=0.0)
 
-    assert ["a", "c"] == fitting(ranking, tokens=lengths, room=10, policy=policy)
-    assert ["b", "c"] == fitting(ranking[1:], tokens=lengths, room=10, policy=policy)
-    assert [] == fitting(ranking, tokens=lengths, room=0, policy=policy)
+    assert ["a", "c"] == fit_to_room(ranking, tokens=lengths, room=10, policy=policy)
+    assert ["b", "c"] == fit_to_room(ranking[1:], tokens=lengths, room=10, policy=policy)
+    assert [] == fit_to_room(ranking, tokens=lengths, room=0, policy=policy)
 
 
 def test_a_share_and_a_limit_bound_what_is_quoted() -> None:
@@ -389,7 +394,7 @@ def test_a_share_and_a_limit_bound_what_is_quoted() -> None:
     ranking = hits(a=4, b=3, c=2, d=1)
 
     def chosen(policy: RecallPolicy) -> list[str]:
-        return fitting(ranking, tokens=lambda _: 2, room=10, policy=policy)
+        return fit_to_room(ranking, tokens=lambda _: 2, room=10, policy=policy)
 
     assert list("ab") == chosen(RecallPolicy(floor=0.0, share=0.5))
     assert list("ab") == chosen(RecallPolicy(floor=0.0, limit=2))
@@ -424,7 +429,9 @@ def test_a_policy_out_of_its_range_is_refused(options: dict[str, object], proble
 
 def test_who_asked_the_same_has_not_answered_it() -> None:
     """What only repeats the question is not ranked, and sets no measure for what answers it."""
-    asked_before = About(order=0, tokens=10, asked=asked("And where is my umbrella?"))
+    asked_before = MessageFacts(
+        order=0, tokens=10, asked=question_terms("And where is my umbrella?")
+    )
     about = told("answer", "other", before=asked_before)
     found = recall(
         "Where is my umbrella?",
@@ -435,18 +442,18 @@ def test_who_asked_the_same_has_not_answered_it() -> None:
     )
 
     assert ["answer", "other"] == ids(found)
-    assert ["answer"] == fitting(found, tokens=lambda _: 10, room=100)
+    assert ["answer"] == fit_to_room(found, tokens=lambda _: 10, room=100)
 
 
 def test_what_follows_an_earlier_question_may_be_its_answer() -> None:
     """It is lent something, and less than what answers in words of the question."""
-    talk = Talk()
+    talk = Neighbours()
     for turn, (source, text) in enumerate(
         (("before", "Where is my umbrella?"), ("reply", "By the door."), ("answer", "It is green."))
     ):
         session = "s1" if source != "answer" else "s2"
         talk.add(source, text, session=session, tokens=5, turn=turn)
-    before = About(order=0, tokens=5, asked=asked("Where is my umbrella?"))
+    before = MessageFacts(order=0, tokens=5, asked=question_terms("Where is my umbrella?"))
     found = recall(
         "Where is my umbrella?",
         lexical=hits(before=9, answer=2),
@@ -471,12 +478,14 @@ def test_what_follows_an_earlier_question_may_be_its_answer() -> None:
 )
 def test_a_question_is_known_by_its_words(before: str, expected: bool) -> None:
     """It asks, and nearly all of its words are in the other one."""
-    assert expected == repeats(asked(before), stem("Can you tell me where my umbrella is again?"))
+    assert expected == asks_the_same(
+        question_terms(before), index_terms("Can you tell me where my umbrella is again?")
+    )
 
 
 def test_where_nothing_else_was_found_the_question_is() -> None:
     """Better than nothing: its neighbours may know."""
-    before = About(order=0, tokens=5, asked=asked("Where is my umbrella?"))
+    before = MessageFacts(order=0, tokens=5, asked=question_terms("Where is my umbrella?"))
     found = recall("Where is my umbrella?", lexical=hits(before=9), about=told(before=before))
 
     assert ["before"] == ids(found)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsim.context import ContextBuilder, Section
-from memsim.memory.retrieval.recollection import HEADER, LEAST, Recollection
-from memsim.memory.retrieval.snippet import MARK, snippet
+from memsim.memory.index.split import MARK, snippet
+from memsim.memory.recall.search import HEADER, LEAST, Recollection
 from memsim.message import EPOCH, Message, said
 from memsim.tokens import ENCODINGS, TokenCounter, load_tokenizer
 

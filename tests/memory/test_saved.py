@@ -19,14 +19,12 @@ import pytest
 
 from memsim.errors import ModelError, RefError, SchemaError, StateError, StoreError
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
-from memsim.memory.acl import Grant
-from memsim.memory.conversation import Conversation
-from memsim.memory.home import FORMAT
-from memsim.memory.hygiene import Policy
-from memsim.memory.options import ToolMode
-from memsim.memory.retrieval.policy import RecallPolicy
-from memsim.memory.snapshot import Snapshot
-from memsim.memory.stores.sqlite import SQLite
+from memsim.memory.entry import Conversation
+from memsim.memory.options import RecallPolicy, RetentionPolicy, ToolMode
+from memsim.memory.permissions import ReadGrant
+from memsim.memory.persistence.memory_folder import FORMAT
+from memsim.memory.persistence.snapshot import Snapshot
+from memsim.memory.stores.sqlite.store import SQLite
 from memsim.memory.tools import READING
 from memsim.message import Message, said
 from memsim.models import Reply, Request
@@ -280,7 +278,7 @@ def test_hygiene_that_is_killed_anywhere_is_finished_by_the_next(
     open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch, killed: int
 ) -> None:
     """Before and after each write: what led to the rest is in the store until the rest is gone."""
-    memory = open_it(options=MemoryOptions(hygiene=Policy()), workspace=True)
+    memory = open_it(options=MemoryOptions(hygiene=RetentionPolicy()), workspace=True)
     memory.observe(message(3))
     memory.remember("ana", "mood", "fine", sources=["ana3"])
     memory.note("ana", "is fine")
@@ -364,7 +362,7 @@ def test_what_was_noted_of_a_forgotten_message_stands_in_no_file(
     memory.observe(message(3))
     with monkeypatch.context() as ending:
         if killed == "before the page":
-            ending.setattr("memsim.memory.workspace.Workspace.note", _interrupted)
+            ending.setattr("memsim.memory.layers.pages.Workspace.note", _interrupted)
         with suppress(KeyboardInterrupt):
             memory.note("ana", "likes it spicy")
     if killed == "never":
@@ -436,7 +434,7 @@ def test_what_is_forgotten_stands_in_no_copy_of_what_was_damaged(
 def test_permissions_are_kept_at_once(open_it: Open) -> None:
     """What was taken back does not come back, whatever happens to the process."""
     memory = open_it()
-    grant = Grant(owner="ana", reader="bo")
+    grant = ReadGrant(owner="ana", reader="bo")
     memory.observe(message(1, "My name is Bo.", principal="bo", session="s2"))
     memory.remember("ana", "style", "Four spaces.")
     memory.grant(grant)
@@ -548,7 +546,7 @@ def test_an_order_that_was_being_written_anew_is_no_damage(
         raise OSError("no room")
 
     with monkeypatch.context() as patched:
-        patched.setattr("memsim.memory.order.write_whole", failing)
+        patched.setattr("memsim.memory.append_log.write_whole", failing)
         with pytest.raises(StoreError, match=r"order\.txt: cannot be written"):
             memory.load(memory.save())
     leave(memory)
@@ -669,7 +667,7 @@ def test_looking_in_changes_nothing(open_it: Open, folder: Path) -> None:
     memory.close()
     before = {p: p.read_bytes() for p in folder.rglob("*") if p.suffix in {".json", ".txt", ".md"}}
     seen = open_it(readonly=True)
-    of, grant = Conversation("ana", "s1"), Grant(owner="ana", reader="bo")
+    of, grant = Conversation("ana", "s1"), ReadGrant(owner="ana", reader="bo")
     assert seen.workspace is not None
     page = seen.workspace.of("ana")
 
@@ -728,7 +726,7 @@ def test_it_is_opened_as_it_was_saved(open_it: Open) -> None:
         recall=False,
         vectors=False,
         policy=RecallPolicy(vector=0.5, half_life=timedelta(days=90, microseconds=1), limit=7),
-        hygiene=Policy(
+        hygiene=RetentionPolicy(
             retention={"daily": 2, "work": None},
             erased=frozenset({"daily", "work"}),
             purged={"work": timedelta(hours=36)},
@@ -781,7 +779,7 @@ def test_what_an_older_version_opened_to_others_is_closed(open_it: Open, readonl
 
     said, stored = ("episodic", "conversation"), ("long_term", "core")
     assert {said, stored} == shown()
-    again.permissions.grant(Grant(owner="ana", reader="bo"))
+    again.permissions.grant(ReadGrant(owner="ana", reader="bo"))
     assert {said, stored, ("semantic", "conversation"), ("episodic", "daily")} == shown()
 
 
@@ -851,7 +849,7 @@ def test_what_cannot_be_encoded_is_refused_at_once(open_it: Open) -> None:
         lambda: memory.observe(message(0, "\ud800")),
         lambda: memory.forget("ana", ["m1\ud800"]),
         lambda: memory.forget("\ud800", ["m1"]),
-        lambda: memory.grant(Grant(owner="ana", reader="\ud800")),
+        lambda: memory.grant(ReadGrant(owner="ana", reader="\ud800")),
         lambda: memory.share("ana", "\ud800", ["m1"]),
     ):
         with pytest.raises(ValueError, match="cannot be encoded"):

@@ -14,12 +14,12 @@ from click.testing import CliRunner
 from memsim.cli.memory import command
 from memsim.errors import StateError, StoreError
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
-from memsim.memory.acl import Grant
-from memsim.memory.hygiene import Policy
+from memsim.memory.options import RetentionPolicy
+from memsim.memory.permissions import ReadGrant
 from memsim.memory.stores import Store
-from memsim.memory.stores.markdown import Markdown
-from memsim.memory.stores.memory import InMemory
-from memsim.memory.stores.sqlite import SQLite
+from memsim.memory.stores.in_memory import InMemory
+from memsim.memory.stores.markdown.store import Markdown
+from memsim.memory.stores.sqlite.store import SQLite
 from memsim.message import said
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -64,7 +64,7 @@ def test_it_goes_on_with_its_store_and_forgets_there(tmp_path: Path, kind: str) 
     with opened(folder, store) as memory:
         tell(memory, "My locker is 7741-B.", "a1")
         tell(memory, "I bring the kettle.", "b1", "bo")
-        memory.grant(Grant(owner="ana", reader="cy"))
+        memory.grant(ReadGrant(owner="ana", reader="cy"))
     assert 1 == len(store.find(memory.vault.where("ana"), limit=1))
     with pytest.raises(StoreError, match="closed"):
         memory.search("locker", principal="ana")
@@ -145,7 +145,7 @@ def test_what_empties_a_store_may_be_killed_anywhere(
 ) -> None:
     """Though all was erased before the state said so, the store is not taken for another one."""
     store, folder, left = InMemory(), tmp_path / "memory", killed
-    memory = opened(folder, store, options=MemoryOptions(hygiene=Policy()))
+    memory = opened(folder, store, options=MemoryOptions(hygiene=RetentionPolicy()))
     tell(memory, "My locker is 7741-B.", "a1")
 
     def mortal(work: Callable[..., Any]) -> Callable[..., Any]:

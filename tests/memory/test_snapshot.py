@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from memsim.atomic_files import holder, locked
 from memsim.errors import StateError, StoreError
-from memsim.memory.canonical import canonical, parse
-from memsim.memory.snapshot import Format, Snapshot
+from memsim.memory.codec import canonical, parse
+from memsim.memory.persistence.snapshot import Format, Snapshot
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTES = Format(name="test.notes")
@@ -293,7 +293,7 @@ def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
 
 COUNTING = """
 import pathlib, sys
-from memsim.memory.snapshot import Format, Snapshot
+from memsim.memory.persistence.snapshot import Format, Snapshot
 
 snapshot = Snapshot(pathlib.Path(sys.argv[1]), Format(name="test.notes"), wait=60)
 for _ in range(20):
@@ -358,7 +358,7 @@ def test_a_lock_file_that_was_left_over_means_nothing(tmp_path: Path) -> None:
 
 ENDLESS = """
 import pathlib, sys
-from memsim.memory.snapshot import Format, Snapshot
+from memsim.memory.persistence.snapshot import Format, Snapshot
 
 snapshot = Snapshot(pathlib.Path(sys.argv[1]), Format(name="test.notes"))
 print("ready", flush=True)

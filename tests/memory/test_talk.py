@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.memory.retrieval.talk import REACH, Talk
+from memsim.memory.recall.timeline import REACH, Neighbours
 
 
-def talk(*lines: tuple[str, int], fade: float = 100.0) -> Talk:
+def talk(*lines: tuple[str, int], fade: float = 100.0) -> Neighbours:
     """One session of lines, each an exchange of its own."""
-    made = Talk(fade)
+    made = Neighbours(fade)
     for n, (text, tokens) in enumerate(lines):
         made.add(f"m{n}", text, session="s", tokens=tokens, turn=n)
     return made
@@ -45,7 +45,7 @@ def test_an_answer_is_lent_twice_by_its_question() -> None:
 
 def test_what_a_reply_answers_is_lent_all() -> None:
     """However long the reply is; the other way it fades."""
-    made = Talk()
+    made = Neighbours()
     made.add("ask", "which", session="s", tokens=10, turn=1)
     made.add("reply", "this", session="s", tokens=5000, turn=1)
 
@@ -58,14 +58,14 @@ def test_an_id_is_taken_once() -> None:
     with pytest.raises(ValueError, match="'m0' is there already"):
         talk(("a", 1)).add("m0", "b", session="s", tokens=1, turn=0)
     with pytest.raises(ValueError, match="fade is 0: above 0"):
-        Talk(0)
+        Neighbours(0)
 
 
 @given(st.lists(st.integers(0, 500), min_size=1, max_size=12), st.data())
 def test_what_was_removed_might_never_have_been(lengths: list[int], data: st.DataObject) -> None:
     """Whatever was asked before."""
     place = data.draw(st.integers(0, len(lengths) - 1))
-    whole, without = Talk(), Talk()
+    whole, without = Neighbours(), Neighbours()
     for n, length in enumerate(lengths):
         for made in (whole, without):
             if made is whole or n != place:

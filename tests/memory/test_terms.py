@@ -9,22 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.memory.retrieval.terms import lower, stem
+from memsim.language.text import index_terms, plain_terms
 
 
 @given(st.text(alphabet=string.printable))
 def test_ascii_words_are_what_the_plain_pattern_finds(text: str) -> None:
-    """On ASCII, `lower` is one regular expression and nothing else."""
+    """On ASCII, `plain_terms` is one regular expression and nothing else."""
     expected = re.findall(r"[a-z0-9]+(?:'[a-z]+)?", text.lower())
 
-    assert expected == lower(text)
+    assert expected == plain_terms(text)
 
 
 @given(st.text())
 def test_any_text_has_terms_that_are_text(text: str) -> None:
     """Nothing that can be typed makes an analyser fail or give an empty term."""
-    assert all(lower(text))
-    assert all(stem(text))
+    assert all(plain_terms(text))
+    assert all(index_terms(text))
 
 
 @pytest.mark.parametrize(
@@ -42,21 +42,21 @@ def test_any_text_has_terms_that_are_text(text: str) -> None:
 )
 def test_forms_of_a_word_meet(text: str, other: str) -> None:
     """Case, accents, apostrophes, endings and missing blanks do not hide a word."""
-    assert set(stem(other)) <= set(stem(text))
+    assert set(index_terms(other)) <= set(index_terms(text))
 
 
 @pytest.mark.parametrize("code", ["A-17", "NL-48213", "v1.2.3", "10.0.0.7", "E:404", "a_b_9"])
 def test_identifiers_stay_whole(code: str) -> None:
     """An identifier finds itself, and not everything that shares a part of it."""
-    assert code.lower() in stem(f"My order is {code}, please.")
-    assert code.lower() not in stem(f"My order is not {code[:-1]}8{code[-1]}.")
+    assert code.lower() in index_terms(f"My order is {code}, please.")
+    assert code.lower() not in index_terms(f"My order is not {code[:-1]}8{code[-1]}.")
 
 
 def test_numbers_are_terms() -> None:
     """A bare number is found."""
-    assert "4411" in stem("The card ends in 4411.")
+    assert "4411" in index_terms("The card ends in 4411.")
 
 
 def test_stop_words_are_no_terms() -> None:
     """What stands in every sentence finds nothing."""
-    assert [] == stem("What is it that you are and they were?")
+    assert [] == index_terms("What is it that you are and they were?")

@@ -13,11 +13,12 @@ import pytest
 from memsim.atomic_files import TEMPORARY
 from memsim.errors import StateError, StoreError
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED, MemoryBlobs, stored
+from memsim.memory.history.conversations import OFFLOADED, SessionHistory
+from memsim.memory.history.shorten import MOST, Shortener
+from memsim.memory.history.window import text_bytes
+from memsim.memory.history.working import LIMIT, TTL
 from memsim.memory.options import MemoryOptions
-from memsim.memory.saved import SavedMemory, open_memory
-from memsim.memory.session import OFFLOADED, Session
-from memsim.memory.thinning import MOST, Thinning, size_of
-from memsim.memory.working import LIMIT, TTL
+from memsim.memory.persistence.saved_memory import SavedMemory, open_memory
 from memsim.message import Message, ToolResult, ToolUse, said
 from memsim.models.registry import load_model
 from tests.memory.remembering import COUNTER, Remembering
@@ -31,13 +32,15 @@ SECRET = "heliotrope-7741"
 LONG = "It began in the spring. " * 400 + SECRET + " was the word. " + "And so on. " * 400
 
 
-def session(*, keep: int | None = None, messages: int = 4, deduplicate: bool = False) -> Session:
+def session(
+    *, keep: int | None = None, messages: int = 4, deduplicate: bool = False
+) -> SessionHistory:
     """A conversation that begins."""
-    thinning = Thinning(counter=COUNTER, room=600, deduplicate=deduplicate)
-    return Session(COUNTER, messages=messages, keep=keep, limit=60, thinning=thinning)
+    thinning = Shortener(counter=COUNTER, room=600, deduplicate=deduplicate)
+    return SessionHistory(COUNTER, messages=messages, keep=keep, limit=60, thinning=thinning)
 
 
-def shown(ours: Session, budget: int = 4000, now: datetime = NOW) -> str:
+def shown(ours: SessionHistory, budget: int = 4000, now: datetime = NOW) -> str:
     """The words that a context has of it."""
     return "\n".join(m.text for s in ours.sections(budget, now) for m in s.messages)
 
@@ -124,7 +127,7 @@ def test_a_message_that_is_too_large_for_a_window_is_cut_before_it_is_taken_in()
     ours.add(message := said("user", huge, id="m1", principal="ana"), NOW)
 
     (stands,) = ours.window
-    assert size_of(stands) <= MOST
+    assert text_bytes(stands) <= MOST
     assert stands.composed
     assert stands.text.startswith("It begins here.")
     assert stands.text.endswith("The word is Heliotrope.")
@@ -161,7 +164,7 @@ def test_a_call_makes_no_room_for_its_own_results() -> None:
         block = ToolResult(id=call, text=f"{n} begins. " + "é" * 15_000 + f" {n} ends.")
         told.append(Message(id=f"r{n}", role="tool", blocks=(block,), principal="ana"))
         ours.add(told[-1], NOW)
-        assert sum(map(size_of, ours.window)) <= LIMIT
+        assert sum(map(text_bytes, ours.window)) <= LIMIT
 
     assert ["m1", "r0", "r1", "r2", "r3"] == [m.id for m in ours.window]
     assert all(m.text.endswith(f"{n} ends.") for n, m in enumerate([*ours.window][1:]))
@@ -208,7 +211,7 @@ def test_the_window_is_never_larger_than_it_may_be() -> None:
     ours = session(messages=50)
     for n in range(40):
         ours.add(said("user", f"{n} " + "é" * 5000, id=f"m{n}", principal="ana"), NOW)
-        assert sum(map(size_of, ours.window)) <= LIMIT
+        assert sum(map(text_bytes, ours.window)) <= LIMIT
     assert ["m34", "m39"] == [[m.id for m in ours.window][i] for i in (0, -1)]
 
 
@@ -419,7 +422,7 @@ def test_what_would_take_more_than_half_of_a_window_is_offloaded_too() -> None:
 def test_what_a_failed_offloading_left_goes_with_its_message() -> None:
     """It is of a message that still stands in the window as it was said."""
     blobs = MemoryBlobs()
-    ours = Session(COUNTER, messages=4, keep=None, limit=60, blobs=blobs)
+    ours = SessionHistory(COUNTER, messages=4, keep=None, limit=60, blobs=blobs)
     ours.add(message := said("user", SECRET, id="m1", principal="ana"), NOW)
     blobs.put(stored((message,)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from memsim.memory.entry import Entry
-from memsim.memory.timeline import Timeline
+from memsim.memory.recall.timeline import Timeline
 from memsim.message import EPOCH
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from memsim.errors import AccessError, ModelError, StoreError
-from memsim.memory.acl import Grant, Permissions, Where, somebody
 from memsim.memory.entry import Entry
-from memsim.memory.stores import Embedded
+from memsim.memory.permissions import Permissions, ReadGrant, Where, require_principal
+from memsim.memory.stores import EmbedderInfo
 from memsim.memory.vault import Vault
 from memsim.message import EPOCH
 from tests.memory.remembering import Faulty
@@ -63,7 +63,7 @@ def test_nobody_gets_in() -> None:
             lambda v=vault: v.where(""),
             lambda v=vault: v.own("", "long_term", "k"),
             lambda v=vault: v.get("", "k"),
-            lambda: somebody(""),
+            lambda: require_principal(""),
         ):
             with pytest.raises(AccessError):
                 use()
@@ -81,7 +81,7 @@ def test_ids_of_others_are_as_good_as_none() -> None:
     assert vault.get("ana", "kettle") is None
     assert [] == vault.lexical("kettle", where, 5)
     assert [] == list(vault.each(where))
-    permissions.grant(Grant(owner="ben", reader="ana"))
+    permissions.grant(ReadGrant(owner="ben", reader="ana"))
     assert [theirs] == vault.fetch([theirs.id], vault.where("ana"))
     assert theirs == vault.get("ana", "kettle")
 
@@ -90,7 +90,7 @@ def test_ones_own_key_goes_before_a_shared_one() -> None:
     """Nobody can put an entry in the place of mine."""
     permissions = Permissions()
     vault = over(Faulty(), permissions=permissions)
-    permissions.grant(Grant(owner="ben", reader="ana"))
+    permissions.grant(ReadGrant(owner="ben", reader="ana"))
     mine = Entry(key="k", text="mine", owner="ana")
     vault.put([Entry(key="k", text="ben's", owner="ben", created=EPOCH), mine])
 
@@ -123,7 +123,7 @@ def test_another_embedder_makes_all_vectors_anew_once() -> None:
     vault.nearest("one", Where(reader=None), 5)
 
     assert ["one", "one", "three"] == sorted(other.texts)
-    assert Embedded("other", 2) == store.embedded
+    assert EmbedderInfo("other", 2) == store.embedded
 
 
 def test_an_embedder_that_fails_half_way_is_not_taken_for_done() -> None:
@@ -135,7 +135,7 @@ def test_an_embedder_that_fails_half_way_is_not_taken_for_done() -> None:
     vault = over(store, failing)
     with pytest.raises(ModelError):
         vault.nearest("one", Where(reader=None), 5)
-    assert Embedded("lengths", 2) == store.embedded
+    assert EmbedderInfo("lengths", 2) == store.embedded
 
     assert 2 == len(over(store, Lengths("other")).nearest("one", Where(reader=None), 5))
     failing.most = None
@@ -150,7 +150,7 @@ def test_a_process_that_ended_before_vectors_were_written_is_made_up_for() -> No
     with pytest.raises(StoreError):
         over(store, Lengths("other")).nearest("one", Where(reader=None), 5)
     store.failing = False
-    assert Embedded("other", 2) == store.embedded
+    assert EmbedderInfo("other", 2) == store.embedded
 
     assert 2 == len(over(store, Lengths("other")).nearest("one", Where(reader=None), 5))
 

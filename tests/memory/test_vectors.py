@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsim.memory.retrieval import Hit, chroma
-from memsim.memory.retrieval.chroma import ChromaStore
-from memsim.memory.retrieval.nearest import MemoryStore
-from memsim.memory.retrieval.vectors import BATCH, VectorIndex, VectorStore
+from memsim.memory.index import Hit, chroma_vectors
+from memsim.memory.index.chroma_vectors import ChromaVectors
+from memsim.memory.index.nearest_vectors import NearestVectors
+from memsim.memory.index.vector_index import BATCH, VectorIndex, VectorStore
 from memsim.models.embedders import HashEmbedder
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class Recording:
 @contextmanager
 def made(kind: str) -> Iterator[VectorStore]:
     """A store of a kind; Chroma is written to early, so that its graph is searched too."""
-    store: VectorStore = MemoryStore() if kind == "memory" else ChromaStore()
+    store: VectorStore = NearestVectors() if kind == "memory" else ChromaVectors()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chroma, "BATCH", 4)
+        patch.setattr(chroma_vectors, "BATCH", 4)
         yield store
     store.close()
 
@@ -156,7 +156,7 @@ def clustered(count: int) -> Vectors:
 def test_among_many_vectors_nearly_all_of_the_nearest_are_found() -> None:
     """Choosing by signs first loses hardly anything."""
     vectors = clustered(6000)
-    store = MemoryStore(exact=1000, compared=600)
+    store = NearestVectors(exact=1000, compared=600)
     store.add(range(5900), vectors[:5900])
     found = wanted = 0
     for query in vectors[5900:]:
@@ -171,7 +171,7 @@ def test_among_many_vectors_nearly_all_of_the_nearest_are_found() -> None:
 def test_removed_vectors_are_overwritten() -> None:
     """What was removed is not found and not kept, and the others are."""
     vectors = clustered(50)
-    store = MemoryStore()
+    store = NearestVectors()
     store.add(range(50), vectors)
     for form in (0, 49, 20, 7):
         store.remove(form)
@@ -184,27 +184,27 @@ def test_removed_vectors_are_overwritten() -> None:
 
 def test_a_collection_is_gone_when_its_store_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cases of one process share a Chroma, so each takes its own collection and clears it away."""
-    monkeypatch.setattr(chroma, "BATCH", 4)
-    before = {c.name for c in chroma._client().list_collections()}
-    stores = [ChromaStore(), ChromaStore()]
+    monkeypatch.setattr(chroma_vectors, "BATCH", 4)
+    before = {c.name for c in chroma_vectors._client().list_collections()}
+    stores = [ChromaVectors(), ChromaVectors()]
     for store in stores:
         store.add(range(10), clustered(10))
-    assert len(before) + 2 == len(chroma._client().list_collections())
+    assert len(before) + 2 == len(chroma_vectors._client().list_collections())
     for store in stores:
         store.close()
         store.close()
 
-    assert before == {c.name for c in chroma._client().list_collections()}
+    assert before == {c.name for c in chroma_vectors._client().list_collections()}
 
 
 def test_a_collection_is_gone_when_nobody_holds_its_store(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chroma keeps only so many in memory, and those that nobody closed must not crowd others."""
-    monkeypatch.setattr(chroma, "BATCH", 4)
-    before = {c.name for c in chroma._client().list_collections()}
-    ChromaStore().add(range(10), clustered(10))
+    monkeypatch.setattr(chroma_vectors, "BATCH", 4)
+    before = {c.name for c in chroma_vectors._client().list_collections()}
+    ChromaVectors().add(range(10), clustered(10))
     gc.collect()
 
-    assert before == {c.name for c in chroma._client().list_collections()}
+    assert before == {c.name for c in chroma_vectors._client().list_collections()}
 
 
 CROWD = """
@@ -214,7 +214,7 @@ import numpy as np
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
 from memsim.errors import StoreError
-from memsim.memory.retrieval import chroma
+from memsim.memory.index import chroma
 
 chroma.BATCH = 4
 vectors = np.eye(12, dtype=np.float32)
@@ -237,8 +237,8 @@ def test_vectors_that_chroma_dropped_are_an_error() -> None:
 
 SCRIPT = """
 import hashlib, sys
-from memsim.memory.retrieval.chroma import ChromaStore
-from memsim.memory.retrieval.vectors import VectorIndex
+from memsim.memory.index.chroma_vectors import ChromaStore
+from memsim.memory.index.vector_index import VectorIndex
 from memsim.models.embedders import HashEmbedder
 store = ChromaStore() if sys.argv[1] == "chroma" else None
 index = VectorIndex(lambda: HashEmbedder(64), store)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memsim.context import Context, ContextBuilder
 from memsim.errors import StateError
-from memsim.memory.window import Window
+from memsim.memory.history.window import Window
 from memsim.message import (
     EPOCH,
     Block,

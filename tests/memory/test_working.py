@@ -12,8 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.errors import AccessError, StateError
-from memsim.memory.conversation import Conversation, digest_of
-from memsim.memory.working import LIMIT, InProcessWorking, WorkingFull, WorkingMemory, size_of
+from memsim.memory.entry import Conversation, digest_of
+from memsim.memory.history.working import (
+    LIMIT,
+    InProcessWorking,
+    WorkingFull,
+    WorkingMemory,
+    size_of,
+)
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)

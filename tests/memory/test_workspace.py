@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from memsim.errors import StoreError
-from memsim.memory.chunks import chunk
-from memsim.memory.workspace import Page, Workspace, WorkspaceFull
+from memsim.memory.index.split import chunk
+from memsim.memory.layers.pages import Page, Workspace, WorkspaceFull
 
 NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)
 FAMILY = "👩\u200d👩\u200d👧"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memsim.memory.retrieval import chroma
+from memsim.memory.index import chroma_vectors
 
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chroma is written to after a few messages, not after hundreds."""
-    monkeypatch.setattr(chroma, "BATCH", 6)
+    monkeypatch.setattr(chroma_vectors, "BATCH", 6)

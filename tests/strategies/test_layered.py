@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from memsim.errors import MemsimError
-from memsim.memory.retrieval.policy import RecallPolicy
+from memsim.memory.options import RecallPolicy
 from memsim.message import said
 from memsim.models import Reply, Request
 from memsim.models.registry import load_model

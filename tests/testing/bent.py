@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from memsim.context import Context
-from memsim.memory.state import pack, unpack
+from memsim.memory.codec import pack, unpack
 from memsim.message import Message, Text, composed
 from memsim.strategy import Query, State, Strategy, Surface
 

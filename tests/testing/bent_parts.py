@@ -12,26 +12,28 @@ from typing import Any
 from memsim.errors import StateError
 from memsim.executors import Executor, Outcomes, PlayCase, ProcessPool
 from memsim.language import graphemes
-from memsim.memory import hygiene, snapshot
-from memsim.memory.acl import Where
+from memsim.memory import retention
+from memsim.memory.codec import JSON
 from memsim.memory.compaction import (
     Compaction,
+    CompactionState,
     Deduplicate,
     Limits,
     Means,
     MemoryBlobs,
-    Rolling,
+    RollingSummary,
     Snippets,
-    State,
-    asking,
+    prompt,
     spread,
 )
-from memsim.memory.compaction.outcome import Outcome
-from memsim.memory.compaction.sizes import Size
-from memsim.memory.derived import Descent, each
+from memsim.memory.compaction.outcome import CompactionOutcome
+from memsim.memory.compaction.size import Size
+from memsim.memory.deletion import Derivations, each_entry
 from memsim.memory.entry import Entry
 from memsim.memory.ledger import InjectionLedger
-from memsim.memory.state import JSON
+from memsim.memory.options import RetentionPolicy
+from memsim.memory.permissions import Where
+from memsim.memory.persistence import snapshot
 from memsim.message import Message, Role, Text, composed
 from memsim.models import Request
 from memsim.suite import CasePlan, CaseSpec, run_case
@@ -58,13 +60,13 @@ class Step:
     silent: bool = False
     name: str = "bent"
 
-    def __call__(self, history: History, state: State, means: Means) -> Compaction:
+    def __call__(self, history: History, state: CompactionState, means: Means) -> Compaction:
         """Take the step."""
         left = self.change(history, means)
         there = {m.id for m in left}
         gone = () if self.silent else tuple(m.id for m in history if m.id not in there)
         before, after = (Size.of(h, means.counter, state.summary).tokens for h in (history, left))
-        outcome = Outcome(
+        outcome = CompactionOutcome(
             kind="compaction" if left != history else "nothing",
             sources=gone,
             before=before,
@@ -129,7 +131,7 @@ class Dirty:
 
     name = "bent"
 
-    def __call__(self, history: History, state: State, means: Means) -> Compaction:
+    def __call__(self, history: History, state: CompactionState, means: Means) -> Compaction:
         """Leave a mark, and ask."""
         assert means.model is not None
         state.settled["bent"] = "yes"  # type: ignore[index]
@@ -156,7 +158,7 @@ def _blunt(put: Bend) -> None:
 
 
 def _stale(put: Bend) -> None:
-    def compact(history: History, state: State, **given: Any) -> Compaction:  # noqa: ANN401
+    def compact(history: History, state: CompactionState, **given: Any) -> Compaction:  # noqa: ANN401
         done: Compaction = given["step"](history, state, given["means"])
         return done
 
@@ -207,25 +209,29 @@ def _calendar(put: Bend) -> None:
     def due(entry: Entry, term: timedelta | None, now: datetime) -> bool:
         return term is not None and now - entry.updated > term
 
-    put(hygiene, "_is_due", due)
+    put(retention, "_is_due", due)
 
 
 def _everybodys(put: Bend) -> None:
-    def due(self: hygiene._Pass, wanted: Callable[[Entry, datetime], bool]) -> list[str]:
+    def due(self: retention._Pass, wanted: Callable[[Entry, datetime], bool]) -> list[str]:
         where = Where(reader=None, layers=self._policy.layers, archived=None)
-        return [e.id for e in each(self._store, where) if wanted(e, self._now)]
+        return [e.id for e in each_entry(self._store, where) if wanted(e, self._now)]
 
-    put(hygiene._Pass, "_due", due)
+    put(retention._Pass, "_due", due)
 
 
 def _lazy(put: Bend) -> None:
-    real = hygiene._Pass._due
-    put(hygiene._Pass, "_due", lambda self, due: real(self, due)[:1])
+    real = retention._Pass._due
+    put(retention._Pass, "_due", lambda self, due: real(self, due)[:1])
 
 
 def _shallow(put: Bend) -> None:
-    real = hygiene._Pass._erase
-    put(hygiene._Pass, "_erase", lambda self, due, _: real(self, due, Descent(self._store, ())))
+    real = retention._Pass._erase
+    put(
+        retention._Pass,
+        "_erase",
+        lambda self, due, _: real(self, due, Derivations(self._store, ())),
+    )
 
 
 def _in_place(put: Bend) -> None:
@@ -304,12 +310,12 @@ BENT_PARTS: dict[str, Callable[[Bend], None]] = {
     "steps_are_idempotent": stepping(lambda h, _: h[1:]),
     "thresholds_are_sharp": _blunt,
     "the_trigger_sees_what_is_left": _stale,
-    "coverage_is_monotone": lambda put: put(State, "clamped", lambda self, _log: self),
+    "coverage_is_monotone": lambda put: put(CompactionState, "clamped", lambda self, _log: self),
     "coverage_partitions": _spread,
-    "covered_once": lambda put: put(State, "uncovered", lambda _self, log: log),
-    "failures_change_nothing": lambda put: put(asking, "faulty", lambda *_given: ""),
+    "covered_once": lambda put: put(CompactionState, "uncovered", lambda _self, log: log),
+    "failures_change_nothing": lambda put: put(prompt, "faulty", lambda *_given: ""),
     "fallback_is_deterministic": _fallback,
-    "batch_is_stream": lambda put: put(Rolling, "flush", lambda self: self),
+    "batch_is_stream": lambda put: put(RollingSummary, "flush", lambda self: self),
     "late_messages_are_not_lost": lambda put: put(
         summary_coverage, "rejoin", lambda done, _before, _live: done
     ),
@@ -330,7 +336,7 @@ BENT_PARTS: dict[str, Callable[[Bend], None]] = {
     "crash_between": lambda put: put(InjectionLedger, "_found", lambda *_given: False),
     "ledger_scope": _one_scope,
     "held_stays": lambda put: put(
-        hygiene.Policy, "_stays", lambda self, entry: entry.layer not in self.layers
+        RetentionPolicy, "_stays", lambda self, entry: entry.layer not in self.layers
     ),
     "boundaries_are_exact": _calendar,
     "only_ones_own": _everybodys,

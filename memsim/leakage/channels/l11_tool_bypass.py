@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from memsim.leakage.attack_world import Observation
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.tool_calls import arguments, properties
-from memsim.memory.guard import Guard
+from memsim.memory.file_guard import Guard
 
 if TYPE_CHECKING:
     from memsim.canary import Canary

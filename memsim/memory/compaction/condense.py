@@ -4,36 +4,155 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import TYPE_CHECKING
+from itertools import groupby, islice, pairwise
+from typing import TYPE_CHECKING, Literal
 
+from memsim.context import escaped, fenced
 from memsim.language.graphemes import head
-from memsim.memory.compaction.asking import Asked, Asking, ask
 from memsim.memory.compaction.blobs import Referring, reference_of, stored
-from memsim.memory.compaction.fences import escaped
-from memsim.memory.compaction.keeping import plan
-from memsim.memory.compaction.lineage import Lineage
-from memsim.memory.compaction.regions import oldest, whole_only
-from memsim.memory.compaction.shape import (
+from memsim.memory.compaction.outcome import SummaryAttempt
+from memsim.memory.compaction.plan import plan
+from memsim.memory.compaction.prompt import SummaryRequest, ask
+from memsim.memory.compaction.step import (
     Compaction,
+    CompactionState,
     Means,
-    State,
     changed,
     declined,
     is_settled,
     settled,
     unchanged,
 )
-from memsim.memory.compaction.speaking import Voice, speaker
-from memsim.memory.compaction.summary import Line, Summary, absorbed, originals
+from memsim.memory.compaction.summary import Lineage, Summary, SummaryLine, absorb_reply, originals
 from memsim.message import Text, ToolResult, ToolUse, composed
 
 if TYPE_CHECKING:
-    from memsim.memory.compaction.regions import Region, Select
-    from memsim.memory.compaction.shape import History
-    from memsim.message import Block, Message
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from memsim.memory.compaction.plan import CompactionPlan
+    from memsim.memory.compaction.step import History
+    from memsim.message import Message
+
+    Region = tuple[int, ...]
+    Select = Callable[[History, CompactionPlan], list[Region]]
+    from memsim.message import Block, Role
 
     Fallback = Callable[[History], str]
+
+
+# Which stretches of a history to condense into one message each, as designs choose them.
+
+
+def oldest(_history: History, planned: CompactionPlan) -> list[Region]:
+    """All that may be taken, as one stretch."""
+    return [planned.taken] if planned.taken else []
+
+
+def tool_runs(more_than: int = 6) -> Select:
+    """Stretches of more than so many messages that only call tools and answer these calls."""
+
+    def select(history: History, planned: CompactionPlan) -> list[Region]:
+        units = planned.units()
+        runs = groupby(units, key=lambda unit: all(_is_tool(history[p]) for p in unit))
+        found = [tuple(p for unit in run for p in unit) for is_tool, run in runs if is_tool]
+        return [run for stretch in found for run in _unbroken(stretch) if len(run) > more_than]
+
+    return select
+
+
+def large(over: int = 5 * 1024) -> Select:
+    """Each message of its own, no tool's, that has more than so many characters."""
+
+    def select(history: History, planned: CompactionPlan) -> list[Region]:
+        alone = (unit for unit in planned.units() if len(unit) == 1)
+        return [unit for unit in alone if len(history[unit[0]].text) > over]
+
+    return select
+
+
+def earlier_rounds(history: History, planned: CompactionPlan) -> list[Region]:
+    """What follows each user's message up to the last word before the next, where it is more."""
+    users = [p for p, m in enumerate(history) if m.role == "user"]
+    rounds = pairwise(users)
+    return _whole((range(first + 1, after) for first, after in rounds), planned, least=2)
+
+
+def current_round(history: History, planned: CompactionPlan) -> list[Region]:
+    """What follows the latest user's message."""
+    users = [p for p, m in enumerate(history) if m.role == "user"]
+    after = users[-1] + 1 if users else 0
+    return _whole([range(after, len(history))], planned, least=1)
+
+
+def whole_only(regions: Iterable[Region], planned: CompactionPlan) -> Iterator[Region]:
+    """The stretches that can be taken: of each group all that is not held, or nothing."""
+    unit_of = {place: unit for unit in planned.units() for place in unit}
+    for region in regions:
+        members = frozenset(region)
+        if region and all(p in unit_of and members.issuperset(unit_of[p]) for p in region):
+            yield region
+
+
+def _whole(stretches: Iterable[range], planned: CompactionPlan, least: int) -> list[Region]:
+    units = planned.units()
+    found: list[Region] = []
+    at = 0
+    for stretch in stretches:
+        places: list[int] = []
+        while at < len(units) and units[at][0] < stretch.start:
+            at += 1
+        while at < len(units) and units[at][-1] < stretch.stop:
+            places.extend(units[at])
+            at += 1
+        if len(places) >= least:
+            found.append(tuple(places))
+    return found
+
+
+def _unbroken(places: Sequence[int]) -> list[Region]:
+    runs = groupby(enumerate(places), key=lambda pair: pair[1] - pair[0])
+    return [tuple(place for _, place in run) for _, run in runs]
+
+
+def _is_tool(message: Message) -> bool:
+    return message.role == "tool" or bool(message.calls or message.results)
+
+
+# Who a composed message speaks as: what users said never gains authority by being summarised.
+
+
+Voice = Literal["user", "assistant", "least", "system"]
+"""Who a summary speaks as.
+
+`user`: as the user, or as the assistant where no user's words are in it. `assistant`: always so.
+`least`: as the user where nobody else's words are in it, otherwise as the assistant. `system`:
+above its sources, as some published designs have it; only to measure these.
+"""
+
+AUTHORITY: dict[Role, int] = {"tool": 0, "assistant": 1, "user": 2, "system": 3}
+
+
+def speaker(voice: Voice, sources: Iterable[Role]) -> Role:
+    """The role of a message that was made from messages of these roles."""
+    if voice in {"assistant", "system"}:
+        return "system" if voice == "system" else "assistant"
+    ranks = [AUTHORITY[role] for role in sources]
+    most = min(ranks, default=0) if voice == "least" else max(ranks, default=0)
+    return "user" if most >= AUTHORITY["user"] else "assistant"
+
+
+def summary_message(state: CompactionState, voice: Voice = "user") -> Message | None:
+    """The rolling summary as a message; None while there is none."""
+    if not state.summary.lines:
+        return None
+    return composed(
+        speaker(voice, state.voices),
+        fenced("summary", state.summary.text),
+        id=f"summary:{state.summary.compactions}",
+        derived_from=state.summary.sources,
+        time=state.summary.time,
+    )
+
 
 FORM = "<summary>\n{text}\n</summary>"
 REFERRING = "<summary>\n{text}\n</summary>\n{reference}"
@@ -71,7 +190,7 @@ class Condense:
     """
 
     select: Select = oldest
-    asking: Asking = field(default_factory=Asking)
+    asking: SummaryRequest = field(default_factory=SummaryRequest)
     regions: int = 1
     least: int = 0
     fallback: Fallback | None = None
@@ -89,7 +208,7 @@ class Condense:
     last: int | None = None
     name: str = "condense"
 
-    def __call__(self, history: History, state: State, means: Means) -> Compaction:
+    def __call__(self, history: History, state: CompactionState, means: Means) -> Compaction:
         """Condense stretches, as `Step` has it.
 
         Raises:
@@ -143,7 +262,9 @@ class Condense:
     def _read(self, region: Region) -> Region:
         return (*range(max(0, region[0] - self.lead), region[0]), *region)
 
-    def _one(self, region: Region, history: History, state: State, means: Means) -> Compaction:
+    def _one(
+        self, region: Region, history: History, state: CompactionState, means: Means
+    ) -> Compaction:
         taken = tuple(history[place] for place in self._read(region))
         sources = tuple(history[place].id for place in region)
         given = taken if self.shown is None else self.shown(taken)
@@ -187,18 +308,25 @@ class Condense:
             smaller=self.asking.checked,
         )
         if not done.changed:
-            grown = Asked(reply=None, kind="refused", detail=done.outcome.detail, calls=asked.calls)
+            grown = SummaryAttempt(
+                reply=None, kind="refused", detail=done.outcome.detail, calls=asked.calls
+            )
             return declined(self.name, history, state, means, grown, sources)
         if self.offload and means.blobs is not None:
             means.blobs.put(stored(taken))
         return done
 
     def _text(
-        self, asked: Asked, taken: History, beside: History, state: State, means: Means
-    ) -> tuple[str, tuple[Line, ...], tuple[str, ...]]:
+        self,
+        asked: SummaryAttempt,
+        taken: History,
+        beside: History,
+        state: CompactionState,
+        means: Means,
+    ) -> tuple[str, tuple[SummaryLine, ...], tuple[str, ...]]:
         if asked.reply is not None:
             read = (*beside, *taken)
-            told = absorbed(asked.reply, read, Summary(), means.now, state.told)
+            told = absorb_reply(asked.reply, read, Summary(), means.now, state.told)
             known = told.lines if asked.reply.line_sources is not None else ()
             return self._cut(asked.reply.text), known, told.sources
         text = "" if self.fallback is None else self._cut(self.fallback(taken))
@@ -220,13 +348,13 @@ class Condense:
 
     def _state(
         self,
-        state: State,
+        state: CompactionState,
         taken: History,
         replaced: tuple[str, ...],
-        lines: tuple[Line, ...],
+        lines: tuple[SummaryLine, ...],
         *,
         failed: bool,
-    ) -> State:
+    ) -> CompactionState:
         made = state.made + 1
         id_ = self._id(taken, made)
         gone = {m.id for m in taken if m.composed and m.id in replaced}

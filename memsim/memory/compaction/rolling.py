@@ -11,22 +11,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memsim.memory.compaction.asking import Asked, Asking, ask
-from memsim.memory.compaction.keeping import Keep, Plan, plan
-from memsim.memory.compaction.shape import (
+from memsim.memory.compaction.outcome import SummaryAttempt
+from memsim.memory.compaction.plan import CompactionPlan, KeepRule, plan
+from memsim.memory.compaction.prompt import SummaryRequest, ask
+from memsim.memory.compaction.step import (
     Compaction,
+    CompactionState,
     Means,
-    State,
     changed,
     declined,
     is_settled,
     settled,
     unchanged,
 )
-from memsim.memory.compaction.summary import absorbed
+from memsim.memory.compaction.summary import absorb_reply
 
 if TYPE_CHECKING:
-    from memsim.memory.compaction.shape import History
+    from memsim.memory.compaction.step import History
     from memsim.message import Message
     from memsim.tokens import TokenCounter
 
@@ -60,7 +61,7 @@ def is_telling(message: Message) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rolling:
+class RollingSummary:
     """Merges what must not stay verbatim into the rolling summary.
 
     A model that fails, or writes what is refused, changes nothing but the count of failures, and is
@@ -77,16 +78,16 @@ class Rolling:
 
     batch: int = 1
     gate: Gate | None = None
-    asking: Asking = field(default_factory=Asking)
+    asking: SummaryRequest = field(default_factory=SummaryRequest)
     last: int | None = None
     shown: Callable[[History], History] | None = None
     name: str = "rolling summary"
 
-    def flush(self) -> Rolling:
+    def flush(self) -> RollingSummary:
         """The same for what is pending, however little it is."""
         return replace(self, batch=1, gate=None)
 
-    def __call__(self, history: History, state: State, means: Means) -> Compaction:
+    def __call__(self, history: History, state: CompactionState, means: Means) -> Compaction:
         """Merge messages into the summary, as `Step` has it."""
         means = means.keeping(self.last)
         planned = plan(history, means.keep, means.counter)
@@ -105,7 +106,7 @@ class Rolling:
             return declined(self.name, history, state, means, asked, sources)
         merged = replace(
             covering(state, planned),
-            summary=absorbed(asked.reply, given, state.summary, means.now),
+            summary=absorb_reply(asked.reply, given, state.summary, means.now),
             voices=tuple(sorted({*state.voices, *(m.role for m in given)})),
             failures=0,
         )
@@ -116,7 +117,9 @@ class Rolling:
         done = changed(self.name, old, new, means, sources, calls=asked.calls, smaller=smaller)
         if done.changed:
             return done
-        refused = Asked(reply=None, kind="refused", detail=done.outcome.detail, calls=asked.calls)
+        refused = SummaryAttempt(
+            reply=None, kind="refused", detail=done.outcome.detail, calls=asked.calls
+        )
         return declined(self.name, history, state, means, refused, sources)
 
     def _too_little(self, taken: History, given: History) -> str:
@@ -127,14 +130,14 @@ class Rolling:
         return "" if given else "the model would be shown nothing"
 
 
-def covering(state: State, planned: Plan) -> State:
+def covering(state: CompactionState, planned: CompactionPlan) -> CompactionState:
     """The state once all that is planned is covered: its places in the log move on."""
     before = min(len(state.held), planned.start)
     held = tuple(_in_log(state, before, place) for place in planned.held)
     return replace(state, covered=state.covered + planned.start - before, held=held)
 
 
-def _in_log(state: State, before: int, place: int) -> int:
+def _in_log(state: CompactionState, before: int, place: int) -> int:
     return state.held[place] if place < before else state.covered + place - before
 
 
@@ -155,12 +158,12 @@ class Spread:
     retained: tuple[int, ...]
 
 
-def spread(log: History, state: State, keep: Keep, counter: TokenCounter) -> Spread:
+def spread(log: History, state: CompactionState, keep: KeepRule, counter: TokenCounter) -> Spread:
     """Where each place of a log stands.
 
     Args:
         log: all messages that ever were, oldest first.
-        state: what came of `Rolling` on it; clamped where it covers more than there is.
+        state: what came of `RollingSummary` on it; clamped where it covers more than there is.
         keep: which messages must stay.
         counter: token counts.
     """

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memsim.clock import utc
-from memsim.memory.compaction.outcome import Outcome
-from memsim.memory.state import JSON, reading
-from memsim.message import EPOCH
+from memsim.memory.codec import JSON, reading
+from memsim.memory.compaction.outcome import CompactionOutcome
+from memsim.message import EPOCH, utc
 from memsim.models import Request, by_line, provenance
 
 if TYPE_CHECKING:
@@ -22,8 +20,62 @@ if TYPE_CHECKING:
     from memsim.tokens import TokenCounter
 
 
+# What a composed message may have been made from, kept so that a further one costs no copy of it.
+
+
+class Lineage(Collection[str]):
+    """Ids of originals, each once, in order; other lineages may be among them, and are shared.
+
+    Whatever looks at them goes through all of them; adding to them does not.
+
+    Args:
+        parts: ids, and lineages, in order.
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, *parts: str | Lineage) -> None:
+        self._parts = parts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(self._every()))
+
+    def __len__(self) -> int:
+        return len(dict.fromkeys(self._every()))
+
+    def __contains__(self, source: object) -> bool:
+        return any(source == one for one in self._every())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Lineage | tuple):
+            return tuple(self) == tuple(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Lineage{tuple(self)!r}"
+
+    def __reduce__(self) -> tuple[type[Lineage], tuple[str, ...]]:
+        return Lineage, tuple(self)  # parts of parts may be deeper than Python goes down
+
+    def _every(self) -> Iterator[str]:
+        waiting = [iter(self._parts)]
+        seen: set[int] = set()
+        while waiting:
+            part = next(waiting[-1], None)
+            if part is None:
+                waiting.pop()
+            elif isinstance(part, str):
+                yield part
+            elif id(part) not in seen:
+                seen.add(id(part))
+                waiting.append(iter(part._parts))  # noqa: SLF001 - of this class
+
+
 @dataclass(frozen=True, slots=True)
-class Line:
+class SummaryLine:
     """One line of a summary.
 
     Attributes:
@@ -54,7 +106,7 @@ class Summary:
         time: when the last of them was made.
     """
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[SummaryLine, ...] = ()
     owners: Mapping[str, str] = field(default_factory=dict)
     compactions: int = 0
     time: datetime = EPOCH
@@ -102,7 +154,7 @@ class Summary:
         with reading("its summary is damaged"):
             return cls(
                 lines=tuple(
-                    Line("" + line["text"], tuple(line["sources"]), tuple(line["perhaps"]))
+                    SummaryLine("" + line["text"], tuple(line["sources"]), tuple(line["perhaps"]))
                     for line in saved["lines"]
                 ),
                 owners=dict(saved["owners"]),
@@ -119,7 +171,7 @@ def merge(
     counter: TokenCounter,
     limit: int,
     now: datetime,
-) -> tuple[Summary, Outcome]:
+) -> tuple[Summary, CompactionOutcome]:
     """Merge messages into the summary.
 
     Args:
@@ -136,7 +188,7 @@ def merge(
     Raises:
         ModelError: the model failed.
     """
-    from memsim.memory.compaction.asking import faulty  # which builds on what is below
+    from memsim.memory.compaction.outcome import reply_fault  # which builds on what is below
 
     reply = model.complete(
         Request(task="summarise", messages=taken, previous=state.text, max_tokens=limit, now=now)
@@ -145,52 +197,22 @@ def merge(
     before = counter.messages(taken) + counter.text(state.text)
     tokens = counter.text(reply.text)
     # One that is too long for its limit is shown in part; but it must not be cut off.
-    fault = faulty(reply, tokens, max(limit, tokens), before)
+    fault = reply_fault(reply, tokens, max(limit, tokens), before)
     if fault:
-        return state, Outcome(
+        return state, CompactionOutcome(
             kind="refused", sources=ids, before=before, after=before, detail=fault
         )
-    merged = absorbed(reply, taken, state, now)
+    merged = absorb_reply(reply, taken, state, now)
     after = counter.text(merged.text)
-    return merged, Outcome(kind="compaction", sources=ids, before=before, after=after)
+    return merged, CompactionOutcome(kind="compaction", sources=ids, before=before, after=after)
 
 
-def unfit(text: str, tokens: int, replaced: int) -> str:
-    """Why a text will not do as a summary; empty when it will.
-
-    Args:
-        text: what the model wrote.
-        tokens: its tokens.
-        replaced: tokens of what it would replace.
-    """
-    if not text.strip():
-        return "the summary is empty"
-    if _garbled(text) or not any(map(str.isalnum, text)):
-        return "the summary is not text"
-    if tokens >= replaced:
-        return f"the summary has {tokens} tokens, and what it replaces has {replaced}"
-    return ""
-
-
-def _garbled(text: str) -> bool:
-    # Most lines are printable throughout, and then need no look at each character.
-    return "\ufffd" in text or any(
-        not line.isprintable() and any(map(_is_garbage, line)) for line in text.split("\n")
-    )
-
-
-def _is_garbage(character: str) -> bool:
-    if character in "\n\t\r" or character.isalnum():
-        return False
-    return character == "\ufffd" or unicodedata.category(character) in {"Cc", "Cs", "Cn", "Co"}
-
-
-def absorbed(
+def absorb_reply(
     reply: Reply,
     taken: tuple[Message, ...],
     state: Summary,
     now: datetime,
-    told: Mapping[str, tuple[Line, ...]] | None = None,
+    told: Mapping[str, tuple[SummaryLine, ...]] | None = None,
 ) -> Summary:
     """The summary that a model's reply makes of an earlier one and of what was said since.
 
@@ -206,10 +228,10 @@ def absorbed(
     texts = [text for text in reply.text.splitlines() if text.strip()]
     origins = provenance(reply, {text: line.sources for text, line in known.items()})
     if origins is None:
-        unsure = Line("", reply.sources or (), _unnamed(reply, taken, state))
+        unsure = SummaryLine("", reply.sources or (), _unnamed(reply, taken, state))
         made = tuple(replace(known.get(text, unsure), text=text) for text in texts)
     else:
-        made = tuple(Line(text, origins.get(text, ())) for text in texts)
+        made = tuple(SummaryLine(text, origins.get(text, ())) for text in texts)
     owners = {**state.owners, **{i: m.principal for m in taken for i in originals(m)}}
     return Summary(
         lines=made, owners=_owners(made, owners), compactions=state.compactions + 1, time=now
@@ -222,7 +244,7 @@ def originals(message: Message) -> tuple[str, ...]:
 
 
 def _traced(
-    reply: Reply, taken: tuple[Message, ...], told: Mapping[str, tuple[Line, ...]]
+    reply: Reply, taken: tuple[Message, ...], told: Mapping[str, tuple[SummaryLine, ...]]
 ) -> Reply:
     # What a model takes from a composed message came from the originals behind it.
     behind = {m.id: originals(m) for m in taken if m.composed}
@@ -255,6 +277,6 @@ def _unnamed(reply: Reply, taken: tuple[Message, ...], state: Summary) -> tuple[
     return tuple(i for i in read if i not in (reply.sources or ()))
 
 
-def _owners(lines: tuple[Line, ...], owners: Mapping[str, str]) -> dict[str, str]:
+def _owners(lines: tuple[SummaryLine, ...], owners: Mapping[str, str]) -> dict[str, str]:
     live = dict.fromkeys(i for line in lines for i in line.origins)
     return {i: owners[i] for i in live if i in owners}

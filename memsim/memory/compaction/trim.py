@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.errors import BudgetUnsatisfiable
-from memsim.memory.compaction.keeping import Plan, plan
-from memsim.memory.compaction.shape import Compaction, Means, State, changed, unchanged
-from memsim.memory.compaction.sizes import Costs, Size
-from memsim.memory.compaction.trigger import Target
+from memsim.memory.compaction.plan import CompactionPlan, plan
+from memsim.memory.compaction.size import Costs, Size, Target
+from memsim.memory.compaction.step import Compaction, CompactionState, Means, changed, unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from memsim.memory.compaction.shape import History
+    from memsim.memory.compaction.step import History
     from memsim.memory.compaction.summary import Summary
     from memsim.message import Message
     from memsim.tokens import TokenCounter
@@ -43,7 +42,7 @@ class Trim:
     firm: bool = True
     name: str = "trim"
 
-    def __call__(self, history: History, state: State, means: Means) -> Compaction:
+    def __call__(self, history: History, state: CompactionState, means: Means) -> Compaction:
         """Drop messages, as `Step` has it.
 
         Raises:
@@ -69,7 +68,7 @@ class Trim:
         detail = self.to.missed(rest)
         return changed(self.name, (history, state), new, means, sources, detail=detail)
 
-    def _shorter(self, left: History, state: State, means: Means) -> State:
+    def _shorter(self, left: History, state: CompactionState, means: Means) -> CompactionState:
         kept: Summary = state.summary
         rest = Size.of(left, means.counter)
         while kept.lines and self.to.beyond(rest.plus(Size.of((), means.counter, kept))):
@@ -78,7 +77,11 @@ class Trim:
 
 
 def dropped(
-    history: Sequence[Message], planned: Plan, summary: Size, to: Target, counter: TokenCounter
+    history: Sequence[Message],
+    planned: CompactionPlan,
+    summary: Size,
+    to: Target,
+    counter: TokenCounter,
 ) -> frozenset[int]:
     """The places of the oldest whole groups without which the rest is within limits.
 
@@ -109,7 +112,7 @@ class _Rest:
     """What is left of a history while its oldest groups are dropped one after the other."""
 
     def __init__(
-        self, history: Sequence[Message], planned: Plan, costs: Costs, summary: Size
+        self, history: Sequence[Message], planned: CompactionPlan, costs: Costs, summary: Size
     ) -> None:
         self._history = history
         self._costs = costs
@@ -148,7 +151,7 @@ class _Rest:
 
 
 def unsatisfiable(
-    history: Sequence[Message], planned: Plan, budget: int, counter: TokenCounter
+    history: Sequence[Message], planned: CompactionPlan, budget: int, counter: TokenCounter
 ) -> BudgetUnsatisfiable:
     """What is in the way, of the messages that must stay: the first part that has no room left."""
     parts: dict[str, list[Message]] = {part: [] for part in PARTS}

@@ -6,19 +6,17 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.memory.entry import FOUND_BY_KEY, Entry
-from memsim.memory.retrieval.passages import passages
-from memsim.message import Text, ToolUse, said
+from memsim.memory.entry import CALLS, PASSAGE, ROLE, TURN, Entry, read_message
+from memsim.memory.index.split import passages
+from memsim.message import Text, ToolUse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
-    from memsim.memory.acl import Permissions
+    from memsim.memory.permissions import Permissions
     from memsim.memory.vault import Vault
     from memsim.message import Message
-
-ROLE, TURN, PASSAGE, CALLS = "role", "turn", "passage", "calls"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,31 +157,6 @@ def exchange(message: Message) -> Entry:
     )
 
 
-def read_message(entry: Entry) -> Message:
-    """The message that an entry holds, its blocks as one text; any entry, as if its owner said it.
-
-    Large results and calls of tools come back as the words that a reader would see. What is kept in
-    long-term memory was said by nobody: it comes as what its owner noted, under which key.
-    """
-    held = dict(entry.attributes)
-    role, turn = held.get(ROLE, "user"), held.get(TURN, "0")
-    message = said(
-        "assistant" if role == "assistant" else "tool" if role == "tool" else "user",
-        entry.text.removeprefix(f"{entry.owner}: ") if ROLE in held else entry.text,
-        id=entry.sources[0] if ROLE in held else entry.id,
-        principal=_noted(entry) if entry.layer == "long_term" else entry.owner,
-        session=entry.session,
-        turn=int(turn),
-        time=entry.created,
-    )
-    return message if ROLE in held else replace(message, composed=True, derived_from=entry.sources)
-
-
-def _noted(entry: Entry) -> str:
-    key = f", {' '.join(entry.key.split())}" if FOUND_BY_KEY in entry.attributes else ""
-    return f"{entry.owner} noted{key}"
-
-
 def read_spoken(entry: Entry) -> Message:
     """The message that an entry holds as far as somebody spoke, without a tool's traffic."""
     message, calls = read_message(entry), calls_of(entry)
@@ -197,12 +170,6 @@ def read_spoken(entry: Entry) -> Message:
 def calls_of(entry: Entry) -> tuple[str, ...]:
     """Names of the tools that the message of an entry calls, in order."""
     return tuple(json.loads(dict(entry.attributes).get(CALLS, "[]")))
-
-
-def passage_of(entry: Entry) -> int | None:
-    """Which passage of its message an entry holds, from 0; None where it holds all of it."""
-    place = dict(entry.attributes).get(PASSAGE)
-    return None if place is None else int(place)
 
 
 def turn_of(entry: Entry) -> int:

@@ -13,20 +13,195 @@ conversation supersedes what they said in another, and who heard but the other i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+import re
+from bisect import bisect_left, bisect_right, insort
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
 
-from memsim.memory.acl import Where
+from memsim.language.text import fold, split_head, stem, words
 from memsim.memory.entry import Entry
-from memsim.memory.layers.subject import subject_of
-from memsim.memory.layers.succession import Versions, heirs, placed, restated, version_key
+from memsim.memory.permissions import Where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from memsim.memory.stores import Store
     from memsim.memory.vault import Vault
+
+
+# What a stated fact is about, so that a later one about the same supersedes it.
+
+
+MOST_WORDS = 6
+"""Words of a subject at most; longer ones are told apart by chance."""
+
+_IS = re.compile(
+    r"^(?:(?:actually|now|by the way|update|correction|so|and|also|from now on)[,:]?\s+)*"
+    r"(?P<about>(?:my|our|the|his|her|their|[a-z][\w-]*['\u2019]s)\s[^.,;:!?]{2,60}?)"
+    r"\s(?:is|are|was|were|will be|has been|ends in|costs|starts|begins)\b",
+    re.IGNORECASE,
+)
+_LEAD = r"^(?:(?:[Aa]ctually|[Nn]ow|[Ss]o|[Aa]nd|[Aa]lso|[Bb]y the way)[,:]?\s+)*"
+_SELF = {
+    # One lives, and works, in one place at a time; a name tells it from a way of living.
+    "home": re.compile(
+        _LEAD + r"(?:I|We)(?:(?:['\u2019]m|['\u2019]re| am| are)? (?:now |currently )?"
+        r"(?:live|living) in|(?:['\u2019]ve| have)? (?:just |recently )?moved to) [A-Z]"
+    ),
+    "work": re.compile(
+        _LEAD + r"(?:I|We)(?:['\u2019]m|['\u2019]re| am| are)? (?:now |currently )?"
+        r"(?:work|working) (?:at|for) [A-Z]"
+    ),
+}
+_DROPPED = frozenset(
+    {"new", "old", "now", "current", "name", "exact", "only", "own", "actual", "next", "other"}
+)
+
+
+def subject_of(line: str) -> str:
+    """The subject of a fact's line; empty where it is not plain.
+
+    Args:
+        line: a sentence, perhaps with the day and the speaker before it.
+    """
+    said, who, _ = split_head(line)
+    said = said.strip()
+    match = _IS.match(said)
+    if match is None:
+        way = next((name for name, said_so in _SELF.items() if said_so.match(said)), "")
+        return way and f"{fold(who)} i {way}".strip()
+    about = [w.removesuffix("'s") for w in words(fold(match["about"]).replace("\u2019", "'"))]
+    kept = [stem(w) for w in about if w not in _DROPPED]
+    if len(kept) < 2 or len(kept) > MOST_WORDS:
+        return ""
+    return " ".join((fold(who), *kept)).strip()
+
+
+# Which version of a fact held when: read off the times at which it was stated.
+
+
+_FOREVER = datetime.max.replace(tzinfo=UTC)
+
+
+class _Held(NamedTuple):
+    begun: datetime
+    until: datetime
+    id: str
+
+
+class FactVersions:
+    """The versions of one fact in the order in which they held, by their ids."""
+
+    def __init__(self) -> None:
+        self._held: list[_Held] = []
+        self._of: dict[str, _Held] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return (held.id for held in self._held)
+
+    def copy(self) -> FactVersions:
+        """Another that changes by itself."""
+        other = FactVersions()
+        other._held, other._of = self._held.copy(), self._of.copy()
+        return other
+
+    def put(self, entry: Entry) -> None:
+        """Take in a version as it stands now."""
+        self.drop(entry.id)
+        held = self._of[entry.id] = _Held(entry.created, entry.superseded or _FOREVER, entry.id)
+        insort(self._held, held)
+
+    def drop(self, entry: str) -> None:
+        """A version is gone."""
+        held = self._of.pop(entry, None)
+        if held is not None:
+            del self._held[bisect_left(self._held, held)]
+
+    def around(self, moment: datetime) -> tuple[str | None, str | None]:
+        """The version that began last by a moment, and the one that began next."""
+        place = bisect_right(self._held, moment, key=lambda held: held.begun)
+        return (
+            self._held[place - 1].id if place else None,
+            self._held[place].id if place < len(self._held) else None,
+        )
+
+
+def version_key(text: str, begun: datetime) -> str:
+    """What a version of a fact is kept under: what was so twice held at two times."""
+    return f"{text}\n{begun.isoformat()}"
+
+
+def placed(fact: Entry, before: Entry | None, after: Entry | None) -> list[Entry]:
+    """What changes where a fact is stated, in the order in which it held; the fact is among it.
+
+    A fact that is stated late takes the place that it had: it ends when the next one began. Where
+    the version that held before it and after it is one, that one is parted in two.
+
+    Args:
+        fact: it, as if it were in force from when it was said.
+        before: the version of its subject that began last by then.
+        after: that which began next.
+    """
+    moment = fact.created
+    if before is None or not _holds(before, moment):
+        return [replace(fact, superseded=after.created if after else None)]
+    if before.text == fact.text:
+        return [restated(before, fact)]
+    ended = replace(before, superseded=moment)
+    if not moment < before.updated < (before.superseded or _FOREVER):
+        return [ended, replace(fact, superseded=before.superseded)]
+    again = before.updated
+    return [
+        replace(ended, updated=before.created),
+        replace(fact, superseded=again),
+        replace(before, key=version_key(before.text, again), created=again),
+    ]
+
+
+def restated(before: Entry, fact: Entry) -> Entry:
+    """A version of a fact that has been stated once more, perhaps earlier than it was known."""
+    late = fact.updated < before.updated
+    both = (*fact.sources, *before.sources) if late else (*before.sources, *fact.sources)
+    return replace(
+        before,
+        sources=tuple(dict.fromkeys(both)),
+        created=min(before.created, fact.created),
+        updated=max(before.updated, fact.updated),
+    )
+
+
+def heirs(versions: Iterable[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
+    """Each version of a fact that is superseded, with the one that came in its place, if any does.
+
+    That is the one that held when it no longer did, or where that is gone, the next that was
+    stated. A version that only others after it made obsolete has that one for its heir, and not the
+    last of all: should the last one be forgotten, it is still known which came before which.
+
+    Args:
+        versions: all that are kept of one owner and subject.
+    """
+    ordered = sorted(versions, key=lambda entry: (entry.created, entry.id))
+    begun = [entry.created for entry in ordered]
+    for entry in ordered:
+        if entry.superseded is not None:
+            yield entry, _heir(entry, entry.superseded, ordered, begun)
+
+
+def _heir(
+    entry: Entry, until: datetime, ordered: Sequence[Entry], begun: Sequence[datetime]
+) -> Entry | None:
+    after = bisect_right(begun, until)
+    for other in reversed(ordered[:after]):
+        if _holds(other, until) and other.id != entry.id:
+            return other
+    return ordered[after] if after < len(ordered) else None
+
+
+def _holds(version: Entry, moment: datetime) -> bool:
+    """Whether a version that has begun holds still."""
+    return version.superseded is None or version.superseded > moment
+
 
 _Ended = tuple[datetime, datetime, datetime, str, str]
 """When a fact was superseded, last stated and first stated, its id, and the message that states
@@ -34,7 +209,7 @@ what took its place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
+class FactStatement:
     """A fact as it was stated.
 
     Attributes:
@@ -68,7 +243,7 @@ class Semantic:
         self._succeed = succeed
         self._live: dict[tuple[str, str], set[str]] = {}
         self._ended: dict[tuple[str, str], dict[str, _Ended]] = {}
-        self._versions: dict[tuple[str, str], Versions] = {}
+        self._versions: dict[tuple[str, str], FactVersions] = {}
         self.restore()
 
     def restore(self) -> None:
@@ -85,7 +260,7 @@ class Semantic:
             self._link(versions)
 
     def record(
-        self, owner: str, session: str, stated: Sequence[Stated]
+        self, owner: str, session: str, stated: Sequence[FactStatement]
     ) -> tuple[list[Entry], list[Entry]]:
         """Keep facts, each in force from when it was said until the next of its subject was.
 
@@ -129,7 +304,7 @@ class Semantic:
             for source in entry.sources:
                 self._live.get((entry.owner, source), set()).discard(entry.id)
                 self._say(entry, source, None)
-            self._versions.get((entry.owner, entry.subject), Versions()).drop(entry.id)
+            self._versions.get((entry.owner, entry.subject), FactVersions()).drop(entry.id)
         for about in sorted({(e.owner, e.subject) for e in entries if e.subject}):
             self._relink(about)
 
@@ -139,7 +314,7 @@ class Semantic:
             self._live.pop((owner, source), None)
             self._ended.pop((owner, source), None)
 
-    def _entry(self, owner: str, session: str, fact: Stated) -> Entry:
+    def _entry(self, owner: str, session: str, fact: FactStatement) -> Entry:
         subject = fact.subject or subject_of(fact.text)
         return Entry(
             key=version_key(fact.text, fact.time) if subject else fact.text,
@@ -158,7 +333,7 @@ class Semantic:
         """Take in a fact as it stands in the store."""
         if entry.subject:
             about = (entry.owner, entry.subject)
-            self._versions.setdefault(about, Versions()).put(entry)
+            self._versions.setdefault(about, FactVersions()).put(entry)
         if entry.superseded is not None:
             return
         for source in entry.sources:
@@ -207,12 +382,12 @@ class _Draft:
         mixed: owners and subjects of which more than that has changed.
     """
 
-    def __init__(self, store: Store, known: Mapping[tuple[str, str], Versions]) -> None:
+    def __init__(self, store: Store, known: Mapping[tuple[str, str], FactVersions]) -> None:
         self._store, self._known = store, known
         self._found: dict[str, Entry] = {}
         self._new: dict[str, None] = {}
         self.written: dict[str, Entry] = {}
-        self.versions: dict[tuple[str, str], Versions] = {}
+        self.versions: dict[tuple[str, str], FactVersions] = {}
         self.gave_way: list[tuple[str, str]] = []
         self.mixed: set[tuple[str, str]] = set()
 
@@ -224,7 +399,7 @@ class _Draft:
             return
         about = (fact.owner, fact.subject)
         if about not in self.versions:
-            self.versions[about] = self._known.get(about, Versions()).copy()
+            self.versions[about] = self._known.get(about, FactVersions()).copy()
         versions = self.versions[about]
         before, after, same = self._get(*versions.around(fact.created), fact.id)
         if same is not None and same != before:

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from memsim.memory.acl import Where
     from memsim.memory.entry import Entry
-    from memsim.memory.retrieval import Hit
+    from memsim.memory.index import Hit
+    from memsim.memory.permissions import Where
     from memsim.models import Vectors
 
 SCHEMA_VERSION = 1
@@ -36,7 +36,7 @@ K1, B = 1.5, 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class EmbedderInfo:
     """What the vectors of a store were made with.
 
     Attributes:
@@ -63,7 +63,7 @@ class Store(Protocol):
         ...
 
     @property
-    def embedded(self) -> Embedded | None:
+    def embedded(self) -> EmbedderInfo | None:
         """What its vectors were made with; None while it holds none."""
         ...
 
@@ -84,7 +84,7 @@ class Store(Protocol):
         """
         ...
 
-    def embedded_by(self, made: Embedded | None) -> None:
+    def embedded_by(self, made: EmbedderInfo | None) -> None:
         """Note what vectors are made with from now on, and drop all that were made otherwise."""
         ...
 
@@ -116,9 +116,9 @@ class Store(Protocol):
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best `k` admitted entries that hold a word of a text, best first.
 
-        Okapi BM25 with `K1` and `B` over `memsim.memory.retrieval.terms.stem` of `Entry.words`,
+        Okapi BM25 with `K1` and `B` over `memsim.language.text.index_terms` of `Entry.words`,
         with statistics of the admitted entries alone; scores agree with
-        `memsim.memory.retrieval.bm25` to nine digits. Of two that tie, the one that `find` lists
+        `memsim.memory.index.bm25` to nine digits. Of two that tie, the one that `find` lists
         first comes first.
         """
         ...

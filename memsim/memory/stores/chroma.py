@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memsim.errors import StoreError
-from memsim.memory.retrieval import Hit
-from memsim.memory.retrieval.chroma import BATCH, GRAPH, WIDER
-from memsim.memory.retrieval.nearest import closest, products
-from memsim.memory.stores import PAGE, Embedded, batch
-from memsim.memory.stores.codec import decode_shelf
-from memsim.memory.stores.rows import unpack
-from memsim.memory.stores.sqlite import SQLite
+from memsim.memory.entry import decode_shelf
+from memsim.memory.index import Hit
+from memsim.memory.index.chroma_vectors import BATCH, GRAPH, WIDER
+from memsim.memory.index.nearest_vectors import closest, products
+from memsim.memory.stores import PAGE, EmbedderInfo, shelf_search
+from memsim.memory.stores.sqlite.rows import unpack
+from memsim.memory.stores.sqlite.store import SQLite
 
 try:
     import fcntl
@@ -46,8 +46,8 @@ except ImportError:  # Windows has none: two processes on one folder are then th
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from memsim.memory.acl import Where
     from memsim.memory.entry import Entry
+    from memsim.memory.permissions import Where
     from memsim.models import Vectors
 
 _ASKED_AT_ONCE = 500
@@ -85,7 +85,7 @@ class ChromaEntries:
         self._closed = False
 
     @property
-    def embedded(self) -> Embedded | None:
+    def embedded(self) -> EmbedderInfo | None:
         """What its vectors were made with."""
         return self._kept.embedded
 
@@ -99,7 +99,7 @@ class ChromaEntries:
                 if self._graphs.whole:
                     self._graphs.take(self._with_vectors(ids))
 
-    def embedded_by(self, made: Embedded | None) -> None:
+    def embedded_by(self, made: EmbedderInfo | None) -> None:
         """Note what vectors are made with; see `Store`."""
         with self._lock:
             if made != self._kept.embedded:
@@ -135,7 +135,7 @@ class ChromaEntries:
             embedded = self._kept.embedded
             if embedded is None or k <= 0:
                 return []
-            batch.check_query(vector, embedded)
+            shelf_search.check_query(vector, embedded)
             found = self._by_graphs(vector, where, k)
             return self._kept.nearest(vector, where, k) if found is None else found
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from memsim.memory.state import JSON, pack, reading, unpack
-from memsim.memory.window import Window
+from memsim.memory.codec import JSON, pack, reading, unpack
+from memsim.memory.history.window import Window
 from memsim.message import Message, ToolUse, composed
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from memsim.clock import utc
-from memsim.memory.state import JSON, reading
-from memsim.message import EPOCH
+from memsim.memory.codec import JSON, reading
+from memsim.message import EPOCH, utc
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -285,7 +284,7 @@ def _unit(vector: Vectors) -> Vectors:
 def _cosines(query: Vectors, rows: Sequence[_Row]) -> list[float]:
     import numpy as np
 
-    from memsim.memory.retrieval.nearest import products
+    from memsim.memory.index.nearest_vectors import products
 
     if not rows:
         return []

@@ -10,9 +10,9 @@ from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from memsim.clock import utc
 from memsim.errors import StoreError
-from memsim.memory.state import JSON, reading
+from memsim.memory.codec import JSON, reading
+from memsim.message import utc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

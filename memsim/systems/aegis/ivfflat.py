@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from memsim.memory.retrieval.forms import Scores
+    from memsim.memory.index.forms import Scores
     from memsim.models import Vectors
 
 

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from memsim.errors import ModelError
 from memsim.memory.compaction.summary import Summary, merge
-from memsim.memory.layers.decisions import decisions_in
-from memsim.memory.layers.entities import entities_in
+from memsim.memory.history.working import ENTITIES, SCRATCHPAD
+from memsim.memory.layers.entities import decisions_in, entities_in
 from memsim.memory.layers.episodic import tools_called
-from memsim.memory.working import ENTITIES, SCRATCHPAD
 from memsim.models import Request
 from memsim.systems.aegis.episodes import TOP, AegisEpisode, episodes_text
 from memsim.systems.aegis.working_memory import INJECTED, TooLargeError, skill_item
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
-    from memsim.memory.state import JSON
+    from memsim.memory.codec import JSON
     from memsim.message import Message
     from memsim.models import Embedder, Model
     from memsim.systems.aegis.conversation import AegisConversation

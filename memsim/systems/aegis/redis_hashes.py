@@ -6,8 +6,8 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.clock import utc
-from memsim.memory.stores.redis_session import Session
+from memsim.memory.stores.redis.connection import RedisConnection
+from memsim.message import utc
 from memsim.systems.aegis.hashes import SAMPLES
 from memsim.systems.aegis.working_memory import DEFAULT_MARK, AegisLedger, ledger_key
 
@@ -83,7 +83,7 @@ class RedisHashes:
     """
 
     def __init__(self, url: str, now: Callable[[], datetime] | None = None) -> None:
-        self._session = Session(url, "aegis")
+        self._session = RedisConnection(url, "aegis")
         self._now = now
         self._until: dict[str, datetime] = {}
         try:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import StateError
-from memsim.memory.state import reading
-from memsim.memory.stores.opening import SERVICES, StoreUnavailableError, name_of
+from memsim.memory.codec import reading
+from memsim.memory.places import SERVICES, StoreUnavailableError, name_of
 from memsim.systems.aegis.episodes import InProcessEpisodes, load_episodes, save_episodes
 from memsim.systems.aegis.hashes import InProcessHashes
 from memsim.systems.aegis.working_memory import ledger_key, working_key
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from memsim.memory.state import JSON
+    from memsim.memory.codec import JSON
     from memsim.models import Embedder
     from memsim.systems.aegis.episodes import Episodes
     from memsim.systems.aegis.hashes import Hashes
@@ -134,7 +134,7 @@ def open_storage(
         StoreUnavailableError: a server has no address, or a package of its own is missing.
         StoreError: a server cannot be used.
     """
-    from memsim.memory.stores.disposal import drop_schema
+    from memsim.memory.places import drop_schema
 
     for what, word, other in (("working", working, "redis"), ("episodes", episodes, "postgres")):
         if word not in {"embedded", other}:

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, Literal
 
 from memsim.context import Context
-from memsim.memory.erasure import meant
-from memsim.memory.repairing import repaired
-from memsim.memory.state import reading
+from memsim.context_checks import repair_context
+from memsim.memory.codec import reading
+from memsim.memory.forget_request import requested_message
 from memsim.message import Message, composed
 from memsim.strategy import (
     Environment,
@@ -249,7 +249,7 @@ class AegisSystem(Strategy):
         window = talk.window.section(left) if talk else build.section("window", ())
         context = build.context(system, section, window)
         fixed = self._pipeline.rules.fixed
-        return repaired(build, context, query.budget) if fixed else context
+        return repair_context(build, context, query.budget) if fixed else context
 
     def delivered(self, context: Context) -> None:
         talk = self._talks.get(self._session)
@@ -287,7 +287,7 @@ class AegisSystem(Strategy):
         }
         mine = (i for i, who in self._said.items() if who == request.principal)
         own |= {i: "" for i in mine if i not in own}
-        gone = set(meant(request.text, request.sources, own))
+        gone = set(requested_message(request.text, request.sources, own))
         for talk in self._talks.values():
             if talk.remove(gone):
                 entities = [dict(entity) for _, entity in talk.entities.values()]

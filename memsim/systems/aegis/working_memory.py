@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from memsim.memory.canonical import canonical
-from memsim.memory.working import ENTITIES, SCRATCHPAD, WorkingFull
+from memsim.memory.codec import canonical
+from memsim.memory.history.working import ENTITIES, SCRATCHPAD, WorkingFull
 from memsim.systems.aegis.hashes import usage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from memsim.memory.state import JSON
+    from memsim.memory.codec import JSON
     from memsim.systems.aegis.hashes import Hashes
 
 TTL_SECONDS = 86_400

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memsim.memory.state import JSON, pack, reading, unpack
+from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.message import Message, ToolResult
 from memsim.systems.agenticx.compactor import Gauge
 from memsim.systems.agenticx.compactor06 import micro_compacted

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from memsim.errors import ModelError
 from memsim.memory.compaction.condense import BEGINNING
-from memsim.memory.compaction.summary import Summary, absorbed, originals
+from memsim.memory.compaction.summary import Summary, absorb_reply, originals
 from memsim.message import Text, ToolUse, composed
 from memsim.models import Request
 from memsim.systems.agenticx.content import content_of, line_of
@@ -17,7 +17,7 @@ from memsim.systems.agenticx.content import content_of, line_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memsim.memory.compaction.shape import History
+    from memsim.memory.compaction.step import History
     from memsim.message import Message
     from memsim.models import Model, Reply
 
@@ -203,7 +203,7 @@ def ask_model(invoke: Invoke, prompt: Prompt, before: Lines = ()) -> SourcedSumm
     text = reply.text.strip()
     if not text:
         return None
-    made = absorbed(reply, prompt.messages, Summary(), prompt.now)
+    made = absorb_reply(reply, prompt.messages, Summary(), prompt.now)
     said = frozenset(m.id for m in prompt.messages)
     return SourcedSummary(
         text, tuple((n.text, _narrowed(n.text, n.sources, said, before)) for n in made.lines)

@@ -30,7 +30,7 @@ from memsim.systems.agenticx.content import content_of, counted_text, line_of, u
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memsim.memory.compaction.shape import History
+    from memsim.memory.compaction.step import History
     from memsim.message import Message
     from memsim.systems.agenticx.content import Naming
 

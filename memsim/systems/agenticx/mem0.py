@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memsim.memory.state import JSON, reading
+from memsim.memory.codec import JSON, reading
 from memsim.models import Request, provenance
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memsim.memory.retrieval.vectors import VectorIndex
+    from memsim.memory.index.vector_index import VectorIndex
     from memsim.message import Message
     from memsim.models import Embedder, Model
 
@@ -97,7 +97,7 @@ class Mem0Facts:
     def _vectors(self) -> VectorIndex:
         if self._index is None:
             # numpy is imported with the first search.
-            from memsim.memory.retrieval.vectors import VectorIndex
+            from memsim.memory.index.vector_index import VectorIndex
 
             self._index = VectorIndex(self._embed)
             for line in self._sources:

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction.condense import BEGINNING
 from memsim.memory.compaction.summary import originals
-from memsim.memory.state import JSON, reading
 from memsim.systems.agenticx.chat_session import MEMORY_HOOK, AgenticxSession, Hooks
 from memsim.systems.agenticx.compactor import ContextCompactor
 from memsim.systems.agenticx.compactor06 import WINDOW, ContextCompactor06

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from memsim.context import Context, Section
+from memsim.context_checks import credit_once, repair_context
+from memsim.memory.codec import reading
 from memsim.memory.compaction.summary import originals
-from memsim.memory.crediting import credited_once
-from memsim.memory.erasure import meant
-from memsim.memory.repairing import repaired
-from memsim.memory.scope import Scoped
-from memsim.memory.state import reading
+from memsim.memory.forget_request import requested_message
+from memsim.memory.scope import MemoryScopes
 from memsim.message import Message, composed, said
 from memsim.models import ToolSpec
 from memsim.strategy import (
@@ -154,8 +153,8 @@ class AgenticxSystem(Strategy):
         self._profile = AgenticxProfile(version=options.version, source=source, fixed=options.fixed)
         self._indexing = self._profile.indexing if options.index is None else options.index
         given = {name: f"{text}\n" for name, text in options.roots.items() if text}
-        self._studios = Scoped(options.scope, lambda: Studio(self._profile, words, given))
-        self._facts = Scoped(options.scope, lambda: Mem0Facts(env.model, env.embed))
+        self._studios = MemoryScopes(options.scope, lambda: Studio(self._profile, words, given))
+        self._facts = MemoryScopes(options.scope, lambda: Mem0Facts(env.model, env.embed))
         self._mem0 = options.longterm == "mem0"
         self._revision = 0
         self._latest = ("", "")
@@ -176,17 +175,17 @@ class AgenticxSystem(Strategy):
         recalled, ranking = self._recalled(studio, query)
         build = self.env.build
         latest = build.section("window", window)
-        recalled = credited_once(recalled, latest)
+        recalled = credit_once(recalled, latest)
         working = build.section("working", scratchpad_messages(studio, query.session))
         context = build.context(
             build.section("core", core_messages(self._options.roots)),
             recalled,
-            credited_once(credited_once(working, latest), recalled),
+            credit_once(credit_once(working, latest), recalled),
             build.section("summary", summary),
             latest,
             ranking=ranking,
         )
-        return repaired(build, context, query.budget) if self._profile.fixed else context
+        return repair_context(build, context, query.budget) if self._profile.fixed else context
 
     def delivered(self, context: Context) -> None:
         principal, session = self._latest
@@ -236,7 +235,7 @@ class AgenticxSystem(Strategy):
             return ForgetOutcome()
         studio = self._studios.of(request.principal)
         own = studio.own(request.principal)
-        gone = meant(request.text, request.sources, own)
+        gone = requested_message(request.text, request.sources, own)
         self._revision += 1
         studio.forget(frozenset(gone), self.env.clock.now())
         self._facts.of(request.principal).forget(frozenset(gone))

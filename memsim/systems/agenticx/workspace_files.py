@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from memsim.memory.compaction.duplicates import deduplicated
-from memsim.memory.state import JSON, reading
+from memsim.memory.codec import JSON, reading
+from memsim.memory.compaction.merge import deduplicated
 
 # How AgenticX cuts Markdown for its index: by heading, in windows of lines.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memsim.memory.state import JSON, reading
+from memsim.memory.codec import JSON, reading
 from memsim.systems.agenticx.workspace_files import ROOTS, markdown_pieces
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.memory.compaction.blobs import reload
 from memsim.memory.compaction.summary import originals
-from memsim.memory.state import JSON, pack, reading, unpack
 from memsim.message import ToolUse
 from memsim.systems.agentscope.compression import documented_compression, packaged_compression
 from memsim.systems.agentscope.compression_families import FamilyPrompts, families
@@ -30,7 +30,7 @@ from memsim.systems.agentscope.thresholds import (
 )
 
 if TYPE_CHECKING:
-    from memsim.memory.window import Window
+    from memsim.memory.history.window import Window
     from memsim.message import Message
     from memsim.tokens import TokenCounter
 

@@ -10,20 +10,19 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction import (
-    Asking,
+    CompactionState,
+    CompactionStep,
     Condense,
-    Keep,
+    KeepRule,
     Means,
     MergeAdjacent,
     Offload,
-    State,
-    Step,
+    SummaryRequest,
     Trim,
 )
-from memsim.memory.compaction.sizes import Size
-from memsim.memory.compaction.trigger import Limits
-from memsim.memory.state import JSON, reading
+from memsim.memory.compaction.size import Limits, Size
 from memsim.models import Reply, Request
 from memsim.systems.agentscope.offloads import tag
 
@@ -160,7 +159,7 @@ def _replaced(old: History, new: History) -> Iterator[tuple[int, int, int]]:
         yield first, at, place
 
 
-UNGUARDED = Keep(system=False, current=False, pairs=False)
+UNGUARDED = KeepRule(system=False, current=False, pairs=False)
 """The package protects nothing of its own accord."""
 
 REFERRING = "<summary>\n{text}\n</summary>\n{reference}"
@@ -179,7 +178,7 @@ class CompressionResult:
     """
 
     history: History
-    state: State
+    state: CompactionState
     events: tuple[CompressionEvent, ...] = ()
     sources: tuple[str, ...] = ()
     detail: str = ""
@@ -205,8 +204,8 @@ class Compression:
     limits: Limits
     counter: TokenCounter
     families: tuple[Family, ...] = ()
-    steps: tuple[Step, ...] = ()
-    keep: Keep = UNGUARDED
+    steps: tuple[CompactionStep, ...] = ()
+    keep: KeepRule = UNGUARDED
 
     def is_due(self, messages: int, tokens: int) -> bool:
         """Whether a history is too much."""
@@ -215,7 +214,7 @@ class Compression:
     def __call__(
         self,
         history: History,
-        state: State,
+        state: CompactionState,
         *,
         model: Model,
         blobs: Blobs,
@@ -237,7 +236,7 @@ class Compression:
         return self._progressive(history, state, means)
 
     def _first(
-        self, history: History, state: State, means: Means, timed: TimedModel
+        self, history: History, state: CompactionState, means: Means, timed: TimedModel
     ) -> CompressionResult:
         detail = ""
         for family in self.families:
@@ -260,7 +259,9 @@ class Compression:
                 break  # what a model raises leaves the whole compression
         return CompressionResult(history=history, state=state, detail=detail, calls=len(timed.used))
 
-    def _progressive(self, history: History, state: State, means: Means) -> CompressionResult:
+    def _progressive(
+        self, history: History, state: CompactionState, means: Means
+    ) -> CompressionResult:
         sources: list[str] = []
         detail, calls = "", 0
         for step in self.steps:
@@ -335,15 +336,15 @@ def documented_compression(
     steps = _steps(strategy, config, limit, smaller=smaller)
     if not steps:
         return None
-    return Compression(limits=limits, counter=counter, steps=steps, keep=Keep())
+    return Compression(limits=limits, counter=counter, steps=steps, keep=KeepRule())
 
 
 def _steps(
     strategy: WindowStrategy, config: AutoContextConfig, limit: int, *, smaller: bool
-) -> tuple[Step, ...]:
+) -> tuple[CompactionStep, ...]:
     last = config.last_keep
     summarise = Condense(
-        asking=Asking(limit=limit, checked=smaller),
+        asking=SummaryRequest(limit=limit, checked=smaller),
         form=REFERRING,
         offload=True,
         reference=tag,
@@ -359,7 +360,7 @@ def _steps(
     merge = MergeAdjacent(last=last, smaller=smaller)
     # A tail by number: what is left of the older ones is dropped, whatever its tokens are.
     truncate = Trim(to=Limits(messages=last), last=last, firm=False)
-    ways: dict[str, tuple[Step, ...]] = {
+    ways: dict[str, tuple[CompactionStep, ...]] = {
         "none": (),
         "truncation": (truncate,),
         "summarisation": (summarise,),

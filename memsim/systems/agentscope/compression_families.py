@@ -19,13 +19,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memsim.memory.compaction import Asking, Condense, Offload
+from memsim.memory.compaction import Condense, Offload, SummaryRequest
 from memsim.message import Text, ToolUse, composed
 from memsim.systems.agentscope.offloads import tag
 from memsim.systems.agentscope.thresholds import first_units, units
 
 if TYPE_CHECKING:
-    from memsim.memory.compaction import Plan
+    from memsim.memory.compaction import CompactionPlan
     from memsim.message import Message
     from memsim.systems.agentscope.thresholds import AutoContextConfig, PackageCounter
 
@@ -107,7 +107,7 @@ def families(
         asks: how the model is asked.
         share: tell the model how short the current round's summary is to be.
     """
-    asking = Asking(limit=asks.limit, checked=False)
+    asking = SummaryRequest(limit=asks.limit, checked=False)
     told = _FamilyTranscript(asks.prompts, counter, config, asks.hint)
     shared = replace(asking, share=config.current_round_compression_ratio if share else None)
     base = Condense(
@@ -199,10 +199,10 @@ def _until(config: AutoContextConfig, *, protected: bool) -> Callable[[History],
 
 def tool_groups(
     config: AutoContextConfig, counter: PackageCounter
-) -> Callable[[History, Plan], list[Region]]:
+) -> Callable[[History, CompactionPlan], list[Region]]:
     """Chooses the runs of tool messages before the tail that S1 takes."""
 
-    def select(history: History, _planned: Plan) -> list[Region]:
+    def select(history: History, _planned: CompactionPlan) -> list[Region]:
         final = latest_final(history)
         if len(history) < config.last_keep or final is None:
             return []
@@ -242,7 +242,7 @@ def _trimmed(history: History, first: int, stop: int, more_than: int) -> range |
     return range(first, stop) if stop - first > more_than else None
 
 
-def previous_rounds(history: History, _planned: Plan) -> list[Region]:
+def previous_rounds(history: History, _planned: CompactionPlan) -> list[Region]:
     """What follows each question up to its final answer, before the latest of these."""
     latest = latest_final(history) or 0
     rounds: list[Region] = []
@@ -259,10 +259,10 @@ def previous_rounds(history: History, _planned: Plan) -> list[Region]:
 
 def large_of_current(
     config: AutoContextConfig, counter: PackageCounter
-) -> Callable[[History, Plan], list[Region]]:
+) -> Callable[[History, CompactionPlan], list[Region]]:
     """Chooses the large messages after the latest question that are not composed."""
 
-    def select(history: History, _planned: Plan) -> list[Region]:
+    def select(history: History, _planned: CompactionPlan) -> list[Region]:
         user = latest_user(history)
         if user is None:
             return []
@@ -279,7 +279,7 @@ def _size(message: Message, counter: PackageCounter) -> int:
     return units(message.spoken) or counter.characters(message)
 
 
-def whole_current(history: History, _planned: Plan) -> list[Region]:
+def whole_current(history: History, _planned: CompactionPlan) -> list[Region]:
     """All that follows the latest question, without a call at the end that waits for its result."""
     user = latest_user(history)
     if user is None:

@@ -12,16 +12,16 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from memsim.errors import ModelError
+from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction import escaped
 from memsim.memory.compaction.summary import originals
-from memsim.memory.state import JSON, reading
 from memsim.message import composed
 from memsim.models import Request, provenance
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memsim.memory.retrieval.bm25 import Bm25
+    from memsim.memory.index.bm25 import Bm25
     from memsim.message import Message
     from memsim.models import Model
 
@@ -189,7 +189,7 @@ class LongTermMemory:
             self._put(memory)
 
     def _put(self, memory: LongTermRecord) -> None:
-        from memsim.memory.retrieval.bm25 import Bm25
+        from memsim.memory.index.bm25 import Bm25
 
         self._memories[memory.id] = memory
         self._known[memory.user, memory.text] = memory.id

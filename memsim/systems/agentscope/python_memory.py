@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import ModelError
+from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.memory.compaction import Summary
-from memsim.memory.compaction.summary import absorbed
-from memsim.memory.state import JSON, pack, reading, unpack
-from memsim.memory.window import Window
+from memsim.memory.compaction.summary import absorb_reply
+from memsim.memory.history.window import Window
 from memsim.message import Text, ToolResult, ToolUse, composed
 from memsim.models import Request
 from memsim.systems.agentscope.thresholds import told_input
@@ -376,7 +376,7 @@ class PythonAgentMemory:
                 return None
             if not reply.text.strip():
                 return None
-            memory.sources = absorbed(reply, older, Summary(), now()).sources
+            memory.sources = absorb_reply(reply, older, Summary(), now()).sources
             return {"task_overview": reply.text}
 
         sources = compress_if_needed(memory, self._config, ask)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from memsim.clock import read_stamp, stamp
-from memsim.memory.state import reading
+from memsim.memory.codec import reading
 from memsim.message import Block, Message, Role, Text, ToolResult, ToolUse
 from memsim.systems.agentscope.thresholds import ROLE_NAMES, told_input
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memsim.memory.compaction import MemoryBlobs, State, forget
-from memsim.memory.state import JSON, pack, reading, unpack
-from memsim.memory.window import Window
+from memsim.memory.codec import JSON, pack, reading, unpack
+from memsim.memory.compaction import CompactionState, MemoryBlobs, forget
+from memsim.memory.history.window import Window
 from memsim.message import ToolUse, composed
 from memsim.systems.agentscope.compression import CompressionEvent
 from memsim.systems.agentscope.compression_families import is_final
@@ -231,7 +231,7 @@ class ShortTermMemory:
 
     def clear_all(self) -> None:
         """Forget everything, offloaded content and events too."""
-        self.state = State()
+        self.state = CompactionState()
         self.blobs = MemoryBlobs()
         self.events: list[CompressionEvent] = []
         self.revision = 0
@@ -342,7 +342,7 @@ class ShortTermMemory:
             self._put(unpack(saved["working"]))
             self.original = unpack(saved["original"])
             self.plans.reread(self.original)
-            self.state = State.loaded(saved["state"])
+            self.state = CompactionState.loaded(saved["state"])
             self.blobs.load(saved["offloads"])
             self.events = [CompressionEvent.loaded(event) for event in saved["events"]]
 

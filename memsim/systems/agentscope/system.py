@@ -9,11 +9,10 @@ from itertools import takewhile
 from typing import Any, ClassVar, Literal, get_args
 
 from memsim.context import Context, Section
+from memsim.context_checks import credit_once, fit_context
+from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction.summary import originals
-from memsim.memory.crediting import credited_once
-from memsim.memory.erasure import meant
-from memsim.memory.fitting import fitted
-from memsim.memory.state import JSON, reading
+from memsim.memory.forget_request import requested_message
 from memsim.message import Message, composed
 from memsim.models import Model, ToolSpec
 from memsim.strategy import (
@@ -201,14 +200,14 @@ class AgentscopeSystem(Strategy):
             room = max(room, query.budget // 2)
         latest = len(messages) - len(first)
         window = messages.section(room if latest else 0, last=latest)
-        recalled = credited_once(recalled, window)
+        recalled = credit_once(recalled, window)
         build = self.env.build
         # The package puts what it retrieved after the user's message, the document before it all.
         if self._packaged:
             context = build.context(told, summary, window, recalled)
         else:
             context = build.context(told, recalled, summary, window)
-        return fitted(build, context, query.budget) if self._fixed else context
+        return fit_context(build, context, query.budget) if self._fixed else context
 
     def delivered(self, context: Context) -> None:
         agent = self.agents.of(*self._at)
@@ -290,7 +289,7 @@ class AgentscopeSystem(Strategy):
         before = self._sources()
         self._revision += 1
         for agent in self.agents.visible(request.principal):
-            ids = meant(request.text, request.sources, agent.own(request.principal))
+            ids = requested_message(request.text, request.sources, agent.own(request.principal))
             gone = agent.erase(ids) if self._fixed else agent.delete(ids)
             removed.update(dict.fromkeys(gone))
         if self._fixed:

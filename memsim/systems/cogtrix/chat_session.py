@@ -8,10 +8,17 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from memsim.memory.compaction import Asking, Gate, Keep, Means, Rolling, State
-from memsim.memory.compaction.keeping import together
-from memsim.memory.compaction.summary import Line, Summary
-from memsim.memory.state import reading
+from memsim.memory.codec import reading
+from memsim.memory.compaction import (
+    CompactionState,
+    Gate,
+    KeepRule,
+    Means,
+    RollingSummary,
+    SummaryRequest,
+)
+from memsim.memory.compaction.plan import together
+from memsim.memory.compaction.summary import Summary, SummaryLine
 from memsim.message import composed, paired
 from memsim.systems.cogtrix import history_file, prefix, window_fit
 from memsim.systems.cogtrix.exchanges import (
@@ -49,7 +56,7 @@ from memsim.systems.cogtrix.window_fit import (
 
 if TYPE_CHECKING:
     from memsim.context import SectionName
-    from memsim.memory.state import JSON
+    from memsim.memory.codec import JSON
     from memsim.message import Message
     from memsim.systems.cogtrix.settings import CogtrixSettings, Mode, SessionServices
 
@@ -73,16 +80,16 @@ class CogtrixSession:
         self._undated: set[str] = set()
         self.pending: list[Message] = []
         self._prompts: list[str] = []
-        self.state = State()
+        self.state = CompactionState()
         self.exchanges = ExchangeIndex(works.embed)
         self.facts: list[Note] = []
         self._since = 0
         self.tiers = window_fit.AnswerTiers()
         self.tracked = ModeTracker(settings)
-        self._rolling = Rolling(
+        self._rolling = RollingSummary(
             batch=BATCH,
             gate=Gate(messages=MEANINGFUL_MESSAGES, characters=MEANINGFUL_CHARACTERS),
-            asking=Asking(limit=SUMMARY_TOKENS, checked=settings.fixed),
+            asking=SummaryRequest(limit=SUMMARY_TOKENS, checked=settings.fixed),
             shown=summary_input,
         )
 
@@ -162,7 +169,7 @@ class CogtrixSession:
         return self.messages[self.state.covered : max(0, len(self.messages) - self.window)]
 
     def _means(self, now: datetime) -> Means:
-        keep = Keep(last=self.window, system=False, current=False, pairs=False)
+        keep = KeepRule(last=self.window, system=False, current=False, pairs=False)
         return Means(counter=self._works.counter, now=now, model=self._works.model, keep=keep)
 
     def _embed(self, taken: Iterable[Message]) -> None:
@@ -195,7 +202,7 @@ class CogtrixSession:
         summary = self.state.summary
         if summary.lines and self.mode == "reasoning":
             self.facts = distil_facts(summary, self._works.model, now) or self.facts
-        self.state = State()
+        self.state = CompactionState()
         self._since = 0
 
     def _roll(self, window: int) -> None:
@@ -283,7 +290,7 @@ class CogtrixSession:
         yield from self.tracked.notes()
         yield from self.facts
 
-    def summary_lines(self) -> tuple[Line, ...]:
+    def summary_lines(self) -> tuple[SummaryLine, ...]:
         """The lines of the summary."""
         return self.state.summary.lines
 
@@ -379,14 +386,16 @@ class CogtrixSession:
 
     def _load_hybrid(self, saved: Any) -> None:  # noqa: ANN401 - from a file
         if "compaction" in saved:
-            self.state = State.loaded(saved["compaction"])
+            self.state = CompactionState.loaded(saved["compaction"])
         elif saved.get(history_file.SUMMARY):
-            lines = tuple(Line(line) for line in saved[history_file.SUMMARY].splitlines() if line)
+            lines = tuple(
+                SummaryLine(line) for line in saved[history_file.SUMMARY].splitlines() if line
+            )
             stamp = saved.get(history_file.UPDATED)
             summary = Summary(lines=lines, compactions=1)
             if stamp:
                 summary = replace(summary, time=read_stamp(stamp))
-            self.state = State(summary=summary)
+            self.state = CompactionState(summary=summary)
         covered = saved.get(history_file.COVERED, self.state.covered)
         self.state = replace(self.state, covered=min(covered, len(self.messages)))
         self._since = saved.get("tokens_since", 0)

@@ -19,7 +19,7 @@ from memsim.systems.cogtrix.session_notes import (
 )
 
 if TYPE_CHECKING:
-    from memsim.memory.state import JSON
+    from memsim.memory.codec import JSON
 
 EXTENSIONS = (
     "py|js|ts|tsx|jsx|go|rs|java|cpp|c|h|hpp|md|json|yaml|yml|toml|sql|sh|bash|css|html|xml"

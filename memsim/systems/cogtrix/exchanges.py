@@ -11,9 +11,9 @@ from memsim.message import Text, said
 from memsim.systems.cogtrix.settings import SUMMARY_WORDS
 
 if TYPE_CHECKING:
-    from memsim.memory.retrieval import Hit
-    from memsim.memory.retrieval.vectors import VectorIndex
-    from memsim.memory.state import JSON
+    from memsim.memory.codec import JSON
+    from memsim.memory.index import Hit
+    from memsim.memory.index.vector_index import VectorIndex
     from memsim.message import Message
     from memsim.models import Embedder
 
@@ -222,7 +222,7 @@ class ExchangeIndex:
     @property
     def _vectors(self) -> VectorIndex:
         if self._index is None:
-            from memsim.memory.retrieval.vectors import VectorIndex
+            from memsim.memory.index.vector_index import VectorIndex
 
             self._index = VectorIndex(self._embed)
         return self._index

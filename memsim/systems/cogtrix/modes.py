@@ -16,7 +16,7 @@ from memsim.systems.cogtrix.window_fit import message_content
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memsim.memory.state import JSON
+    from memsim.memory.codec import JSON
     from memsim.message import Message
     from memsim.systems.cogtrix.session_notes import NotePart
     from memsim.systems.cogtrix.settings import CogtrixSettings, Mode

@@ -13,7 +13,7 @@ from memsim.message import EPOCH
 from memsim.systems.cogtrix.session_notes import Note, NotePart, Notes, iso_stamp, note_part
 
 if TYPE_CHECKING:
-    from memsim.memory.state import JSON
+    from memsim.memory.codec import JSON
 
 CATEGORIES = ("business", "technical", "non_negotiables")
 ICONS = {"pending": "○", "in_progress": "◐", "completed": "●", "blocked": "✗"}

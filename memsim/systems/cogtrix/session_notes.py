@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import ModelError
-from memsim.memory.state import JSON
+from memsim.memory.codec import JSON
 from memsim.message import Text, composed
 from memsim.models import Request
 from memsim.systems.cogtrix.settings import FACTS_DAYS

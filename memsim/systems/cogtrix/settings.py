@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memsim.memory.compaction.outcome import Outcome
+    from memsim.memory.compaction.outcome import CompactionOutcome
     from memsim.models import Embedder, Model
     from memsim.tokens import TokenCounter
 
@@ -31,7 +31,7 @@ class SessionServices:
     counter: TokenCounter
     model: Model
     embed: Callable[[], Embedder]
-    tell: Callable[[Outcome | str], None] = lambda _what: None
+    tell: Callable[[CompactionOutcome | str], None] = lambda _what: None
 
 
 Mode = Literal["conversation", "code", "reasoning"]

@@ -7,12 +7,12 @@ from pathlib import PurePosixPath
 from typing import Any, ClassVar, Literal
 
 from memsim.context import Context
-from memsim.memory.compaction.outcome import Outcome
-from memsim.memory.conversation import digest_of
-from memsim.memory.erasure import meant
-from memsim.memory.repairing import repaired
-from memsim.memory.scope import Scoped
-from memsim.memory.state import JSON, part, reading
+from memsim.context_checks import repair_context
+from memsim.memory.codec import JSON, part, reading
+from memsim.memory.compaction.outcome import CompactionOutcome
+from memsim.memory.entry import digest_of
+from memsim.memory.forget_request import requested_message
+from memsim.memory.scope import MemoryScopes
 from memsim.message import Message
 from memsim.strategy import (
     Environment,
@@ -138,13 +138,13 @@ class CogtrixSystem(Strategy):
             counter=env.counter, model=env.model, embed=env.embed, tell=self._told
         )
         whose = scope or ("principal" if settings.fixed else "shared")
-        self._sessions: Scoped[CogtrixSession] | SessionFolder
+        self._sessions: MemoryScopes[CogtrixSession] | SessionFolder
         if whose == "session":
             self._sessions = SessionFolder(
                 lambda: CogtrixSession(settings, services), apart=settings.fixed
             )
         else:
-            self._sessions = Scoped(whose, lambda: CogtrixSession(settings, services))
+            self._sessions = MemoryScopes(whose, lambda: CogtrixSession(settings, services))
 
     def observe(self, message: Message) -> None:
         self._sessions.of(self._name(message)).hear(message)
@@ -162,7 +162,7 @@ class CogtrixSystem(Strategy):
         context = build.context(*(build.section(layer, found) for layer, found in sections))
         if not self._settings.fixed:
             return context
-        return repaired(build, context, query.budget, said=session.pending)
+        return repair_context(build, context, query.budget, said=session.pending)
 
     def end_turn(self) -> None:
         for session in self._sessions:
@@ -171,7 +171,7 @@ class CogtrixSystem(Strategy):
     def forget(self, request: Forget) -> ForgetOutcome:
         sessions = tuple(self._sessions.visible(request.principal))
         own = {i: text for s in sessions for i, text in s.own(request.principal).items()}
-        ids = meant(request.text, request.sources, own)
+        ids = requested_message(request.text, request.sources, own)
         gone = (i for session in sessions for i in session.remove(ids, self.env.budget))
         return ForgetOutcome(supported=True, removed=tuple(gone))
 
@@ -223,7 +223,7 @@ class CogtrixSystem(Strategy):
         for session in self._sessions:
             session.close()
 
-    def _told(self, what: Outcome | str) -> None:
+    def _told(self, what: CompactionOutcome | str) -> None:
         if isinstance(what, str):
             self.env.log(Event(kind="switched", detail=what))
         elif what.kind != "nothing":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from memsim.memory.state import JSON
+from memsim.memory.codec import JSON
 from memsim.systems.prx import topics
 from memsim.systems.prx.brain import Brain
 from memsim.systems.prx.patterns import Pattern, patterns

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import StoreError
-from memsim.memory.state import JSON
+from memsim.memory.codec import JSON
 from memsim.systems.prx import schema, topics
 from memsim.systems.prx.row_index import Ranked, RowVectors, WordIndexes, digest_of, f32
 from memsim.systems.prx.schema import (

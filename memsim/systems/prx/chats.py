@@ -6,21 +6,21 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction import (
-    Asking,
     Chain,
+    CompactionOutcome,
+    CompactionState,
     Condense,
-    Keep,
+    KeepRule,
     Means,
-    Outcome,
-    State,
+    SummaryInput,
+    SummaryRequest,
     Target,
-    Transcript,
     Trim,
     forget,
 )
-from memsim.memory.state import JSON, reading
-from memsim.memory.window import Window
+from memsim.memory.history.window import Window
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -47,8 +47,10 @@ def chat_compaction(limit: int) -> Chain:
     return Chain(
         steps=(
             Condense(
-                shown=Transcript(total=TRANSCRIPT),
-                asking=Asking(limit=SUMMARY // 4, checked=False),  # it is cut, whatever it is
+                shown=SummaryInput(total=TRANSCRIPT),
+                asking=SummaryRequest(
+                    limit=SUMMARY // 4, checked=False
+                ),  # it is cut, whatever it is
                 form=FORM,
                 voice="assistant",
                 longest=SUMMARY,
@@ -74,7 +76,7 @@ class Chat:
         self._limit = limit
         self._step = chat_compaction(limit) if compacts else None
         self._window = self._new()
-        self._state = State()
+        self._state = CompactionState()
 
     def __contains__(self, source: object) -> bool:
         return source in self._window
@@ -94,12 +96,12 @@ class Chat:
         """The latest messages that fit into a budget."""
         return self._window.section(budget)
 
-    def compact(self, model: Model, now: datetime) -> Outcome | None:
+    def compact(self, model: Model, now: datetime) -> CompactionOutcome | None:
         """Sum up what is old, where there is too much; None where there is not."""
         if self._step is None or len(self._window) <= self._limit:
             return None
         means = Means(
-            counter=self._counter, now=now, model=model, keep=Keep(system=False, current=False)
+            counter=self._counter, now=now, model=model, keep=KeepRule(system=False, current=False)
         )
         behind = {m.id: m.derived_from for m in self if m.composed}
         done = self._step(tuple(self._window), self._state, means)
@@ -128,7 +130,7 @@ class Chat:
         """
         with reading("its chats are damaged"):
             messages, state = saved["messages"], saved["compaction"]
-        window, known = self._new(), State.loaded(state)
+        window, known = self._new(), CompactionState.loaded(state)
         window.load(messages)
         self._window, self._state = window, known
 
@@ -136,7 +138,7 @@ class Chat:
         for sources in self._state.behind.values():
             yield from sources
 
-    def _take(self, history: tuple[Message, ...], state: State) -> None:
+    def _take(self, history: tuple[Message, ...], state: CompactionState) -> None:
         self._window, self._state = self._new(), state
         for message in history:
             self._window.add(message)
@@ -173,7 +175,7 @@ class Chats:
         for who in sorted(self._chats) if viewer is None else [viewer]:
             yield from self.of(who)
 
-    def compact(self, model: Model, now: datetime) -> Iterator[Outcome]:
+    def compact(self, model: Model, now: datetime) -> Iterator[CompactionOutcome]:
         """Sum up what is old wherever there is too much; what came of each."""
         for who in sorted(self._chats):
             done = self._chats[who].compact(model, now)

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memsim.memory.state import JSON, reading
+from memsim.memory.codec import JSON, reading
 from memsim.systems.prx.schema import MemoryRow
 
 # Lines of a text as PRX's language parts them: at line feeds alone.

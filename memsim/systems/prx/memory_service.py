@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memsim.clock import utc
 from memsim.memory.audit import AuditTrail
-from memsim.memory.guard import Guard
-from memsim.memory.state import JSON, reading
+from memsim.memory.codec import JSON, reading
+from memsim.memory.file_guard import Guard
+from memsim.message import utc
 from memsim.systems.prx import access_policy, upkeep
 from memsim.systems.prx.access_policy import Speakers, bind_as, scope_arguments
 from memsim.systems.prx.markdown_files import DAILY, DENIED, FileCopies, is_memory_file, read_copies
@@ -365,10 +365,10 @@ class PrxService:
             self.copies.snapshot(self.brain.rows("m.category = 'core'"))
 
     def _meant(self, text: str, own: Sequence[MemoryRow]) -> frozenset[str]:
-        from memsim.memory.erasure import meant
+        from memsim.memory.forget_request import requested_message
 
         texts = {row.sources[0]: row.content for row in own if row.sources}
-        return frozenset(meant(text, (), texts))
+        return frozenset(requested_message(text, (), texts))
 
     def _audited(
         self, name: str, given: Mapping[str, Any], principal: str, done: PrxToolResult

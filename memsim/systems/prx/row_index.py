@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from memsim.systems.prx.schema import EVERY_ROW, Clause, MemoryRow, store_errors
 
 if TYPE_CHECKING:
-    from memsim.memory.retrieval.forms import Numbers, Scores
-    from memsim.memory.retrieval.nearest import MemoryStore
+    from memsim.memory.index.forms import Numbers, Scores
+    from memsim.memory.index.nearest_vectors import NearestVectors
     from memsim.models import Embedder, Vectors
 
 
@@ -193,7 +193,7 @@ class RowVectors:
         self._embed = embed
         self._unembedded = unembedded
         self._cache_size = cache_size
-        self._index: MemoryStore | None = None
+        self._index: NearestVectors | None = None
         self._placed: set[int] = set()
         self._looked_up = ("", b"")
 
@@ -305,7 +305,7 @@ class RowVectors:
         """The closest of those rows alone that are meant."""
         import numpy as np
 
-        from memsim.memory.retrieval.nearest import closest
+        from memsim.memory.index.nearest_vectors import closest
 
         query = f"SELECT m.rowid FROM memories m WHERE {clause.sql}"
         meant = np.array([n for (n,) in self._run(query, clause.given)], np.int64)
@@ -313,12 +313,12 @@ class RowVectors:
         (rows,) = np.isin(numbers, meant).nonzero()
         return closest(vector, numbers[rows], vectors[rows], limit)
 
-    def _searchable(self) -> MemoryStore:
+    def _searchable(self) -> NearestVectors:
         if self._index is None:
-            from memsim.memory.retrieval.nearest import MemoryStore
-            from memsim.memory.stores.ranking import EXACT
+            from memsim.memory.index.nearest_vectors import NearestVectors
+            from memsim.memory.stores.shelf_search import EXACT
 
-            self._index = MemoryStore(exact=EXACT)
+            self._index = NearestVectors(exact=EXACT)
             query = (
                 "SELECT rowid, embedding FROM memories"
                 " WHERE embedding IS NOT NULL AND archived = 0 ORDER BY 1"

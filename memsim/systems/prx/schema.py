@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from memsim.clock import utc
 from memsim.errors import StoreError
-from memsim.memory.state import JSON, reading
+from memsim.memory.codec import JSON, reading
+from memsim.message import utc
 
 # What PRX's table of memories holds: its rows, which of them are meant, and when they are from.
 

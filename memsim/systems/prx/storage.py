@@ -12,9 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsim.memory.acl import Where
-from memsim.memory.derived import each
+from memsim.memory.deletion import each_entry
 from memsim.memory.entry import Entry
+from memsim.memory.permissions import Where
 from memsim.systems.prx.brain import BRAIN, UNEMBEDDED, Brain
 from memsim.systems.prx.markdown_files import MEMORY, SNAPSHOT, MarkdownFiles
 from memsim.systems.prx.schema import AccessStamp, MemoryRow, prepare_hydrated, timestamp
@@ -75,7 +75,7 @@ class StoreMirror:
         return sorted((MemoryRow(*json.loads(row)) for row in told), key=lambda row: row.number)
 
     def _entries(self) -> list[Entry]:
-        return [*each(self._store, Where(reader=None, archived=None))]
+        return [*each_entry(self._store, Where(reader=None, archived=None))]
 
 
 def entry_of(row: MemoryRow) -> Entry:
@@ -249,7 +249,7 @@ def open_brain(
     """
     mirror = None
     if settings.backend == "postgres":
-        from memsim.memory.stores.opening import open_places
+        from memsim.memory.places import open_places
 
         places = open_places("postgres", around.folder, around.services, throwaway=True)
         around.closing.callback(places.close)

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from typing import ClassVar
 
 from memsim.context import Context, ContextBuilder, Section
-from memsim.memory.compaction import Outcome
-from memsim.memory.repairing import repaired
-from memsim.memory.state import reading
+from memsim.context_checks import repair_context
+from memsim.memory.codec import reading
+from memsim.memory.compaction import CompactionOutcome
 from memsim.message import Message, composed
 from memsim.models import ToolSpec
 from memsim.strategy import (
@@ -195,7 +195,7 @@ class PrxSystem(Strategy):
         ranking = (source for one in found for source in one.row.sources)
         context = Context(sections=context.sections, ranking=tuple(dict.fromkeys(ranking)))
         if self._fixed:
-            context = repaired(self.env.build, context, query.budget)
+            context = repair_context(self.env.build, context, query.budget)
         self._asked = (context, query.text)
         return context
 
@@ -304,7 +304,7 @@ class PrxSystem(Strategy):
         self.env.log(Event(kind=kind, sources=sources))
 
 
-def _told_of(done: Outcome) -> Event:
+def _told_of(done: CompactionOutcome) -> Event:
     return Event(
         kind="compaction" if done.kind == "compaction" else "compaction-refused",
         sources=done.sources,

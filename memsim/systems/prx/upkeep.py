@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from memsim.memory.entry import Entry
-from memsim.memory.hygiene import Policy
+from memsim.memory.options import RetentionPolicy
 from memsim.systems.prx import topics
 from memsim.systems.prx.brain import Brain
 from memsim.systems.prx.schema import MemoryRow, timestamp
@@ -100,9 +100,9 @@ def prune(
     return talk + daily
 
 
-def policy_of(settings: PrxSettings) -> Policy:
+def policy_of(settings: PrxSettings) -> RetentionPolicy:
     """The documented retention: custom follows daily, core stays until it is forgotten."""
-    return Policy(
+    return RetentionPolicy(
         retention={
             "conversation": settings.conversation_retention_days,
             "daily": settings.daily_retention_days,

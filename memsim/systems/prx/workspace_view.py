@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.errors import StoreError
-from memsim.memory.acl import Reader
-from memsim.memory.derived import Erased
+from memsim.memory.deletion import ErasureReport
 from memsim.memory.entry import Entry
+from memsim.memory.permissions import Reader
 from memsim.systems.prx.brain import BRAIN, Brain
 from memsim.systems.prx.markdown_files import SNAPSHOT, MarkdownFiles
 from memsim.systems.prx.recall import Recall
@@ -28,7 +28,7 @@ from memsim.systems.prx.storage import entry_of, export_snapshot
 from memsim.systems.prx.tool_versions import accessible
 
 if TYPE_CHECKING:
-    from memsim.memory.state import JSON
+    from memsim.memory.codec import JSON
     from memsim.systems.prx.schema import MemoryRow
 
 
@@ -52,7 +52,7 @@ def hand_over(brain: Brain, folder: Path, now: datetime, *, acl: bool) -> int:
         StateError: the folder holds something else, or rows with access control that is now off.
     """
     from memsim.memory.options import MemoryOptions
-    from memsim.memory.saved import open_memory
+    from memsim.memory.persistence.saved_memory import open_memory
 
     options = MemoryOptions(acl=acl, vectors=False)
     entries = [*entries_of(brain).values()]
@@ -158,14 +158,14 @@ class PrxWorkspace:
         found = [e for e in self.entries(who) if e.key == key]
         return next((e for e in found if e.owner == who), found[0] if found else None)
 
-    def forget(self, who: str, key: str) -> Erased:
+    def forget(self, who: str, key: str) -> ErasureReport:
         """Erase the entries with a key, from the files as well; those that went.
 
         Under access control that is one's own, else anybody's, as PRX's tool has it.
         """
         gone = [n for n in self._seen(who) if self._entries[n].key == key]
         gone = [n for n in gone if not self.acl or self._entries[n].owner == who]
-        erased = Erased(entries=tuple(self._entries.pop(number) for number in gone))
+        erased = ErasureReport(entries=tuple(self._entries.pop(number) for number in gone))
         for number, text in zip(gone, (e.text for e in erased.entries), strict=True):
             if self._settings.backend == "sqlite":
                 self._erase(number, text)

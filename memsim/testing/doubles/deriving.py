@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from memsim.memory.conversation import digest_of
+from memsim.memory.entry import digest_of
 from memsim.message import Text
 from memsim.models import ToolSpec
 from memsim.testing.doubles.honest import Found, Honest

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memsim.memory.retrieval.terms import stem
-from memsim.memory.state import JSON, pack, unpack
-from memsim.memory.window import Window
+from memsim.language.text import index_terms
+from memsim.memory.codec import JSON, pack, unpack
+from memsim.memory.history.window import Window
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -73,7 +73,7 @@ class Drawer:
 
     def take_in(self, message: Message) -> None:
         """Put a message's words into the index."""
-        self.index[message.id] = Counter(stem(message.text))
+        self.index[message.id] = Counter(index_terms(message.text))
 
     def save(self) -> dict[str, JSON]:
         """Everything as JSON values; the index is made anew from the rest, answers are not kept."""

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memsim.context import Context, Section
-from memsim.memory.conversation import digest_of
-from memsim.memory.retrieval.terms import stem
+from memsim.language.text import index_terms
+from memsim.memory.entry import digest_of
 from memsim.message import composed
 from memsim.models import ToolSpec
 from memsim.testing.doubles.drawers import Drawer, Statistics
@@ -90,7 +90,7 @@ class Honest(Keeping):
 
     def scored(self, messages: Iterable[Message], known: Statistics, text: str) -> Found:
         """Messages that hold a word of a text, best first, and the older first of equals."""
-        wanted = list(dict.fromkeys(stem(text)))
+        wanted = list(dict.fromkeys(index_terms(text)))
         mean = known.length / known.count if known.length else 1.0
         found = []
         for message in messages:
@@ -110,7 +110,7 @@ class Honest(Keeping):
         from collections import Counter
 
         index = self.seen_by(message.principal).index
-        return index.get(message.id) or Counter(stem(message.text))
+        return index.get(message.id) or Counter(index_terms(message.text))
 
     def _pins(self, query: Query, _left: int, _there: Collection[str]) -> Section:
         return self.env.build.section("core", self.seen_by(query.principal).pins.values())

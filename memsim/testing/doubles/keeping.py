@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from memsim.memory.conversation import digest_of
-from memsim.memory.echo import echoes, telling_words
-from memsim.memory.erasure import meant
-from memsim.memory.retrieval.recollection import Recollection
-from memsim.memory.state import reading
-from memsim.memory.window import Window
+from memsim.memory.codec import reading
+from memsim.memory.deletion import identifying_words, requests_naming
+from memsim.memory.entry import digest_of
+from memsim.memory.forget_request import requested_message
+from memsim.memory.history.window import Window
+from memsim.memory.recall.search import Recollection
 from memsim.strategy import (
     Event,
     Forget,
@@ -204,9 +204,9 @@ class Keeping(Strategy):
     def forget(self, request: Forget) -> ForgetOutcome:
         drawer = self.drawer(request.principal)
         own = {m.id: m.text for m in drawer.messages.values()}
-        named = meant(request.text, request.sources, own)
-        telling = telling_words(" ".join(own[source] for source in named))
-        repeated = echoes(telling, drawer.messages.values(), request.principal)
+        named = requested_message(request.text, request.sources, own)
+        telling = identifying_words(" ".join(own[source] for source in named))
+        repeated = requests_naming(telling, drawer.messages.values(), request.principal)
         gone = dict.fromkeys((*named, *repeated))
         removed = tuple(i for i in gone if i in drawer.history)
         self.erase(drawer, [*gone])

@@ -6,11 +6,9 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from memsim.clock import utc
 from memsim.context import ContextBuilder
-from memsim.memory.canonical import canonical
-from memsim.memory.state import JSON
-from memsim.message import EPOCH, Message
+from memsim.memory.codec import JSON, canonical
+from memsim.message import EPOCH, Message, utc
 from memsim.testing.check_cases import (
     BAD,
     Behaviour,

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from memsim.context import ContextBuilder
 from memsim.memory.compaction import (
-    Asking,
+    CompactionState,
     Gate,
     Limits,
-    Rolling,
+    RollingSummary,
     Size,
-    State,
+    SummaryRequest,
     Target,
     Trim,
     compact,
@@ -68,7 +68,7 @@ def steps_make_progress(case: Case) -> int:
         if not tried.done.changed and not outcome.detail:
             raise Violation(f"{tried.name} does nothing, and does not say why")
     for retries in (0, 2):
-        step = Rolling(asking=Asking(limit=60, retries=retries))
+        step = RollingSummary(asking=SummaryRequest(limit=60, retries=retries))
         tried = bench(case, "rolling", step).run()
         if tried.model.written > 1 + retries:
             raise Violation(f"{tried.model.written} requests, and {retries} retries are allowed")
@@ -127,9 +127,11 @@ def the_trigger_sees_what_is_left(case: Case) -> int:
     """
     if case.behaviour in {*BAD, "raising"}:
         return 0
-    tried = bench(case, "rolling", Rolling(asking=SHORT))
+    tried = bench(case, "rolling", RollingSummary(asking=SHORT))
     trigger = Limits(tokens=case.budget)
-    done = compact(tried.history, State(), trigger=trigger, step=tried.step, means=tried.means)
+    done = compact(
+        tried.history, CompactionState(), trigger=trigger, step=tried.step, means=tried.means
+    )
     within = not trigger.beyond(Size.of(done.history, COUNTER, done.state.summary))
     again = compact(done.history, done.state, trigger=trigger, step=tried.step, means=tried.means)
     if within and again.outcome.detail != "the trigger does not fire":

@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import timedelta
 from types import FrameType
 
+from memsim.context import escaped
 from memsim.errors import BudgetUnsatisfiable, ModelError
-from memsim.memory.compaction.fences import escaped
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.testing.check_cases import Case, CaseTurn
 from memsim.testing.generators.generated_conversations import CLUSTERS, INVISIBLE

@@ -10,7 +10,7 @@ from memsim.errors import StoreError
 from memsim.language.graphemes import head, tail
 from memsim.memory.compaction import MemoryBlobs, collect, restored, summary_message
 from memsim.memory.compaction.blobs import referenced
-from memsim.memory.compaction.speaking import AUTHORITY
+from memsim.memory.compaction.condense import AUTHORITY
 from memsim.message import Message
 from memsim.testing.check_cases import Case
 from memsim.testing.generators.generated_conversations import CLUSTERS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from memsim.memory.conversation import Conversation
+from memsim.memory.entry import Conversation
 from memsim.memory.ledger import Claim, InjectionLedger
 from memsim.message import EPOCH
 from memsim.testing.check_cases import LedgerCase, LedgerOp

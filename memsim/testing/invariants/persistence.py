@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from memsim.errors import MemsimError, StateError
-from memsim.memory.canonical import canonical, parse
-from memsim.memory.snapshot import Format, Snapshot
-from memsim.memory.state import JSON
+from memsim.memory.codec import JSON, canonical, parse
+from memsim.memory.persistence.snapshot import Format, Snapshot
 from memsim.testing.check_cases import FileCase
 from memsim.testing.folders import throwaway
 from memsim.testing.invariant_catalogue import Violation, holds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memsim.memory.compaction.fences import TAGS
+from memsim.context import TAGS
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.structure import at
 from memsim.testing.worlds import Trial

@@ -8,44 +8,44 @@ from dataclasses import dataclass, field, replace
 from memsim.clock import Clock
 from memsim.errors import BudgetUnsatisfiable
 from memsim.memory.compaction import (
-    Asking,
     Chain,
     Compaction,
+    CompactionState,
+    CompactionStep,
     Condense,
     Deduplicate,
-    Keep,
+    KeepRule,
     Means,
     MemoryBlobs,
     MergeAdjacent,
     Offload,
-    Rolling,
+    RollingSummary,
     ShortenResults,
     Snippets,
-    State,
-    Step,
+    SummaryRequest,
     Target,
     Trim,
     plan,
 )
-from memsim.memory.compaction.regions import earlier_rounds, tool_runs
+from memsim.memory.compaction.condense import earlier_rounds, tool_runs
 from memsim.message import Message, Text
 from memsim.testing.check_cases import Case
 from memsim.testing.generators.generated_cases import COUNTER
 from memsim.testing.model_behaviours import BehavingModel
 
-SHORT = Asking(limit=60)
+SHORT = SummaryRequest(limit=60)
 
 
-def steps(budget: int) -> dict[str, Step]:
+def steps(budget: int) -> dict[str, CompactionStep]:
     """Every kind of step, by name."""
-    parts: dict[str, Step] = {
+    parts: dict[str, CompactionStep] = {
         "trim": Trim(to=Target(tokens=budget), firm=False),
         "merge": MergeAdjacent(),
         "condense": Condense(asking=SHORT),
         "condense tools": Condense(select=tool_runs(more_than=1), asking=SHORT, regions=9),
         "condense rounds": Condense(select=earlier_rounds, asking=SHORT, regions=9, offload=True),
         "without a model": Condense(asking=SHORT, fallback=Snippets()),
-        "rolling": Rolling(asking=SHORT),
+        "rolling": RollingSummary(asking=SHORT),
         "offload": Offload(over=150, preview=20),
         "shorten": ShortenResults(over=150, head=20, tail=20),
         "deduplicate": Deduplicate(least=1),
@@ -63,9 +63,9 @@ class Bench:
     """
 
     name: str
-    step: Step
+    step: CompactionStep
     history: tuple[Message, ...]
-    keep: Keep
+    keep: KeepRule
     model: BehavingModel
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
     done: Compaction | None = None
@@ -80,7 +80,7 @@ class Bench:
     def run(self) -> Bench:
         """Take the step."""
         try:
-            self.done = self.step(self.history, State(), self.means)
+            self.done = self.step(self.history, CompactionState(), self.means)
         except BudgetUnsatisfiable as error:
             self.refused = error
         return self
@@ -132,12 +132,12 @@ def forget() -> None:
     _LATEST.clear()
 
 
-def bench(case: Case, name: str, step: Step) -> Bench:
+def bench(case: Case, name: str, step: CompactionStep) -> Bench:
     """A case on a step that has not been taken yet."""
     return Bench(
         name=name,
         step=step,
         history=history_of(case),
-        keep=Keep(last=case.tail, pins=frozenset(case.pins)),
+        keep=KeepRule(last=case.tail, pins=frozenset(case.pins)),
         model=BehavingModel(case.behaviour, COUNTER, Clock()),
     )

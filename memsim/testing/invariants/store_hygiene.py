@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import cast
 
 from memsim.errors import StoreError
-from memsim.memory.acl import Where
 from memsim.memory.compaction import Deduplicate
-from memsim.memory.derived import original_of
+from memsim.memory.deletion import original_of
 from memsim.memory.entry import Entry, Layer
-from memsim.memory.hygiene import Policy, clean, has_own_term
+from memsim.memory.options import RetentionPolicy
+from memsim.memory.permissions import Where
+from memsim.memory.places import StoreKind, open_store
+from memsim.memory.retention import clean, has_own_term
 from memsim.memory.stores import Store
-from memsim.memory.stores.opening import StoreKind, open_store
 from memsim.testing.check_cases import Case, ShelfCase, ShelfEntry
 from memsim.testing.folders import throwaway
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.invariants.step_bench import bench
 
-POLICY = Policy()
+POLICY = RetentionPolicy()
 _ALL = Where(reader=None, archived=None)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memsim.memory.compaction.fences import escaped
-from memsim.memory.compaction.speaking import AUTHORITY
+from memsim.context import escaped
+from memsim.memory.compaction.condense import AUTHORITY
 from memsim.message import Message
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.worlds import Sight, Trial

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memsim.memory.compaction import Condense, Rolling, Snippets, Spread, State, rejoin, spread
+from memsim.memory.compaction import (
+    CompactionState,
+    Condense,
+    RollingSummary,
+    Snippets,
+    Spread,
+    rejoin,
+    spread,
+)
 from memsim.models import Reply, Request
 from memsim.testing.check_cases import BAD, Case
 from memsim.testing.generators.generated_cases import COUNTER
@@ -17,7 +25,7 @@ from memsim.testing.worlds import Trial
 
 
 def _rolling(case: Case, batch: int = 1) -> Bench:
-    return bench(case, "rolling", Rolling(batch=batch, asking=SHORT))
+    return bench(case, "rolling", RollingSummary(batch=batch, asking=SHORT))
 
 
 def _places(found: Spread) -> list[int]:
@@ -31,7 +39,7 @@ def coverage_is_monotone(case: Case) -> int:
     Fails, for example, where a log that lost its end is loaded, and new messages count as covered.
     """
     tried = _rolling(case)
-    state = State()
+    state = CompactionState()
     log = tried.history
     for end in range(1, len(log) + 1):
         done = tried.step(state.uncovered(log[:end]), state, tried.means)
@@ -41,7 +49,7 @@ def coverage_is_monotone(case: Case) -> int:
             )
         state = done.state
     for length in (0, len(log) // 2):
-        if State.loaded(state.save(), length).covered > length:
+        if CompactionState.loaded(state.save(), length).covered > length:
             raise Violation(f"loaded for {length} messages, more than these are covered")
     return state.covered
 
@@ -55,9 +63,9 @@ def coverage_partitions(case: Case) -> int:
     Fails, for example, where messages between the summary and the window are in neither.
     """
     tried = _rolling(case).run()
-    state = State() if tried.done is None else tried.done.state
+    state = CompactionState() if tried.done is None else tried.done.state
     for now in (
-        State(),
+        CompactionState(),
         state,
         replace(state, covered=state.covered + 5).clamped(len(tried.history)),
     ):
@@ -74,7 +82,7 @@ def covered_once(case: Case) -> int:
     Fails, for example, where each summary is made of the whole history.
     """
     tried = _rolling(case, batch=2)
-    state, covered = State(), list[str]()
+    state, covered = CompactionState(), list[str]()
     for end in range(1, len(tried.history) + 1):
         asked = len(tried.model.asked)
         done = tried.step(state.uncovered(tried.history[:end]), state, tried.means)
@@ -96,14 +104,14 @@ def failures_change_nothing(case: Case) -> int:
     if case.behaviour not in {*BAD, "raising"}:
         return 0
     seen = 0
-    for step in (Rolling(asking=SHORT), Condense(asking=SHORT)):
+    for step in (RollingSummary(asking=SHORT), Condense(asking=SHORT)):
         tried = bench(case, step.name, step).run()
         if tried.done is None or not tried.model.written:
             continue
         seen += 1
         done = tried.done
         kept = (done.history, done.state.summary, done.state.covered)
-        if kept != (tried.history, State().summary, 0):
+        if kept != (tried.history, CompactionState().summary, 0):
             raise Violation(f"{step.name}: a summary that is {case.behaviour} changes something")
         if done.state.failures != 1:
             raise Violation(f"{step.name}: {done.state.failures} failures are counted, not 1")
@@ -139,7 +147,7 @@ def batch_is_stream(case: Case) -> int:
     batch's remainder is covered only in one of the two ways.
     """
     tried = _rolling(case, batch=3)
-    log, state = tried.history, State()
+    log, state = tried.history, CompactionState()
     if case.behaviour != "good" or any(log[a].turn != log[b].turn for a, b in answered(log)):
         return 0
     refused = False
@@ -147,9 +155,9 @@ def batch_is_stream(case: Case) -> int:
         done = tried.step(state.uncovered(log[:end]), state, tried.means)
         refused = refused or done.outcome.kind in {"refused", "failed"}
         state = done.state
-    flush = Rolling(batch=3, asking=SHORT).flush()
+    flush = RollingSummary(batch=3, asking=SHORT).flush()
     one = flush(state.uncovered(log), state, tried.means)
-    bulk = flush(log, State(), tried.means)
+    bulk = flush(log, CompactionState(), tried.means)
     if refused or {one.outcome.kind, bulk.outcome.kind} & {"refused", "failed"}:
         return 0
     if one.history != bulk.history or _covered(one.state) != _covered(bulk.state):
@@ -160,7 +168,7 @@ def batch_is_stream(case: Case) -> int:
     return one.state.covered
 
 
-def _covered(state: State) -> set[int]:
+def _covered(state: CompactionState) -> set[int]:
     return {*range(state.covered)} - {*state.held}
 
 
@@ -206,7 +214,7 @@ def cancellation_changes_nothing(case: Case) -> int:
     seen = 0
     for name, step in steps(case.budget).items():
         tried = bench(case, name, step)
-        before, state = tuple(tried.history), State()
+        before, state = tuple(tried.history), CompactionState()
         saved = state.save()
         means = replace(tried.means, model=_Cancelling())
         try:

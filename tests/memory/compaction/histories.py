@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from memsim.context import ContextBuilder
 from memsim.errors import ModelError
-from memsim.memory.compaction import Keep, Means, MemoryBlobs
-from memsim.memory.compaction.keeping import plan
+from memsim.memory.compaction import KeepRule, Means, MemoryBlobs
+from memsim.memory.compaction.plan import plan
 from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.models import Model, Reply, Request
 from memsim.models.offline.model import OfflineModel
@@ -92,16 +92,16 @@ def histories(draw: st.DrawFn, most: int = 12) -> tuple[Message, ...]:
 
 
 @st.composite
-def keeps(draw: st.DrawFn, history: Sequence[Message]) -> Keep:
+def keeps(draw: st.DrawFn, history: Sequence[Message]) -> KeepRule:
     """What must stay of a history."""
     ids = [m.id for m in history]
     pins = draw(st.frozensets(st.sampled_from(ids), max_size=3)) if ids else frozenset[str]()
     tokens = draw(st.none() | st.integers(0, 200))
-    return Keep(last=draw(st.integers(0, 6)), tokens=tokens, pins=pins)
+    return KeepRule(last=draw(st.integers(0, 6)), tokens=tokens, pins=pins)
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[tuple[Message, ...], Keep]:
+def cases(draw: st.DrawFn) -> tuple[tuple[Message, ...], KeepRule]:
     """A history, and what must stay of it."""
     history = draw(histories())
     return history, draw(keeps(history))
@@ -181,12 +181,14 @@ def talk(count: int, principal: str = "user") -> tuple[Message, ...]:
     )
 
 
-def means(keep: Keep | None = None, model: Model = offline) -> Means:
+def means(keep: KeepRule | None = None, model: Model = offline) -> Means:
     """What a step works with, with blobs of its own."""
-    return Means(counter=counter, now=EPOCH, model=model, blobs=MemoryBlobs(), keep=keep or Keep())
+    return Means(
+        counter=counter, now=EPOCH, model=model, blobs=MemoryBlobs(), keep=keep or KeepRule()
+    )
 
 
-def kept_as_they_are(history: tuple[Message, ...], keep: Keep) -> tuple[Message, ...]:
+def kept_as_they_are(history: tuple[Message, ...], keep: KeepRule) -> tuple[Message, ...]:
     """What must stay byte for byte, as the rules have it, found without the plan."""
     kept = [m for m in history if m.role == "system" or m.id in keep.pins]
     users = [m for m in history if m.role == "user"]
@@ -195,7 +197,7 @@ def kept_as_they_are(history: tuple[Message, ...], keep: Keep) -> tuple[Message,
     return tuple(m for m in history if m.id in ids)
 
 
-def tail_of(history: tuple[Message, ...], keep: Keep) -> tuple[Message, ...]:
+def tail_of(history: tuple[Message, ...], keep: KeepRule) -> tuple[Message, ...]:
     """The tail as the plan has it."""
     return history[plan(history, keep, counter).start :]
 

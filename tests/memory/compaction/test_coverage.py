@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsim.memory.compaction import (
-    Asking,
     Chain,
     Compaction,
+    CompactionState,
     Gate,
-    Keep,
+    KeepRule,
     MergeAdjacent,
-    Rolling,
+    RollingSummary,
     Spread,
-    State,
+    SummaryRequest,
     Trigger,
     compact,
     spread,
@@ -39,8 +39,8 @@ from tests.memory.compaction.histories import (
     talk,
 )
 
-COGTRIX = Keep(last=25, current=False, pairs=False)
-SHORT = Asking(limit=60)
+COGTRIX = KeepRule(last=25, current=False, pairs=False)
+SHORT = SummaryRequest(limit=60)
 
 
 def places(found: Spread) -> list[int]:
@@ -48,9 +48,11 @@ def places(found: Spread) -> list[int]:
     return sorted((*found.covered, *found.held, *found.pending, *found.retained))
 
 
-def streamed(log: tuple[Message, ...], step: Rolling, keep: Keep) -> tuple[State, Counting]:
+def streamed(
+    log: tuple[Message, ...], step: RollingSummary, keep: KeepRule
+) -> tuple[CompactionState, Counting]:
     """The state after each message of a log was added and the step was tried."""
-    state, model = State(), Counting()
+    state, model = CompactionState(), Counting()
     for end in range(1, len(log) + 1):
         state = step(state.uncovered(log[:end]), state, means(keep, model)).state
     return state, model
@@ -58,7 +60,7 @@ def streamed(log: tuple[Message, ...], step: Rolling, keep: Keep) -> tuple[State
 
 def test_the_published_example_is_split_as_published() -> None:
     """Of 80 messages, 1 to 44 are covered, 45 to 55 are pending and 56 to 80 stay."""
-    found = spread(talk(80), State(covered=44), COGTRIX, counter)
+    found = spread(talk(80), CompactionState(covered=44), COGTRIX, counter)
 
     assert tuple(range(44)) == found.covered
     assert tuple(range(44, 55)) == found.pending
@@ -68,9 +70,9 @@ def test_the_published_example_is_split_as_published() -> None:
 
 def test_pairs_of_messages_are_covered_on_the_published_schedule() -> None:
     """Two at a time with a window of 25: first at 36 messages, then at 46 and 56."""
-    log, state, at = talk(60), State(), []
+    log, state, at = talk(60), CompactionState(), []
     for end in range(2, 61, 2):
-        step = Rolling(batch=10, gate=Gate())
+        step = RollingSummary(batch=10, gate=Gate())
         done = step(state.uncovered(log[:end]), state, means(COGTRIX))
         if done.changed:
             at.append((end, state.covered, done.state.covered))
@@ -82,13 +84,13 @@ def test_pairs_of_messages_are_covered_on_the_published_schedule() -> None:
 @settings(max_examples=60)
 @given(case=cases(), covered=st.integers(0, 20))
 def test_every_place_is_in_exactly_one_part(
-    case: tuple[tuple[Message, ...], Keep], covered: int
+    case: tuple[tuple[Message, ...], KeepRule], covered: int
 ) -> None:
     """Covered, held, pending and retained part the log: no gap and no overlap, at every length."""
     log, keep = case
-    state = State(covered=covered).clamped(len(log))
+    state = CompactionState(covered=covered).clamped(len(log))
     assert list(range(len(log))) == places(spread(log, state, keep, counter))
-    done = Rolling(asking=SHORT)(state.uncovered(log), state, means(keep))
+    done = RollingSummary(asking=SHORT)(state.uncovered(log), state, means(keep))
     after = spread(log, done.state, keep, counter)
 
     assert list(range(len(log))) == places(after)
@@ -101,15 +103,15 @@ def test_every_place_is_in_exactly_one_part(
 
 @settings(max_examples=40)
 @given(case=cases())
-def test_one_by_one_is_as_in_bulk(case: tuple[tuple[Message, ...], Keep]) -> None:
+def test_one_by_one_is_as_in_bulk(case: tuple[tuple[Message, ...], KeepRule]) -> None:
     """After a flush the same is covered, and the same is left, however the messages came."""
     log, keep = case
     keep = replace(keep, tokens=None)
-    step = Rolling(batch=3, asking=SHORT)
+    step = RollingSummary(batch=3, asking=SHORT)
     state, _ = streamed(log, step, keep)
     flush = step.flush()
     one = flush(state.uncovered(log), state, means(keep))
-    bulk = flush(log, State(), means(keep))
+    bulk = flush(log, CompactionState(), means(keep))
     refused = {"refused", "failed"}
     if one.outcome.kind in refused or bulk.outcome.kind in refused or state.failures:
         return
@@ -122,10 +124,10 @@ def test_one_by_one_is_as_in_bulk(case: tuple[tuple[Message, ...], Keep]) -> Non
 
 @settings(max_examples=40)
 @given(case=cases())
-def test_a_message_is_summarised_at_most_once(case: tuple[tuple[Message, ...], Keep]) -> None:
+def test_a_message_is_summarised_at_most_once(case: tuple[tuple[Message, ...], KeepRule]) -> None:
     """What a summary has taken in is never sent to the model again."""
     log, keep = case
-    step, state, covered = Rolling(batch=2, asking=SHORT), State(), list[str]()
+    step, state, covered = RollingSummary(batch=2, asking=SHORT), CompactionState(), list[str]()
     for end in range(1, len(log) + 1):
         model = Counting()
         done = step(state.uncovered(log[:end]), state, means(keep, model))
@@ -139,7 +141,7 @@ def test_a_message_is_summarised_at_most_once(case: tuple[tuple[Message, ...], K
 
 def test_what_was_covered_is_not_sent_again() -> None:
     """Each message of a long log is in exactly one successful request."""
-    state, model = streamed(talk(80), Rolling(batch=10), COGTRIX)
+    state, model = streamed(talk(80), RollingSummary(batch=10), COGTRIX)
     sent = [m.id for request in model.asked for m in request.messages]
 
     assert [f"m{n}" for n in range(50)] == sent
@@ -150,8 +152,8 @@ def test_what_was_covered_is_not_sent_again() -> None:
 
 def test_coverage_is_clamped_to_the_log() -> None:
     """A log that was cut since is covered as far as it goes, and works on."""
-    state = State(covered=44, held=(3, 40))
-    loaded = State.loaded(state.save(), log=30)
+    state = CompactionState(covered=44, held=(3, 40))
+    loaded = CompactionState.loaded(state.save(), log=30)
 
     assert (30, (3,)) == (loaded.covered, loaded.held)
     assert (talk(80)[3], *talk(80)[30:40]) == loaded.uncovered(talk(80)[:40])
@@ -161,14 +163,14 @@ def test_pins_are_held_back_until_they_are_let_go() -> None:
     """A pinned message older than the tail stays; unpinned, it is in the next batch, once."""
     log = talk(40)
     model = Counting()
-    pinned = Keep(last=10, pins=frozenset({"m2", "m5"}))
-    done = Rolling()(log[:30], State(), means(pinned, model))
+    pinned = KeepRule(last=10, pins=frozenset({"m2", "m5"}))
+    done = RollingSummary()(log[:30], CompactionState(), means(pinned, model))
     assert ("m2", "m5") == tuple(m.id for m in done.history[:2])
     assert (2, 5) == done.state.held
     assert 20 == done.state.covered
-    loose = Keep(last=10, pins=frozenset({"m5"}))
+    loose = KeepRule(last=10, pins=frozenset({"m5"}))
     history = done.state.uncovered(log)
-    again = Rolling()(history, done.state, means(loose, model))
+    again = RollingSummary()(history, done.state, means(loose, model))
     sent = [m.id for request in model.asked for m in request.messages]
 
     assert len(sent) == len(set(sent))
@@ -179,9 +181,9 @@ def test_pins_are_held_back_until_they_are_let_go() -> None:
 
 def test_too_few_messages_wait() -> None:
     """Nine of ten are no batch, ten are."""
-    step = Rolling(batch=10)
-    assert not step(talk(34), State(), means(COGTRIX)).changed
-    assert step(talk(35), State(), means(COGTRIX)).changed
+    step = RollingSummary(batch=10)
+    assert not step(talk(34), CompactionState(), means(COGTRIX)).changed
+    assert step(talk(35), CompactionState(), means(COGTRIX)).changed
 
 
 @pytest.mark.parametrize(
@@ -201,8 +203,8 @@ def test_either_threshold_opens_the_gate(messages: int, length: int, opens: bool
 
 def test_a_failure_is_tried_again_when_there_is_more() -> None:
     """The next batch has what failed and what came since; nothing was marked as covered."""
-    log, step = talk(50), Rolling(batch=10)
-    failed = step(log[:36], State(), means(COGTRIX, Failing()))
+    log, step = talk(50), RollingSummary(batch=10)
+    failed = step(log[:36], CompactionState(), means(COGTRIX, Failing()))
     assert (0, 1) == (failed.state.covered, failed.state.failures)
     model = Counting()
     same = step(failed.history, failed.state, means(COGTRIX, model))
@@ -216,10 +218,10 @@ def test_a_failure_is_tried_again_when_there_is_more() -> None:
 
 def test_the_summary_counts_for_the_trigger() -> None:
     """What is measured is what there is after the last compaction, not what there was."""
-    step, work = Rolling(asking=SHORT), means(Keep(last=8))
+    step, work = RollingSummary(asking=SHORT), means(KeepRule(last=8))
     trigger = Trigger(tokens=600)
     history: tuple[Message, ...] = ()
-    state, done = State(), list[Compaction]()
+    state, done = CompactionState(), list[Compaction]()
     for message in talk(120):
         history = (*history, message)
         result = compact(history, state, trigger=trigger, step=step, means=work)
@@ -234,7 +236,7 @@ def test_the_summary_counts_for_the_trigger() -> None:
 
 def test_the_summary_is_shown_as_the_user_said_it() -> None:
     """By default a summary of users has no more to say than a user."""
-    done = Rolling()(talk(30), State(), means(Keep(last=4)))
+    done = RollingSummary()(talk(30), CompactionState(), means(KeepRule(last=4)))
     message = summary_message(done.state)
     assert message is not None
     assert ("user", True) == (message.role, message.composed)
@@ -242,10 +244,10 @@ def test_the_summary_is_shown_as_the_user_said_it() -> None:
     assert "assistant" == _role(done.state, "least")
     assert "system" == _role(done.state, "system")
     assert "assistant" == _role(replace(done.state, voices=("assistant", "tool")), "user")
-    assert summary_message(State()) is None
+    assert summary_message(CompactionState()) is None
 
 
-def _role(state: State, voice: str) -> str:
+def _role(state: CompactionState, voice: str) -> str:
     message = summary_message(state, voice)  # type: ignore[arg-type]
     assert message is not None
     return message.role
@@ -255,15 +257,15 @@ def _role(state: State, voice: str) -> str:
 @given(log=histories(20), data=st.data())
 def test_a_long_run_loses_nothing(log: tuple[Message, ...], data: st.DataObject) -> None:
     """Through failures, changing pins, saving and loading: each message is covered or there."""
-    state, gone = State(), set[str]()
+    state, gone = CompactionState(), set[str]()
     failing = st.sampled_from([offline, offline, *BAD.values()])
     for end in range(1, len(log) + 1):
         keep = data.draw(keeps(log[:end]))
-        step = Rolling(batch=data.draw(st.integers(1, 4)), asking=SHORT)
+        step = RollingSummary(batch=data.draw(st.integers(1, 4)), asking=SHORT)
         history = state.uncovered(log[:end])
         before = state
         done = step(history, state, means(keep, data.draw(failing)))
-        state = State.loaded(json.loads(json.dumps(done.state.save())))
+        state = CompactionState.loaded(json.loads(json.dumps(done.state.save())))
         found = spread(log[:end], state, keep, counter)
         if done.changed:
             assert gone.isdisjoint(done.outcome.sources)
@@ -285,8 +287,8 @@ def test_a_merged_message_is_summarised_as_those_it_quotes() -> None:
     for n in range(12):
         script.add("user", Text(f"I moved box {n} to Oslo on {n + 1} May."), principal="ana")
     script.add("user", Text("Thanks."))
-    steps = Chain(steps=(MergeAdjacent(last=2), Rolling(asking=SHORT, last=1)))
-    done = steps(tuple(script.made), State(), means())
+    steps = Chain(steps=(MergeAdjacent(last=2), RollingSummary(asking=SHORT, last=1)))
+    done = steps(tuple(script.made), CompactionState(), means())
 
     assert ["compaction", "compaction"] == [o.kind for o in done.outcome.steps]
     assert len(done.state.summary.sources) > 1

@@ -7,30 +7,30 @@ from dataclasses import replace
 import pytest
 
 from memsim.memory.compaction import (
-    Asking,
     Chain,
     Compaction,
+    CompactionState,
     Condense,
     Gate,
-    Keep,
+    KeepRule,
     MergeAdjacent,
     Offload,
-    Rolling,
+    RollingSummary,
     Snippets,
-    State,
+    SummaryInput,
+    SummaryRequest,
     Target,
-    Transcript,
     Trigger,
     Trim,
     compact,
 )
-from memsim.memory.compaction.regions import current_round, earlier_rounds, tool_runs
+from memsim.memory.compaction.condense import current_round, earlier_rounds, tool_runs
 from memsim.message import Message, Text, said
 from memsim.models import Model
 from tests.memory.compaction.histories import BAD, Counting, Saying, Script, counter, means, talk
 
 # AgenticX 0.3.5: more than 20 messages or 48,000 characters; the last 8 stay, whatever they are.
-AGENTICX_KEEP = Keep(last=8, system=False, current=False, pairs=False)
+AGENTICX_KEEP = KeepRule(last=8, system=False, current=False, pairs=False)
 AGENTICX = Condense(
     form="[compacted] {count} messages:\n{text}",
     voice="system",
@@ -44,7 +44,7 @@ PROSE = Saying("Boxes were moved to Oslo.")
 def agenticx(history: tuple[Message, ...], model: Model = PROSE) -> Compaction:
     """What AgenticX does with a history."""
     work = means(AGENTICX_KEEP, model)
-    return compact(history, State(), trigger=AGENTICX_TRIGGER, step=AGENTICX, means=work)
+    return compact(history, CompactionState(), trigger=AGENTICX_TRIGGER, step=AGENTICX, means=work)
 
 
 @pytest.mark.parametrize(("count", "compacted"), [(20, 0), (21, 13), (60, 52)])
@@ -102,7 +102,7 @@ def test_agenticx_may_part_a_call_from_its_result() -> None:
     for n in range(7):
         script.add("user", Text(f"And box {n}?"))
     done = agenticx(tuple(script.made))
-    closed = AGENTICX(tuple(script.made), State(), means(Keep(last=8), PROSE))
+    closed = AGENTICX(tuple(script.made), CompactionState(), means(KeepRule(last=8), PROSE))
 
     assert ("tool", 9) == (done.history[1].role, len(done.history))
     assert ("assistant", 10) == (closed.history[1].role, len(closed.history))
@@ -157,8 +157,8 @@ def test_agentscope_goes_from_gentle_to_rough() -> None:
     script.add("user", Text("Thanks."))
     for n in range(3):
         script.tools([f"row {n} " * 20])
-    history, state, names = tuple(script.made), State(), []
-    work = means(Keep(last=4), PROSE)
+    history, state, names = tuple(script.made), CompactionState(), []
+    work = means(KeepRule(last=4), PROSE)
     for _ in range(6):
         done = agentscope(tokens=500)(history, state, work)
         history, state = done.history, done.state
@@ -175,9 +175,9 @@ def test_agentscope_offloads_large_content_with_and_without_protection() -> None
     """The tail is protected first, and offloaded where that was not enough."""
     big = said("user", "word " * 3000, id="big")
     history = (big, *talk(2), *(said("user", f"Box {n}?", id=f"q{n}") for n in range(3)))
-    work = means(Keep(last=6), PROSE)
+    work = means(KeepRule(last=6), PROSE)
     steps = agentscope().steps[1:3]
-    done = Chain(steps=steps, first=True)(history, State(), work)
+    done = Chain(steps=steps, first=True)(history, CompactionState(), work)
 
     assert ["nothing", "compaction"] == [o.kind for o in done.outcome.steps]
     assert ("big",) == done.outcome.sources
@@ -185,24 +185,24 @@ def test_agentscope_offloads_large_content_with_and_without_protection() -> None
 
 def test_agentscope_as_documented_merges_summarises_and_offloads() -> None:
     """30 messages or 0.3 of the window; the last 10 stay."""
-    step = Chain(steps=(MergeAdjacent(), Rolling(), Offload()), to=Trigger(messages=30))
-    work = means(Keep(last=10))
+    step = Chain(steps=(MergeAdjacent(), RollingSummary(), Offload()), to=Trigger(messages=30))
+    work = means(KeepRule(last=10))
     trigger = Trigger(messages=30)
-    assert not compact(talk(30), State(), trigger=trigger, step=step, means=work).changed
-    done = compact(talk(50), State(), trigger=trigger, step=step, means=work)
+    assert not compact(talk(30), CompactionState(), trigger=trigger, step=step, means=work).changed
+    done = compact(talk(50), CompactionState(), trigger=trigger, step=step, means=work)
 
     assert ["merge adjacent", "rolling summary"] == [o.step for o in done.outcome.steps]
     assert 10 == len(done.history)
 
 
 # Cogtrix 0.2.9: a window of 25, batches of 10, and a summary that a failure leaves as it was.
-COGTRIX = Rolling(batch=10, gate=Gate(messages=4, characters=5000), shown=Transcript())
+COGTRIX = RollingSummary(batch=10, gate=Gate(messages=4, characters=5000), shown=SummaryInput())
 
 
 def test_cogtrix_keeps_its_summary_through_a_failure() -> None:
     """The promise, that its code breaks: summary and index stay, and nothing is lost."""
-    keep = Keep(last=25, current=False, pairs=False)
-    done = COGTRIX(talk(36), State(), means(keep))
+    keep = KeepRule(last=25, current=False, pairs=False)
+    done = COGTRIX(talk(36), CompactionState(), means(keep))
     assert 11 == done.state.covered
     history = (*done.history, *talk(47)[36:])
     failed = COGTRIX(history, done.state, means(keep, BAD["raising"]))
@@ -220,8 +220,8 @@ def test_cogtrix_keeps_its_summary_through_a_failure() -> None:
 PRX = Chain(
     steps=(
         Condense(
-            shown=Transcript(total=12_000),
-            asking=Asking(limit=800),
+            shown=SummaryInput(total=12_000),
+            asking=SummaryRequest(limit=800),
             form="[Compaction summary]\n{text}",
             longest=2000,
             last=20,
@@ -235,10 +235,10 @@ PRX = Chain(
 def test_prx_keeps_twenty_and_a_summary() -> None:
     """50 messages are left alone; of 51 the last 20 stay, behind a summary that is cut."""
     model = Counting(Saying("The boxes were moved from place to place. " * 60))
-    work = means(Keep(current=False, pairs=False), model)
-    assert not PRX(talk(50), State(), work).changed
+    work = means(KeepRule(current=False, pairs=False), model)
+    assert not PRX(talk(50), CompactionState(), work).changed
     history = tuple(replace(m, blocks=(Text(m.text * 20),)) for m in talk(51))
-    done = PRX(history, State(), work)
+    done = PRX(history, CompactionState(), work)
 
     assert (21, 1) == (len(done.history), done.outcome.calls)
     assert 2000 == len(done.history[0].text.partition("\n")[2])
@@ -248,7 +248,7 @@ def test_prx_keeps_twenty_and_a_summary() -> None:
 
 def test_prx_trims_where_the_model_is_not_there() -> None:
     """The oldest go without a summary; 50 stay."""
-    done = PRX(talk(80), State(), means(Keep(), BAD["raising"]))
+    done = PRX(talk(80), CompactionState(), means(KeepRule(), BAD["raising"]))
 
     assert talk(80)[30:] == done.history
     assert ["failed", "compaction"] == [o.kind for o in done.outcome.steps]

@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 
 from memsim.errors import BudgetUnsatisfiable
 from memsim.memory.compaction import (
-    Asking,
     Chain,
     Compaction,
+    CompactionState,
+    CompactionStep,
     Condense,
     Deduplicate,
-    Keep,
+    KeepRule,
     MergeAdjacent,
     Offload,
-    Rolling,
+    RollingSummary,
     ShortenResults,
     Size,
     Snippets,
-    State,
-    Step,
+    SummaryRequest,
     Target,
     Trim,
     compact,
@@ -31,8 +31,7 @@ from memsim.memory.compaction import (
     rejoin,
     summary_message,
 )
-from memsim.memory.compaction.regions import current_round, earlier_rounds, tool_runs
-from memsim.memory.compaction.speaking import AUTHORITY
+from memsim.memory.compaction.condense import AUTHORITY, current_round, earlier_rounds, tool_runs
 from memsim.message import Message, Role, Text, ToolResult, ToolUse
 from tests.memory.compaction.histories import (
     BAD,
@@ -50,8 +49,8 @@ from tests.memory.compaction.histories import (
     unpaired,
 )
 
-SHORT = Asking(limit=60)
-STEPS: dict[str, Step] = {
+SHORT = SummaryRequest(limit=60)
+STEPS: dict[str, CompactionStep] = {
     "trim": Trim(to=Target(tokens=60), firm=False),
     "merge": MergeAdjacent(),
     "condense": Condense(asking=SHORT),
@@ -59,7 +58,7 @@ STEPS: dict[str, Step] = {
     "condense rounds": Condense(select=earlier_rounds, asking=SHORT, regions=9, offload=True),
     "condense round": Condense(select=current_round, asking=SHORT),
     "without a model": Condense(asking=SHORT, fallback=Snippets()),
-    "rolling": Rolling(asking=SHORT),
+    "rolling": RollingSummary(asking=SHORT),
     "offload": Offload(over=150, preview=20),
     "shorten": ShortenResults(over=150, head=20, tail=20),
     "deduplicate": Deduplicate(least=1),
@@ -68,16 +67,16 @@ STEPS["chain"] = Chain(steps=tuple(STEPS.values()), to=Target(tokens=40))
 
 every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 some = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
-Case = tuple[tuple[Message, ...], Keep]
+Case = tuple[tuple[Message, ...], KeepRule]
 
 
 @every_step
 @some
 @given(case=cases())
-def test_what_must_stay_stays_byte_for_byte(step: Step, case: Case) -> None:
+def test_what_must_stay_stays_byte_for_byte(step: CompactionStep, case: Case) -> None:
     """Rules, pins, the input and the latest messages are in the history as they were."""
     history, keep = case
-    done = step(history, State(), means(keep))
+    done = step(history, CompactionState(), means(keep))
 
     assert [m for m in done.history if m in kept_as_they_are(history, keep)] == list(
         kept_as_they_are(history, keep)
@@ -90,10 +89,10 @@ def test_what_must_stay_stays_byte_for_byte(step: Step, case: Case) -> None:
 @every_step
 @some
 @given(case=cases())
-def test_calls_and_results_stay_together(step: Step, case: Case) -> None:
+def test_calls_and_results_stay_together(step: CompactionStep, case: Case) -> None:
     """No call loses its result, no result its call, and nothing comes between them."""
     history, keep = case
-    done = step(history, State(), means(keep))
+    done = step(history, CompactionState(), means(keep))
 
     assert unpaired(done.history) == unpaired(history) & {c for m in done.history for c in m.calls}
     assert parted(done.history) == []
@@ -102,7 +101,7 @@ def test_calls_and_results_stay_together(step: Step, case: Case) -> None:
 
 
 @every_step
-def test_a_call_that_waits_for_its_result_stays(step: Step) -> None:
+def test_a_call_that_waits_for_its_result_stays(step: CompactionStep) -> None:
     """Some results of the latest calls may be there already; an older call was given up."""
     script = Script(list(talk(12)))
     script.add("assistant", ToolUse(id="old", name="look", arguments="{}"))
@@ -110,19 +109,19 @@ def test_a_call_that_waits_for_its_result_stays(step: Step) -> None:
     script.add("assistant", *(ToolUse(id=c, name="look", arguments="{}") for c in "ab"))
     script.add("tool", ToolResult(id="a", text="row " * 300))
     history = tuple(script.made)
-    done = step(history, State(), means(Keep(current=False)))
+    done = step(history, CompactionState(), means(KeepRule(current=False)))
 
     assert history[-2:] == done.history[-2:]
-    assert plan(history, Keep(current=False), counter).start == len(history) - 2
+    assert plan(history, KeepRule(current=False), counter).start == len(history) - 2
 
 
 @every_step
 @some
 @given(case=cases())
-def test_nothing_is_invented_and_nothing_changes_places(step: Step, case: Case) -> None:
+def test_nothing_is_invented_and_nothing_changes_places(step: CompactionStep, case: Case) -> None:
     """Ids are those there were, in their order; what a step composed says what it is made from."""
     history, keep = case
-    done = step(history, State(), means(keep))
+    done = step(history, CompactionState(), means(keep))
     ids = [m.id for m in history]
     left = [m.id for m in done.history if m.id in ids]
 
@@ -138,10 +137,10 @@ def test_nothing_is_invented_and_nothing_changes_places(step: Step, case: Case) 
 @every_step
 @some
 @given(case=cases())
-def test_a_step_makes_progress_or_says_why_not(step: Step, case: Case) -> None:
+def test_a_step_makes_progress_or_says_why_not(step: CompactionStep, case: Case) -> None:
     """There are fewer tokens, or all is as it was and there is a reason."""
     history, keep = case
-    done = step(history, State(), means(keep))
+    done = step(history, CompactionState(), means(keep))
     size = Size.of(done.history, counter, done.state.summary).tokens
 
     assert builder.tokens(history) == done.outcome.before
@@ -152,19 +151,19 @@ def test_a_step_makes_progress_or_says_why_not(step: Step, case: Case) -> None:
     else:
         assert done.outcome.detail
         assert history == done.history
-        assert State().summary == done.state.summary
+        assert CompactionState().summary == done.state.summary
         assert done.state.covered == 0
 
 
 @every_step
 @some
 @given(case=cases())
-def test_a_second_time_does_nothing(step: Step, case: Case) -> None:
+def test_a_second_time_does_nothing(step: CompactionStep, case: Case) -> None:
     """Without a new message no model is asked, and the history is the same, byte for byte."""
     history, keep = case
     model = Counting()
     work = means(keep, model)
-    done = step(history, State(), work)
+    done = step(history, CompactionState(), work)
     asked = len(model.asked)
     again = step(done.history, done.state, work)
 
@@ -175,10 +174,10 @@ def test_a_second_time_does_nothing(step: Step, case: Case) -> None:
 @every_step
 @some
 @given(case=cases())
-def test_arguments_are_never_changed(step: Step, case: Case) -> None:
+def test_arguments_are_never_changed(step: CompactionStep, case: Case) -> None:
     """Whatever happens on the way, history and state are there to go back to."""
     history, keep = case
-    before, state = tuple(history), State()
+    before, state = tuple(history), CompactionState()
     saved = state.save()
     step(history, state, means(keep))
 
@@ -189,10 +188,10 @@ def test_arguments_are_never_changed(step: Step, case: Case) -> None:
 @every_step
 @some
 @given(case=cases())
-def test_a_summary_never_speaks_above_its_sources(step: Step, case: Case) -> None:
+def test_a_summary_never_speaks_above_its_sources(step: CompactionStep, case: Case) -> None:
     """Nothing composed has a role above every source's, and none is a system message."""
     history, keep = case
-    done = step(history, State(), means(keep))
+    done = step(history, CompactionState(), means(keep))
     roles = {m.id: m.role for m in history}
     summary = summary_message(done.state)
     for message in (*done.history, *([] if summary is None else [summary])):
@@ -223,10 +222,10 @@ def test_a_trimmed_history_is_within_its_budget_or_says_what_is_in_the_way(
 
 
 def _trimmed(
-    history: tuple[Message, ...], keep: Keep, budget: int
+    history: tuple[Message, ...], keep: KeepRule, budget: int
 ) -> tuple[Compaction | None, BudgetUnsatisfiable | None]:
     try:
-        return Trim(to=Target(tokens=budget))(history, State(), means(keep)), None
+        return Trim(to=Target(tokens=budget))(history, CompactionState(), means(keep)), None
     except BudgetUnsatisfiable as error:
         return None, error
 
@@ -239,11 +238,11 @@ def test_a_bad_model_changes_nothing_but_the_count(name: str, retries: int, case
     """Summary, coverage and history are as they were; the failure is counted; calls are bounded."""
     history, keep = case
     for step in (
-        Rolling(asking=Asking(limit=100, retries=retries)),
-        Condense(asking=Asking(limit=100, retries=retries)),
+        RollingSummary(asking=SummaryRequest(limit=100, retries=retries)),
+        Condense(asking=SummaryRequest(limit=100, retries=retries)),
     ):
         model = Counting(BAD[name])
-        done = step(history, State(), means(keep, model))
+        done = step(history, CompactionState(), means(keep, model))
 
         assert len(model.asked) <= 1 + retries
         assert len(model.asked) == done.outcome.calls
@@ -253,7 +252,7 @@ def test_a_bad_model_changes_nothing_but_the_count(name: str, retries: int, case
             assert done.state.failures == 1
             assert done.outcome.kind != "nothing"
             assert done.outcome.sources
-        assert (State().summary, 0, ()) == (
+        assert (CompactionState().summary, 0, ()) == (
             done.state.summary,
             done.state.covered,
             done.state.held,
@@ -268,8 +267,8 @@ def test_a_bad_model_need_not_stop_a_compaction(case: Case) -> None:
     """A fallback is a pure function of the messages, and says that no model wrote it."""
     history, keep = case
     step = Condense(asking=SHORT, fallback=Snippets())
-    one = step(history, State(), means(keep, BAD["raising"]))
-    two = step(history, State(), means(keep, BAD["empty"]))
+    one = step(history, CompactionState(), means(keep, BAD["raising"]))
+    two = step(history, CompactionState(), means(keep, BAD["empty"]))
 
     assert one.history == two.history
     if one.changed:
@@ -281,12 +280,12 @@ def test_a_bad_model_need_not_stop_a_compaction(case: Case) -> None:
 @some
 @given(case=cases(), more=histories(4))
 def test_what_comes_while_it_works_is_not_lost(
-    step: Step, case: Case, more: tuple[Message, ...]
+    step: CompactionStep, case: Case, more: tuple[Message, ...]
 ) -> None:
     """Messages that arrive meanwhile stand behind the compacted history, and are not covered."""
     history, keep = case
     late = tuple(m for m in more if m not in history)
-    done = step(history, State(), means(keep))
+    done = step(history, CompactionState(), means(keep))
     joined = rejoin(done, history, (*history, *late))
 
     assert (*done.history, *late) == joined.history
@@ -299,7 +298,7 @@ def test_what_comes_while_it_works_is_not_lost(
 
 @every_step
 @pytest.mark.parametrize("kind", ["none", "one", "system", "tools", "large", "parallel", "empty"])
-def test_odd_histories_are_no_exception(step: Step, kind: str) -> None:
+def test_odd_histories_are_no_exception(step: CompactionStep, kind: str) -> None:
     """Nothing, one, only rules, only tools, one above any budget, 500 calls at once, no words."""
     script = Script()
     if kind == "one":
@@ -322,17 +321,17 @@ def test_odd_histories_are_no_exception(step: Step, kind: str) -> None:
             script.add(role, Text(""))
         script.add("assistant")
     history = tuple(script.made)
-    done = step(history, State(), means())
+    done = step(history, CompactionState(), means())
 
     assert unpaired(done.history) == set()
     assert done.outcome.after <= done.outcome.before
 
 
 @every_step
-def test_an_id_may_be_there_twice(step: Step) -> None:
+def test_an_id_may_be_there_twice(step: CompactionStep) -> None:
     """A duplicated id confuses no step: the tail is there, and nothing is said twice more."""
     history = (*talk(6), *talk(6))
-    done = step(history, State(), means(Keep(last=3)))
+    done = step(history, CompactionState(), means(KeepRule(last=3)))
 
     assert history[-3:] == done.history[-3:]
     assert len(done.history) <= len(history)
@@ -345,7 +344,7 @@ def test_a_step_is_taken_only_beyond_the_trigger(case: Case, tokens: int) -> Non
     history, keep = case
     trigger = Target(tokens=tokens)
     work = means(keep)
-    done = compact(history, State(), trigger=trigger, step=STEPS["chain"], means=work)
+    done = compact(history, CompactionState(), trigger=trigger, step=STEPS["chain"], means=work)
 
     if builder.tokens(history) <= tokens:
         assert history == done.history

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from memsim.memory.compaction.lineage import Lineage
+from memsim.memory.compaction.summary import Lineage
 
 DEEP = 20_000
 

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from memsim.context import ContextBuilder
 from memsim.errors import ModelError, StateError
-from memsim.memory.compaction.asking import Asking
-from memsim.memory.compaction.buffer import HEADER, SummaryBuffer
-from memsim.memory.compaction.keeping import Keep
-from memsim.memory.compaction.rolling import Rolling
-from memsim.memory.compaction.shape import Compaction, Means, State
-from memsim.memory.compaction.summary import Line, Summary, unfit
+from memsim.memory.compaction.outcome import text_fault
+from memsim.memory.compaction.plan import KeepRule
+from memsim.memory.compaction.prompt import SummaryRequest
+from memsim.memory.compaction.rolling import RollingSummary
+from memsim.memory.compaction.step import Compaction, CompactionState, Means
+from memsim.memory.compaction.summary import Summary, SummaryLine
+from memsim.memory.history.summary_buffer import HEADER, SummaryBuffer
 from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, said
 from memsim.models import Model, Reply, Request
 from memsim.models.offline.model import OfflineModel
@@ -68,9 +69,11 @@ def rolled(
     history: tuple[Message, ...], state: Summary, *, model: Model, keep: int, limit: int
 ) -> Compaction:
     """A rolling summary of all that is more than may stay."""
-    kept = Keep(tokens=keep, current=False)
+    kept = KeepRule(tokens=keep, current=False)
     means = Means(counter=counter, now=EPOCH, model=model, keep=kept)
-    return Rolling(asking=Asking(limit=limit))(history, State(summary=state), means)
+    return RollingSummary(asking=SummaryRequest(limit=limit))(
+        history, CompactionState(summary=state), means
+    )
 
 
 def buffer_of(messages: tuple[Message, ...], model: Model, keep: int = 100) -> SummaryBuffer:
@@ -137,7 +140,7 @@ def test_the_newest_group_is_never_taken() -> None:
 )
 def test_a_summary_that_is_none_is_refused(text: str) -> None:
     """History and state stay what they were, and the outcome says why."""
-    state = Summary(lines=(Line("It rained.", ("m99",)),))
+    state = Summary(lines=(SummaryLine("It rained.", ("m99",)),))
     done = rolled(talk(8), state, model=Fixed(Reply(text=text)), keep=90, limit=99)
 
     assert talk(8) == done.history
@@ -176,17 +179,17 @@ def test_a_model_that_fails_changes_nothing() -> None:
 @pytest.mark.parametrize(("tokens", "fit"), [(9, True), (10, False), (11, False)])
 def test_a_summary_is_shorter_than_what_it_replaces(tokens: int, fit: bool) -> None:
     """As long as that is no progress, and would be made again and again."""
-    assert fit == (unfit("It rained.", tokens, 10) == "")
+    assert fit == (text_fault("It rained.", tokens, 10) == "")
 
 
 def test_a_model_that_cannot_tell_its_lines_apart_is_taken_at_its_word() -> None:
     """New lines come from all that it names, and perhaps from what the old summary came from."""
     reply = Reply(text="It rained.\n\nThe box is in Oslo.", sources=("m0", "m1"))
-    state = Summary(lines=(Line("It rained.", ("m99",)),))
+    state = Summary(lines=(SummaryLine("It rained.", ("m99",)),))
     done = rolled(talk(8), state, model=Fixed(reply), keep=90, limit=99)
 
-    told = Line("The box is in Oslo.", ("m0", "m1"), perhaps=("m99",))
-    expected = (Line("It rained.", ("m99",)), told)
+    told = SummaryLine("The box is in Oslo.", ("m0", "m1"), perhaps=("m99",))
+    expected = (SummaryLine("It rained.", ("m99",)), told)
     assert expected == done.state.summary.lines
 
 
@@ -201,7 +204,7 @@ def test_a_model_that_names_nothing_gives_lines_of_unknown_origin() -> None:
     )
 
     assert (
-        Line("It rained.", (), perhaps=("m0", "m1", "m2", "m3", "m4")),
+        SummaryLine("It rained.", (), perhaps=("m0", "m1", "m2", "m3", "m4")),
     ) == done.state.summary.lines
     assert () == done.state.summary.without(["m2"]).lines
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from memsim.memory.acl import Permissions
-from memsim.memory.layers.core import Core
+from memsim.memory.compose import Core
+from memsim.memory.permissions import Permissions
 from memsim.memory.vault import Vault
 from memsim.message import EPOCH
 from tests.memory.remembering import Faulty

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from memsim.memory.acl import Permissions
-from memsim.memory.derived import original_of
-from memsim.memory.layers.episodic import (
-    Episode,
-    Episodic,
-    exchange,
-    passage_of,
-    read_message,
-    tools_called,
-)
+from memsim.memory.deletion import original_of
+from memsim.memory.entry import passage_of, read_message
+from memsim.memory.layers.episodic import Episode, Episodic, exchange, tools_called
+from memsim.memory.permissions import Permissions
 from memsim.memory.vault import Vault
 from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, said
 from tests.memory.remembering import COUNTER, Faulty

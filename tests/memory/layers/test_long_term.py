@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from memsim.memory.acl import Permissions
 from memsim.memory.layers.long_term import LongTerm
 from memsim.memory.options import MemoryOptions
+from memsim.memory.permissions import Permissions
 from memsim.memory.vault import Vault
 from memsim.message import EPOCH
 from tests.memory.remembering import Faulty, Remembering

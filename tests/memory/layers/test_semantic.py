@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.errors import StoreError
-from memsim.memory.acl import Permissions, Where
 from memsim.memory.entry import Entry
-from memsim.memory.layers.semantic import Semantic, Stated
-from memsim.memory.layers.subject import subject_of
+from memsim.memory.layers.semantic import FactStatement, Semantic, subject_of
+from memsim.memory.permissions import Permissions, Where
 from memsim.memory.vault import Vault
 from memsim.message import EPOCH
 from tests.memory.remembering import Faulty
@@ -45,7 +44,7 @@ class Facts:
 
     def say(self, *texts: str, at: datetime, source: str = "x", owner: str = "ana") -> list[Entry]:
         """State all of these in one message; the facts that were superseded."""
-        stated = [Stated(text=text, sources=(source,), time=at) for text in texts]
+        stated = [FactStatement(text=text, sources=(source,), time=at) for text in texts]
         return self.layer.record(owner, "s1", stated)[1]
 
     def held(self, about: str) -> list[tuple[str, int, int | None]]:

@@ -11,10 +11,9 @@ import pytest
 
 from memsim.clock import Clock
 from memsim.errors import StateError, StoreError
-from memsim.memory.hygiene import Policy
+from memsim.memory.layers.pages import Workspace
 from memsim.memory.memory import Memory
-from memsim.memory.options import MemoryOptions
-from memsim.memory.workspace import Workspace
+from memsim.memory.options import MemoryOptions, RetentionPolicy
 from memsim.message import EPOCH, said
 from tests.memory.remembering import COUNTER, Faulty, Scribe, embedder
 
@@ -347,7 +346,7 @@ def test_notes_outlast_the_messages_that_they_are_of(tmp_path: Path) -> None:
     ours.observe(said("user", "I could eat chilli all day.", id="m1", principal="ana"))
     name = ours.note("ana", "likes it spicy")
     ours.end_turn()
-    ours.options = replace(ours.options, hygiene=Policy())
+    ours.options = replace(ours.options, hygiene=RetentionPolicy())
 
     ours.elapse(EPOCH + timedelta(days=400))
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memsim.memory.stores import Store
-from memsim.memory.stores.markdown import Markdown
-from memsim.memory.stores.memory import InMemory
-from memsim.memory.stores.sqlite import SQLite
+from memsim.memory.stores.in_memory import InMemory
+from memsim.memory.stores.markdown.store import Markdown
+from memsim.memory.stores.sqlite.store import SQLite
 from tests.memory.stores.kinds import Kind, register
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from hypothesis import strategies as st
 
-from memsim.memory.acl import Grant, Reader, Where
 from memsim.memory.entry import FOUND_BY_KEY, Entry
+from memsim.memory.permissions import Reader, ReadGrant, Where
 from memsim.message import EPOCH
 from tests.memory.stores.oracle import Vector
 
@@ -33,7 +33,7 @@ def entry(key: str, text: str = "", owner: str = "ann", minute: int = 0, **more:
     return Entry(key=key, text=text or key, owner=owner, created=then, updated=then, **more)  # type: ignore[arg-type]
 
 
-def seen_by(principal: str, *grants: Grant) -> Where:
+def seen_by(principal: str, *grants: ReadGrant) -> Where:
     """Everything that a principal may see, archived too."""
     return Where(reader=Reader(principal=principal, grants=frozenset(grants)), archived=None)
 
@@ -78,7 +78,7 @@ def entries(draw: st.DrawFn, owners: Sequence[str] = OWNERS, *, private: bool = 
 def wheres(draw: st.DrawFn) -> Where:
     """A filter, with or without a reader, who may have grants of others or for others."""
     grant = st.builds(
-        Grant,
+        ReadGrant,
         owner=st.sampled_from(OWNERS),
         reader=st.sampled_from(OWNERS),
         category=st.sampled_from((None, "daily")),

@@ -6,10 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from memsim.memory.acl import Where
+from memsim.language.text import index_terms
 from memsim.memory.entry import Entry, in_order
-from memsim.memory.retrieval import Hit
-from memsim.memory.retrieval.terms import stem
+from memsim.memory.index import Hit
+from memsim.memory.permissions import Where
 from memsim.memory.stores import K1, B
 
 Vector = tuple[float, ...]
@@ -43,12 +43,12 @@ class Oracle:
 
     def lexical(self, text: str, where: Where) -> dict[str, float]:
         """The score of every admitted entry that holds a word of a text, as `find` lists them."""
-        bags = {e.id: Counter(stem(e.words)) for e in self.admitted(where)}
+        bags = {e.id: Counter(index_terms(e.words)) for e in self.admitted(where)}
         mean = sum(b.total() for b in bags.values()) / (len(bags) or 1) or 1.0
         scores = {}
         for source, bag in bags.items():
             parts = []
-            for term, times in Counter(stem(text)).items():
+            for term, times in Counter(index_terms(text)).items():
                 if bag[term]:
                     holding = sum(1 for b in bags.values() if b[term])
                     idf = math.log(1 + (len(bags) - holding + 0.5) / (holding + 0.5))

@@ -12,8 +12,8 @@ from psycopg import sql
 
 from memsim.memory.stores import Store
 from memsim.memory.stores.chroma import ChromaEntries
-from memsim.memory.stores.postgres import PostgresStore
-from memsim.memory.stores.redis import RedisStore
+from memsim.memory.stores.postgres.store import PostgresStore
+from memsim.memory.stores.redis.store import RedisStore
 from tests.memory.stores import servers
 from tests.memory.stores.kinds import Kind, register
 from tests.memory.stores.local import FolderHome

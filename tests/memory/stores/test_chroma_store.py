@@ -9,7 +9,7 @@ import pytest
 
 from memsim.errors import StoreError
 from memsim.memory.stores.chroma import ChromaEntries
-from memsim.memory.stores.memory import InMemory
+from memsim.memory.stores.in_memory import InMemory
 from tests.memory.stores.made import ALL, entry, seen_by
 
 

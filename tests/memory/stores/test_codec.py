@@ -11,16 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.errors import StoreError
-from memsim.memory.entry import LAYERS, Entry, Shelf, Visibility
-from memsim.memory.stores.codec import (
-    Damaged,
+from memsim.memory.entry import (
+    LAYERS,
+    DamagedRecord,
+    Entry,
+    Shelf,
+    Visibility,
     decode,
     decode_shelf,
     encode,
     encode_shelf,
     instant,
 )
-from memsim.memory.stores.files import parse, render
+from memsim.memory.stores.markdown.entry_files import parse, render
 from tests.memory.stores.made import entry
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -115,18 +118,18 @@ def test_a_damaged_record_is_told(old: str, new: str) -> None:
     record = encode(entry("a"))
     assert old in record
 
-    with pytest.raises(Damaged, match="row 7 is damaged"):
+    with pytest.raises(DamagedRecord, match="row 7 is damaged"):
         decode(record.replace(old, new, 1), "row 7")
 
 
 @given(st.binary(max_size=40) | st.text(max_size=40))
 def test_garbage_is_told(garbage: bytes | str) -> None:
     """Whatever else stands there."""
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedRecord):
         decode(garbage, "here")
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedRecord):
         decode_shelf(garbage, "here")
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedRecord):
         parse(garbage if isinstance(garbage, bytes) else garbage.encode("utf-8", "replace"), "x")
 
 

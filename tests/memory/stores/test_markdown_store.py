@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from memsim.errors import SchemaError, StoreError
-from memsim.memory.stores import SCHEMA_VERSION, Embedded
-from memsim.memory.stores.folder import Folder
-from memsim.memory.stores.markdown import Markdown
+from memsim.memory.stores import SCHEMA_VERSION, EmbedderInfo
+from memsim.memory.stores.markdown.entry_files import EntryFolder
+from memsim.memory.stores.markdown.store import Markdown
 from tests.memory.stores.made import ALL, array, entry, unit
 
 VECTOR = array([unit(1, 2, 0, 0)])[0]
@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Path:
     """A store with 5 entries, closed."""
     root = tmp_path / "memory"
     store = Markdown(root, synced=False)
-    store.embedded_by(Embedded("hash", 4))
+    store.embedded_by(EmbedderInfo("hash", 4))
     entries = [entry(f"{n}", f"falcon {n}", minute=n) for n in range(5)]
     store.write(entries, array([unit(1, n, 0, 0) for n in range(5)]))
     store.close()
@@ -185,16 +185,16 @@ def test_a_change_that_was_decided_is_finished(
     root: Path, monkeypatch: pytest.MonkeyPatch, moved: int
 ) -> None:
     """The process dies after its journal is written, with none, some or all files moved."""
-    carry_out = Folder._carry_out
+    carry_out = EntryFolder._carry_out
 
-    def dying(self: Folder, moves: list[tuple[Path, Path]], gone: list[Path]) -> None:
+    def dying(self: EntryFolder, moves: list[tuple[Path, Path]], gone: list[Path]) -> None:
         if len(moves) == 1:  # the journal
             return carry_out(self, moves, gone)
         carry_out(self, moves[:moved], [])
         raise KeyboardInterrupt
 
     store = Markdown(root, synced=False)
-    monkeypatch.setattr(Folder, "_carry_out", dying)
+    monkeypatch.setattr(EntryFolder, "_carry_out", dying)
     with pytest.raises(KeyboardInterrupt):
         store.write([entry(f"{n}", f"river {n}") for n in range(3)])
     monkeypatch.undo()
@@ -211,18 +211,18 @@ def test_a_failed_write_changes_nothing(root: Path, monkeypatch: pytest.MonkeyPa
     for full in (3, 5):
         store = Markdown(root, synced=False)
         known = store.find(ALL)
-        stage = Folder.stage
+        stage = EntryFolder.stage
         staged: list[Path] = []
 
         def failing(
-            self: Folder, path: Path, content: bytes, full: int = full
+            self: EntryFolder, path: Path, content: bytes, full: int = full
         ) -> tuple[Path, Path]:
             if len(staged) == full:  # noqa: B023 - used within its round
                 raise OSError(28, "No space left on device")
             staged.append(path)  # noqa: B023 - as above
             return stage(self, path, content)  # noqa: B023 - as above
 
-        monkeypatch.setattr(Folder, "stage", failing)
+        monkeypatch.setattr(EntryFolder, "stage", failing)
         with pytest.raises(StoreError, match="No space left"):
             store.write([entry(f"{n}", f"river {n}") for n in range(5)])
         monkeypatch.undo()

@@ -16,9 +16,10 @@ from click.testing import CliRunner
 
 from memsim.cli.program import program
 from memsim.errors import StoreError
-from memsim.memory.conversation import Conversation
+from memsim.memory.entry import Conversation
+from memsim.memory.history.working import WorkingMemory
 from memsim.memory.ledger import InjectionLedger
-from memsim.memory.stores.opening import (
+from memsim.memory.places import (
     SERVICES,
     Places,
     StoreKind,
@@ -28,7 +29,6 @@ from memsim.memory.stores.opening import (
     open_places,
     open_store,
 )
-from memsim.memory.working import WorkingMemory
 from memsim.message import EPOCH
 from memsim.suite.single import run
 from tests.memory.stores import servers

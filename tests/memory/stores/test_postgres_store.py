@@ -15,11 +15,11 @@ import pytest
 from psycopg import sql
 
 from memsim.errors import AccessError, SchemaError, StoreError
-from memsim.memory.acl import Grant
 from memsim.memory.entry import Entry
-from memsim.memory.stores import Embedded
-from memsim.memory.stores.memory import InMemory
-from memsim.memory.stores.postgres import PostgresStore
+from memsim.memory.permissions import ReadGrant
+from memsim.memory.stores import EmbedderInfo
+from memsim.memory.stores.in_memory import InMemory
+from memsim.memory.stores.postgres.store import PostgresStore
 from tests.memory.stores import servers
 from tests.memory.stores.made import ALL, array, entry, seen_by, unit
 
@@ -112,10 +112,10 @@ def test_the_server_agrees_with_grants(opened: Opener, schema: str) -> None:
             entry("p", owner="cem", visibility="public"),
         ]
     )
-    daily = Grant(owner="bob", reader="ann", category="daily")
+    daily = ReadGrant(owner="bob", reader="ann", category="daily")
 
     assert ["d", "p", "s"] == sorted(e.key for e in store.find(seen_by("ann", daily)))
-    whole = Grant(owner="bob", reader="ann")
+    whole = ReadGrant(owner="bob", reader="ann")
     assert 4 == len(store.find(seen_by("ann", whole)))
     assert 1 == len(store.find(seen_by("dan", whole)))
 
@@ -242,7 +242,7 @@ def test_few_among_many_are_all_found(opened: Opener, schema: str) -> None:
     mine, _ = many(10, "ann")
     far = array([unit(-1, 0, 0, 0, 0, 0, 0, 0)] * 10)
     for kept in (store, reference):
-        kept.embedded_by(Embedded("test", 8))
+        kept.embedded_by(EmbedderInfo("test", 8))
         kept.write(theirs, near)
         kept.write(mine, far)
 
@@ -269,7 +269,7 @@ def test_a_graph_finds_what_comparison_finds(opened: Opener, schema: str) -> Non
     assert not store.exact
     assert 0.95 <= found / wanted
     assert 500 == len(store.nearest(vectors[0], ALL, 500))
-    store.embedded_by(Embedded("other", 3))
+    store.embedded_by(EmbedderInfo("other", 3))
     assert store.exact
 
 

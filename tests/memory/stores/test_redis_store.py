@@ -11,11 +11,11 @@ import pytest
 import redis
 
 from memsim.errors import SchemaError, StoreError
-from memsim.memory.conversation import Conversation
+from memsim.memory.entry import Conversation
+from memsim.memory.history.working import WorkingMemory, WorkingStore
 from memsim.memory.ledger import InjectionLedger, LedgerStore
-from memsim.memory.stores.redis import RedisStore
-from memsim.memory.stores.redis_working import RedisLedger, RedisWorking
-from memsim.memory.working import WorkingMemory, WorkingStore
+from memsim.memory.stores.redis.store import RedisStore
+from memsim.memory.stores.redis.working import RedisLedger, RedisWorking
 from memsim.message import EPOCH
 from tests.memory.stores import servers
 from tests.memory.stores.made import ALL, array, entry, unit

@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 import pytest
 
 from memsim.errors import SchemaError, StoreError
-from memsim.memory.acl import Where
 from memsim.memory.entry import FOUND_BY_KEY
-from memsim.memory.stores import Embedded, database, rows, tail
-from memsim.memory.stores.batch import Item
-from memsim.memory.stores.memory import InMemory
-from memsim.memory.stores.sqlite import SQLite
+from memsim.memory.permissions import Where
+from memsim.memory.stores import EmbedderInfo
+from memsim.memory.stores.in_memory import InMemory
+from memsim.memory.stores.shelf_search import WriteItem
+from memsim.memory.stores.sqlite import cache, rows, schema
+from memsim.memory.stores.sqlite.store import SQLite
 from tests.memory.stores.made import ALL, array, entry, seen_by, unit
 
 VECTOR = array([unit(1, 2, 0, 0)])[0]
@@ -34,7 +35,7 @@ def path(tmp_path: Path) -> Path:
     """A store with 90 entries, closed: 70 whose words are indexed, and 20 more."""
     path = tmp_path / "folder" / "memory.db"
     store = SQLite(path)
-    store.embedded_by(Embedded("hash", 4))
+    store.embedded_by(EmbedderInfo("hash", 4))
     entries = [entry(f"{n}", f"falcon {n} " + "word " * n, minute=n) for n in range(90)]
     vectors = array([unit(1, n, 0, 0) for n in range(90)])
     store.write(entries[:70], vectors[:70])
@@ -133,7 +134,7 @@ def test_a_value_of_another_kind_is_damage(
 
 def test_a_newer_schema_is_refused(path: Path) -> None:
     """Before anything is read or written."""
-    change(path, f"PRAGMA user_version = {database.LAYOUT + 1}")
+    change(path, f"PRAGMA user_version = {schema.LAYOUT + 1}")
     before = path.read_bytes()
 
     with pytest.raises(SchemaError, match="upgrade memsim"):
@@ -205,7 +206,7 @@ def test_who_has_it_open_while_it_is_laid_out_anew_is_refused(
 ) -> None:
     """Shelves get other numbers; by the old ones anybody might be shown what is not theirs."""
     store = SQLite(path)
-    monkeypatch.setattr(database, "analysis", lambda: "otherwise")
+    monkeypatch.setattr(schema, "analysis", lambda: "otherwise")
     SQLite(path).close()
     uses: list[Callable[[], object]] = [
         lambda: store.find(ALL),
@@ -299,7 +300,7 @@ def test_a_migration_leaves_nothing_of_what_was_erased(
     change(path, "PRAGMA secure_delete = OFF", "DELETE FROM entries WHERE number > 60", *LAYOUT_1)
     assert b"falcon 77" in path.read_bytes()
     with monkeypatch.context() as killed:
-        killed.setattr(database, "scrub", lambda *_: True)
+        killed.setattr(schema, "scrub", lambda *_: True)
         SQLite(path).close()
 
     store = SQLite(path)
@@ -340,11 +341,11 @@ def test_nothing_but_the_database_stays_behind(path: Path) -> None:
 def test_a_failed_write_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The third of five entries fails: none is there, and the next write goes well."""
     store = SQLite(path)
-    from memsim.memory.stores import rows
+    from memsim.memory.stores.sqlite import rows
 
     add = rows.add
 
-    def failing(connection: sqlite3.Connection, item: Item, shelf: int) -> object:
+    def failing(connection: sqlite3.Connection, item: WriteItem, shelf: int) -> object:
         if item.entry.key == "new2":
             raise sqlite3.OperationalError("disk I/O error")
         return add(connection, item, shelf)
@@ -372,7 +373,7 @@ def test_words_are_found_before_and_after_they_are_indexed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two processes write, replace and erase, and each finds what a store without an index does."""
-    monkeypatch.setattr("memsim.memory.stores.tail.TOGETHER", 5)
+    monkeypatch.setattr("memsim.memory.stores.sqlite.cache.TOGETHER", 5)
     path, chance, plain = tmp_path / "memory.db", random.Random(4), InMemory()
     two = (SQLite(path), SQLite(path))
     indexed, words = set(), [f"falcon{n}" for n in range(12)]
@@ -412,7 +413,7 @@ def _indexed(path: Path) -> bool:
     held = {number for (number,) in connection.execute("SELECT doc FROM postings")}
     connection.close()
     assert held == {number for number in there if number <= up_to}
-    assert max(there, default=0) < up_to + tail.TOGETHER
+    assert max(there, default=0) < up_to + cache.TOGETHER
     return held == there
 
 
@@ -454,7 +455,7 @@ def test_the_latest_entries_of_others_are_not_read(
     read: list[int] = []
     at = rows.at
 
-    def noted(connection: sqlite3.Connection, number: int) -> rows.Row:
+    def noted(connection: sqlite3.Connection, number: int) -> rows.EntryRow:
         read.append(number)
         return at(connection, number)
 
@@ -526,7 +527,7 @@ def test_a_store_opens_while_another_process_reads_what_was_erased(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is left is done when it is opened next."""
-    monkeypatch.setattr("memsim.memory.stores.sqlite._OPENING", 0.05)
+    monkeypatch.setattr("memsim.memory.stores.sqlite.store._OPENING", 0.05)
     reader = sqlite3.connect(path, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM entries").fetchone()

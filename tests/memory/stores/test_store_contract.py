@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from memsim.errors import StoreError
-from memsim.memory.acl import Grant, Reader, Where
 from memsim.memory.entry import FOUND_BY_KEY, Entry
-from memsim.memory.stores import PAGE, Embedded, Store
+from memsim.memory.permissions import Reader, ReadGrant, Where
+from memsim.memory.stores import PAGE, EmbedderInfo, Store
 from memsim.message import EPOCH
 from tests.memory.stores import made
 from tests.memory.stores.kinds import Home, Kind
@@ -177,7 +177,7 @@ def test_nothing_is_a_fine_thing_to_write(store: Store) -> None:
 
 def test_tells_what_its_vectors_were_made_with(store: Store) -> None:
     """None before any, and what was said afterwards; another embedder's vectors are dropped."""
-    hashed, other = Embedded("hash", 4), Embedded("other", 4)
+    hashed, other = EmbedderInfo("hash", 4), EmbedderInfo("other", 4)
     assert store.embedded is None
     store.embedded_by(hashed)
     store.write([entry("a")], array([unit(1, 0, 0, 0)]))
@@ -197,7 +197,7 @@ def test_tells_what_its_vectors_were_made_with(store: Store) -> None:
 def test_another_dimension_may_follow_another_embedder(store: Store) -> None:
     """Once it is said that vectors are made otherwise, they may be longer."""
     store.write([entry("a")], array([unit(1, 0, 0, 0)]))
-    store.embedded_by(Embedded("long", 6))
+    store.embedded_by(EmbedderInfo("long", 6))
     store.write([entry("a")], array([unit(1, 0, 0, 0, 0, 0)]))
 
     assert 1 == len(store.nearest(array([unit(1, 0, 0, 0, 0, 0)])[0], ALL, 5))
@@ -327,7 +327,7 @@ def test_grants_open_what_they_name(store: Store) -> None:
     """One category of one owner, for one reader, until it is revoked."""
     daily = entry("a", "falcon", category="daily")
     store.write([daily, entry("b", "falcon", category="custom"), entry("c", "falcon", "cem")])
-    grant = Grant(owner="ann", reader="bob", category="daily")
+    grant = ReadGrant(owner="ann", reader="bob", category="daily")
 
     assert [daily] == store.find(seen_by("bob", grant))
     assert [daily.id] == [h.id for h in store.lexical("falcon", seen_by("bob", grant), 5)]
@@ -449,7 +449,7 @@ def test_survives_being_closed(kind: Kind, home: Home) -> None:
     if not kind.lasting:
         return
     store = home.open()
-    store.embedded_by(Embedded("hash", 4))
+    store.embedded_by(EmbedderInfo("hash", 4))
     entries = [entry(f"{n}", f"falcon {n}", minute=n) for n in range(20)]
     store.write(entries, array([unit(1, n, 0, 0) for n in range(20)]))
     store.erase([entries[3].id])
@@ -459,7 +459,7 @@ def test_survives_being_closed(kind: Kind, home: Home) -> None:
 
     again = home.open()
 
-    assert Embedded("hash", 4) == again.embedded
+    assert EmbedderInfo("hash", 4) == again.embedded
     assert before == (
         again.find(ALL),
         again.lexical("falcon 7", ALL, 9),
@@ -486,8 +486,8 @@ def test_two_writers_lose_nothing(kind: Kind, home: Home) -> None:
     for store in (one, two):
         assert 19 == store.count(ALL)
         assert 18 == len(store.lexical("falcon", ALL, 99)) == len(store.nearest(vector[0], ALL, 99))
-    two.embedded_by(Embedded("other", 4))
-    assert Embedded("other", 4) == one.embedded
+    two.embedded_by(EmbedderInfo("other", 4))
+    assert EmbedderInfo("other", 4) == one.embedded
     assert [] == one.nearest(vector[0], ALL, 99)
 
 
@@ -520,7 +520,7 @@ def test_a_closed_store_says_so(store: Store) -> None:
     for ask in (
         lambda: store.write([entry("b")]),
         lambda: store.embedded_by(None),
-        lambda: store.embedded_by(Embedded("x", 1)),
+        lambda: store.embedded_by(EmbedderInfo("x", 1)),
         lambda: store.erase([entry("a").id]),
         lambda: store.get([entry("a").id]),
         lambda: store.find(ALL),

@@ -10,7 +10,7 @@ import pytest
 from memsim.errors import StoreError
 from memsim.memory.entry import Entry
 from memsim.memory.stores import Store
-from memsim.memory.stores.sqlite import SQLite
+from memsim.memory.stores.sqlite.store import SQLite
 from tests.memory.stores.kinds import Home, Kind
 from tests.memory.stores.made import ALL, array, entry, unit
 
@@ -119,7 +119,7 @@ def test_an_erasure_that_cannot_be_finished_says_so(
     """SQLite: somebody reads the old log; once they stop, erasing again finishes."""
     if kind.name != "sqlite":
         return
-    monkeypatch.setattr("memsim.memory.stores.database.BUSY", 0.05)
+    monkeypatch.setattr("memsim.memory.stores.sqlite.schema.BUSY", 0.05)
     store, reader = home.open(), home.open()
     store.write([secret(1, 40)])
     reading(reader, "BEGIN", "SELECT count(*) FROM entries")

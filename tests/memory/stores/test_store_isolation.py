@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsim.memory.acl import Grant
 from memsim.memory.entry import Entry
+from memsim.memory.permissions import ReadGrant
 from memsim.memory.stores import Store
 from tests.memory.stores import made
 from tests.memory.stores.conftest import Fresh
@@ -28,7 +28,7 @@ theirs = st.lists(
 
 def observed(store: Store, queries: list[str], vector: Vector) -> str:
     """Everything that ann can learn, every digit of it."""
-    where = made.seen_by("ann", Grant(owner="bob", reader="cem"))
+    where = made.seen_by("ann", ReadGrant(owner="bob", reader="cem"))
     seen: list[object] = [store.find(where), store.count(where)]
     for k in (1, 2, 10):
         seen += [store.lexical(query, where, k) for query in queries]

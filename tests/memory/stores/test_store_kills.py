@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memsim.memory.stores.opening import StoreKind, open_store
+from memsim.memory.places import StoreKind, open_store
 from tests.memory.stores.made import ALL
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -17,7 +17,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from memsim.memory.entry import Entry
-from memsim.memory.stores.opening import open_store
+from memsim.memory.places import open_store
 kind, folder, me = sys.argv[1:]
 store = open_store(kind, lambda: Path(folder), {})
 for n in range(40):

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsim.memory.acl import Where
 from memsim.memory.entry import Entry, entry_id
-from memsim.memory.retrieval import Hit
-from memsim.memory.stores import Embedded, Store
+from memsim.memory.index import Hit
+from memsim.memory.permissions import Where
+from memsim.memory.stores import EmbedderInfo, Store
 from tests.memory.stores import made
 from tests.memory.stores.conftest import Fresh
 from tests.memory.stores.kinds import Kind
@@ -40,14 +40,14 @@ questions = st.lists(st.tuples(made.wheres(), made.texts, made.vectors), min_siz
 
 def test_agrees_with_the_oracle(kind: Kind, fresh: Fresh, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is written, replaced, moved and erased, and whoever asks for what."""
-    monkeypatch.setattr("memsim.memory.stores.tail.TOGETHER", 3)  # few are written here
+    monkeypatch.setattr("memsim.memory.stores.sqlite.cache.TOGETHER", 3)  # few are written here
 
     @settings(max_examples=kind.examples)
     @given(operations, questions)
     def agrees(operations: list[tuple[str, object]], questions: list[object]) -> None:
         with fresh() as store:
             oracle = Oracle()
-            store.embedded_by(Embedded("hash", made.DIMENSION))
+            store.embedded_by(EmbedderInfo("hash", made.DIMENSION))
             for name, given_ in operations:
                 apply(name, given_, store, oracle)
             for question in questions:
@@ -62,7 +62,7 @@ def apply(name: str, given_: object, store: Store, oracle: Oracle) -> None:
         assert isinstance(given_, list)
         assert oracle.erase(given_) == store.erase(given_)
     elif name == "embed anew":
-        embedded = Embedded(str(given_), made.DIMENSION)
+        embedded = EmbedderInfo(str(given_), made.DIMENSION)
         if embedded != store.embedded:
             oracle.vectors.clear()
         store.embedded_by(embedded)

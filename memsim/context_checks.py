@@ -1,0 +1,140 @@
+"""What is wrong in any memory's context, made right: pairs, authority, the question, the budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memsim.context import Context
+from memsim.errors import BudgetUnsatisfiable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from memsim.context import ContextBuilder, Section
+    from memsim.message import Message
+
+
+# Who is credited with what stands in a context twice: the message itself, not what quotes it.
+
+
+def credit_once(section: Section, other: Section) -> Section:
+    """A section whose composed messages quote nothing that another section holds verbatim.
+
+    What they quoted and that one holds is told as what they were made from.
+
+    Args:
+        section: whose messages give way.
+        other: whose messages count.
+    """
+    there = frozenset(other.verbatim)
+    messages = tuple(_without(m, there) if m.composed else m for m in section.messages)
+    return replace(section, messages=messages)
+
+
+def _without(message: Message, there: frozenset[str]) -> Message:
+    twice = tuple(i for i in message.quotes if i in there)
+    return replace(
+        message,
+        quotes=tuple(i for i in message.quotes if i not in there),
+        derived_from=tuple(dict.fromkeys((*message.derived_from, *twice))),
+    )
+
+
+# A context that keeps to its budget, for memories whose parts do not watch it themselves.
+
+
+def fit_context(build: ContextBuilder, context: Context, budget: int) -> Context:
+    """A context of at most so many tokens; the window keeps half of these if it needs them.
+
+    Args:
+        build: makes sections.
+        context: in which every layer stands once.
+        budget: in tokens.
+
+    Raises:
+        BudgetUnsatisfiable: what never gives way is over the budget.
+    """
+    if context.tokens <= budget:
+        return context
+    window = _of(s for s in context.sections if s.layer == "window")
+    rest = _of(s for s in context.sections if s.layer != "window")
+    firm = build.fit(rest, 0)[0].tokens
+    half = min(budget // 2, budget - firm)
+    window, _ = build.fit(window, max(budget - rest.tokens, half, 0))
+    rest, _ = build.fit(rest, max(budget - window.tokens, 0))
+    left = {s.layer: s for s in (*window.sections, *rest.sections)}
+    sections = [left[s.layer] for s in context.sections if s.layer in left]
+    if rest.tokens + window.tokens > max(budget, 0):
+        raise BudgetUnsatisfiable("system", rest.tokens + window.tokens, budget)
+    return Context(sections=tuple(sections), ranking=context.ranking)
+
+
+def _of(sections: Iterable[Section]) -> Context:
+    return Context(sections=tuple(sections))
+
+
+def repair_context(
+    build: ContextBuilder, context: Context, budget: int, *, said: Iterable[Message] = ()
+) -> Context:
+    """A context without halves of pairs, in which nothing speaks above those it was made of.
+
+    Args:
+        build: makes sections.
+        context: in which every layer stands once.
+        budget: in tokens.
+        said: what was said in this turn; none of it is shown cut.
+
+    Raises:
+        BudgetUnsatisfiable: what never gives way is over the budget.
+    """
+    whole = {m.id: m for m in said}
+    spoken = [_only(build, s, [_spoken(m, whole) for m in s.messages]) for s in context.sections]
+    fits = fit_context(build, replace(context, sections=tuple(spoken)), budget)
+    # Where ids of calls are used again, what was cut may have left a half that looks whole.
+    gone = _unpaired([m for s in fits.sections for m in s.messages])
+    kept = [_only(build, s, [m for m in s.messages if id(m) not in gone]) for s in fits.sections]
+    return replace(fits, sections=tuple(s for s in kept if s.messages))
+
+
+def _only(build: ContextBuilder, section: Section, messages: Sequence[Message]) -> Section:
+    same = tuple(messages) == section.messages
+    return section if same else build.section(section.layer, messages)
+
+
+def _spoken(message: Message, said: Mapping[str, Message]) -> Message:
+    original = said.get(message.id)
+    if original is not None and not _whole(message, original):
+        return original
+    if message.composed and message.role == "system" and (message.quotes or message.derived_from):
+        return replace(message, role="user")
+    return message
+
+
+def _whole(message: Message, original: Message) -> bool:
+    # An empty text is part of any other: that it is quoted has to be said as well.
+    quoted = original.id in message.quotes and original.text in message.text
+    return quoted or message == original
+
+
+def _unpaired(messages: Sequence[Message]) -> frozenset[int]:
+    """Identities of messages that have half of a pair only, and of what goes with them."""
+    gone: set[int] = set()
+    while more := _torn([m for m in messages if id(m) not in gone]):
+        gone |= more
+    return frozenset(gone)
+
+
+def _torn(messages: Sequence[Message]) -> set[int]:
+    torn: set[int] = set()
+    waiting: dict[str, Message] = {}
+    for message in messages:
+        if any(result not in waiting for result in message.results):
+            torn.add(id(message))
+            continue
+        for result in message.results:
+            del waiting[result]
+        torn.update(id(waiting[call]) for call in message.calls if call in waiting)
+        waiting.update(dict.fromkeys(message.calls, message))
+    # What the latest message calls is still to be answered.
+    return torn | {id(m) for m in waiting.values() if m is not messages[-1]}

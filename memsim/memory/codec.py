@@ -1,0 +1,173 @@
+"""Messages as JSON values, for memories that are saved and loaded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from memsim.errors import StateError
+from memsim.message import Block, Message, Text, ToolResult, ToolUse, utc
+
+JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
+
+
+def pack(messages: Iterable[Message]) -> list[JSON]:
+    """Messages as JSON values, every field of them."""
+    return [_packed(message) for message in messages]
+
+
+def unpack(packed: Any) -> list[Message]:  # noqa: ANN401 - what was read from a file may be anything
+    """The messages that `pack` wrote.
+
+    Raises:
+        StateError: it wrote no such thing.
+    """
+    with reading("its messages are damaged"):
+        return [_unpacked(item) for item in packed]
+
+
+@contextmanager
+def reading(otherwise: str) -> Iterator[None]:
+    """Turns whatever a damaged state makes go wrong into a `StateError`.
+
+    Args:
+        otherwise: what to say of the state then.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise StateError(f"the saved state cannot be read back: {otherwise}") from error
+
+
+def part(state: Any, name: str) -> Any:  # noqa: ANN401 - what was read from a file may be anything
+    """A part of a saved state by its name; None where it has no such part.
+
+    Raises:
+        StateError: the state is no table of parts.
+    """
+    with reading("it is no state of a memory"):
+        return state.get(name)
+
+
+def _packed(message: Message) -> JSON:
+    return {
+        "id": message.id,
+        "role": message.role,
+        "blocks": [_packed_block(b) for b in message.blocks],
+        "principal": message.principal,
+        "session": message.session,
+        "turn": message.turn,
+        "time": message.time.isoformat(),
+        "quotes": list(message.quotes),
+        "derived_from": list(message.derived_from),
+        "excerpts": list(message.excerpts),
+        "composed": message.composed,
+    }
+
+
+def _packed_block(block: Block) -> JSON:
+    if isinstance(block, Text):
+        return {"text": block.text}
+    if isinstance(block, ToolUse):
+        return {"call": block.id, "name": block.name, "arguments": block.arguments}
+    return {"result": block.id, "text": block.text, "error": block.is_error}
+
+
+def _unpacked(item: dict[str, Any]) -> Message:
+    return Message(
+        id=item["id"],
+        role=item["role"],
+        blocks=tuple(_unpacked_block(b) for b in item["blocks"]),
+        principal=item["principal"],
+        session=item["session"],
+        turn=item["turn"],
+        time=utc(datetime.fromisoformat(item["time"])),
+        quotes=tuple(item["quotes"]),
+        derived_from=tuple(item["derived_from"]),
+        excerpts=tuple(item.get("excerpts", ())),
+        composed=item["composed"],
+    )
+
+
+def _unpacked_block(item: dict[str, Any]) -> Block:
+    if "call" in item:
+        return ToolUse(id=item["call"], name=item["name"], arguments=item["arguments"])
+    if "result" in item:
+        return ToolResult(id=item["result"], text=item["text"], is_error=item["error"])
+    return Text(item["text"])
+
+
+# JSON values as the same bytes wherever they are written, so that states can be compared.
+
+
+DEEPEST = 200
+"""Nesting that is written at most, well below what would end the interpreter's stack."""
+
+
+def canonical(value: JSON) -> str:
+    """A JSON value as text: keys sorted, no spaces, nothing escaped that need not be.
+
+    What comes back from `parse` is equal, and its canonical text is the same again.
+
+    Raises:
+        ValueError: the value is no JSON: another type, a key that is no text, a number that is not
+            finite, a text that UTF-8 cannot encode, or nesting deeper than `DEEPEST`. What the
+            value holds is not said.
+    """
+    _check(value, DEEPEST)
+    return json.dumps(
+        value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+    )
+
+
+def parse(text: str | bytes) -> Any:  # noqa: ANN401 - what was read from a file may be anything
+    """The JSON value that a text holds.
+
+    Raises:
+        StateError: it holds none, a key twice, or a number that is not finite.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise StateError("the saved state cannot be read back: it is not valid JSON") from None
+
+
+def _check(value: object, depth: int) -> None:
+    if depth < 0:
+        raise ValueError(f"a value is nested deeper than {DEEPEST}")
+    if isinstance(value, str):
+        _encodable(value)
+    elif isinstance(value, list):
+        for item in value:
+            _check(item, depth - 1)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise ValueError("a key is not a text")  # noqa: TRY004 - one error for bad values
+            _encodable(key)
+            _check(item, depth - 1)
+    elif value is not None and not isinstance(value, bool | int | float):
+        raise ValueError(f"a value is of type {type(value).__name__}, which JSON does not know")
+    elif isinstance(value, float) and not -float("inf") < value < float("inf"):
+        raise ValueError("a number is not finite")
+
+
+def _encodable(text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("a text cannot be encoded as UTF-8") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(constant)

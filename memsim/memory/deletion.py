@@ -1,0 +1,408 @@
+"""Erasing what a message left behind: the message, and everything that was made of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from memsim.memory.entry import entry_id
+from memsim.memory.forget_request import names_any
+from memsim.memory.history.working import ENTITIES
+from memsim.memory.layers.entities import is_ours
+from memsim.memory.permissions import Where
+from memsim.memory.stores import PAGE
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memsim.memory.codec import JSON
+    from memsim.memory.entry import Conversation, Entry
+    from memsim.memory.history.conversations import Conversations
+    from memsim.memory.history.working import WorkingMemory
+    from memsim.memory.ingest_queue import IngestQueue
+    from memsim.memory.layers.workspace import WorkspaceLayer
+    from memsim.memory.stores import Store
+    from memsim.memory.vault import Vault
+    from memsim.message import Message
+
+
+LATEST = 6
+"""Messages before a request that are looked at."""
+_EXACT = re.compile(r"(?<![\w])[\w][\w.,:/-]*\d[\w:/-]*|(?<![\w])\d[\w.,:/-]*")
+_NAME = re.compile(r"(?:(?<=[\w,;] )|(?<=\b[A-Z][a-z]\. )|(?<=\b[A-Z][a-z]{2}\. ))[A-Z][\w'’-]{2,}")
+
+
+def identifying_words(text: str) -> frozenset[str]:
+    """The names and exact values in a text, by which it can be known again."""
+    found = [*_EXACT.findall(text), *_NAME.findall(text)]
+    return frozenset(w.rstrip(".,:/-").casefold() for w in found)
+
+
+def requests_naming(
+    telling: Collection[str], latest: Iterable[Message], principal: str
+) -> tuple[str, ...]:
+    """Ids of the request, and of what answers it, where they name what is to be forgotten.
+
+    The request is the last of a principal's latest messages that does; what was said before it is
+    not meant, whatever it names.
+
+    Args:
+        telling: the names and exact values of what goes.
+        latest: the messages of the conversation in which that is asked for, oldest first.
+        principal: who asks; messages of others stay.
+    """
+    own = [m for m in latest if m.principal == principal][-LATEST:]
+    found = [m for m in own if names_any(m.text, telling)]
+    asked = [n for n, m in enumerate(found) if m.role == "user"]
+    return tuple(m.id for m in found[asked[-1] if asked else 0 :])
+
+
+Settle = Callable[[Collection[str]], None]
+"""Is told which messages are erased beside the store, before their entries go."""
+
+
+class ErasureTier(Protocol):
+    """A part of a memory beside its store that may hold what messages said."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+    def erase(self, sources: Collection[str]) -> int:
+        """Erase what came of these messages; how much there was. Doing it again does nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureReport:
+    """What was erased.
+
+    Attributes:
+        entries: from the store.
+        beside: by the name of each other tier, how much.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    beside: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def by_tier(self) -> dict[str, int]:
+        """How much of each layer and each other tier, in sorted order of their names."""
+        counts = dict(self.beside)
+        for entry in self.entries:
+            counts[entry.layer] = counts.get(entry.layer, 0) + 1
+        return dict(sorted(counts.items()))
+
+
+def erase_sources(
+    store: Store,
+    sources: Collection[str],
+    *,
+    owners: Collection[str] | None,
+    tiers: Sequence[ErasureTier] = (),
+) -> ErasureReport:
+    """Erase messages by their ids, and all that was derived from them.
+
+    The messages themselves go last: whatever fails before leaves them to be found again, so that
+    doing it once more finishes it.
+
+    Args:
+        store: where entries are kept.
+        sources: ids of the messages.
+        owners: only entries of these principals, since two may have messages of one id; None for
+            everybody's, where ids are known to be unique.
+        tiers: where else to erase.
+
+    Raises:
+        StoreError: the store or a tier failed; some of it may be erased, and none of it is counted.
+    """
+    came = Derivations(store, owners).of(sources)
+    return erase_entries(store, came, sources=sources, tiers=tiers)
+
+
+def erase_entries(
+    store: Store,
+    entries: Sequence[Entry],
+    *,
+    sources: Collection[str] = (),
+    tiers: Sequence[ErasureTier] = (),
+    settle: Settle | None = None,
+) -> ErasureReport:
+    """Erase entries, originals last; before them, what other tiers hold of the messages.
+
+    Args:
+        store: where the entries are kept.
+        entries: what to erase.
+        sources: ids of the messages that they are of.
+        tiers: where else to erase.
+        settle: makes last what was done beside the store, while it can still be found again.
+
+    Raises:
+        StoreError: as `erase_sources`.
+    """
+    beside = {tier.name: tier.erase(sources) for tier in tiers} if sources else {}
+    if sources and settle is not None:
+        settle(sources)
+    order = sorted(entries, key=lambda e: original_of(e) is not None)
+    for begin in range(0, len(order), PAGE):
+        store.erase([e.id for e in order[begin : begin + PAGE]])
+    return ErasureReport(entries=tuple(order), beside=beside)
+
+
+class Derivations:
+    """Which entries came of which messages, as a store has it at one moment.
+
+    Args:
+        store: where the entries are kept; it is read through once, a page at a time.
+        owners: only entries of these principals; None for everybody's.
+        stays: which entries do not count, and with them what came of them; none unless told.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        owners: Collection[str] | None,
+        stays: Callable[[Entry], bool] = lambda _: False,
+    ) -> None:
+        self._store = store
+        self._of: dict[str, list[str]] = {}
+        self._beside: dict[str, list[str]] = {}
+        for entry in _everything(store, owners):
+            of = self._beside if stays(entry) else self._of
+            # Sources are messages; but what was derived from an entry may name that.
+            for source in entry.sources:
+                of.setdefault(source, []).append(entry.id)
+
+    def of(self, sources: Collection[str]) -> list[Entry]:
+        """The entries that came of messages, as they are now.
+
+        Args:
+            sources: ids of the messages.
+        """
+        found: dict[str, None] = {}
+        waiting = sorted(set(sources))
+        while waiting:
+            for child in self._of.get(waiting.pop(), ()):
+                if child not in found:
+                    found[child] = None
+                    waiting.append(child)
+        return self._store.get(list(found))
+
+    def beside(self, sources: Collection[str]) -> list[Entry]:
+        """The entries that name messages and do not count, as they are now.
+
+        Args:
+            sources: ids of the messages.
+        """
+        named = (i for source in sorted(set(sources)) for i in self._beside.get(source, ()))
+        return self._store.get(list(dict.fromkeys(named)))
+
+
+def without_sources(entries: Iterable[Entry], sources: Collection[str]) -> list[Entry]:
+    """Entries that stay though messages that they name are gone, without the ids of these.
+
+    Another message may be given such an id, and what it becomes is nothing to them. The id of a
+    message that stays in part is still its own.
+
+    Args:
+        entries: all that stay and name any of the messages.
+        sources: ids of the messages.
+
+    Returns:
+        Those that have changed.
+    """
+    named = list(entries)
+    gone = frozenset(sources) - {original_of(e) for e in named}
+    return [
+        replace(e, sources=tuple(s for s in e.sources if s not in gone))
+        for e in named
+        if not gone.isdisjoint(e.sources)
+    ]
+
+
+def original_of(entry: Entry) -> str | None:
+    """The id of the message that an entry holds, or a passage of; None for what was only derived.
+
+    A passage is kept under its message's id, a newline and its place.
+    """
+    if entry.layer != "episodic" or len(entry.sources) != 1:
+        return None
+    source = entry.sources[0]
+    whole, _, place = entry.key.rpartition("\n")
+    return source if entry.key == source or (whole == source and place.isdecimal()) else None
+
+
+def each_entry(store: Store, where: Where) -> Iterator[Entry]:
+    """Every admitted entry, read a page at a time."""
+    after: Entry | None = None
+    while page := store.find(where, after=after):
+        yield from page
+        after = page[-1]
+
+
+def _everything(store: Store, owners: Collection[str] | None) -> Iterator[Entry]:
+    if owners is None:
+        yield from each_entry(store, Where(reader=None, archived=None))
+        return
+    for owner in sorted(set(owners)):
+        yield from each_entry(store, Where(reader=None, owner=owner, archived=None))
+
+
+# Forgetting everywhere: what a principal said, whatever was made from it, and what repeats it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureTiers:
+    """Where a memory holds what was said.
+
+    Attributes:
+        workspace: None where there is none.
+    """
+
+    vault: Vault
+    backlog: IngestQueue
+    conversations: Conversations
+    working: WorkingMemory
+    workspace: WorkspaceLayer | None
+
+    def forget(
+        self,
+        principal: str,
+        sources: Collection[str],
+        now: datetime,
+        settle: Callable[[], object],
+    ) -> ErasureReport:
+        """Erase messages of a principal's own in every tier; `settle` as `WorkspaceLayer.erase`."""
+        tiers = self.of(principal, self._telling(principal, sources), now, settle)
+        return erase_sources(self.vault.store, set(sources), owners=[principal], tiers=tiers)
+
+    def requests(self, principal: str, sources: Collection[str]) -> tuple[str, ...]:
+        """The latest messages in which a principal asks for these to be forgotten, naming them."""
+        session = self.conversations.get(self.conversations.latest(principal))
+        latest = () if session is None else tuple(session.window)
+        return requests_naming(self._telling(principal, sources), latest, principal)
+
+    def of(
+        self,
+        principal: str,
+        telling: Collection[str],
+        now: datetime,
+        settle: Callable[[], object],
+    ) -> list[ErasureTier]:
+        """What a principal's messages are erased from on request, beside the store.
+
+        Args:
+            principal: whose.
+            telling: names and exact values in them, as `identifying_words` gives them.
+            now: the present.
+            settle: as `WorkspaceLayer.erase`.
+        """
+        tiers = [*self._said(principal), _Notes(self.working, principal)]
+        if self.workspace is not None:
+            tiers.append(_Pages(self.workspace, principal, telling, now, settle))
+        return tiers
+
+    def aged(self, principal: str, now: datetime, *, derived: bool) -> list[ErasureTier]:
+        """What a principal's messages are erased from when their time is over, beside the store.
+
+        What an agent or a host wrote has a time of its own, in working memory and on pages.
+
+        Args:
+            principal: whose.
+            now: the present.
+            derived: whether the names that the memory noted of them go as well.
+        """
+        names = [_Names(self.working, principal, now)] if derived else []
+        return [*self._said(principal), *names]
+
+    def _said(self, principal: str) -> list[ErasureTier]:
+        return [_Waiting(self.backlog, principal), _Histories(self.conversations, principal)]
+
+    def _telling(self, principal: str, sources: Collection[str]) -> frozenset[str]:
+        ids = [entry_id(principal, "episodic", source) for source in sorted(sources)]
+        texts = (e.text.removeprefix(f"{principal}: ") for e in self.vault.store.get(ids))
+        return frozenset().union(*map(identifying_words, texts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """What is still to be recorded, or to be read for facts."""
+
+    backlog: IngestQueue
+    principal: str
+    name: str = "backlog"
+
+    def erase(self, sources: Collection[str]) -> int:
+        """Take the messages out."""
+        return self.backlog.remove(sources, self.principal)
+
+
+@dataclass(frozen=True, slots=True)
+class _Histories:
+    """The conversations as they go, with their summaries."""
+
+    conversations: Conversations
+    principal: str
+    name: str = "window"
+
+    def erase(self, sources: Collection[str]) -> int:
+        """Take the messages out, and what the summaries made of them."""
+        return self.conversations.remove(sources, self.principal)
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """A principal's working memory, which does not say what its notes were made from."""
+
+    working: WorkingMemory
+    principal: str
+    name: str = "working"
+
+    def erase(self, sources: Collection[str]) -> int:
+        """Drop all of it."""
+        return self.working.forget(self.principal)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names that a principal's working memory took from messages, it does not say which."""
+
+    working: WorkingMemory
+    principal: str
+    now: datetime
+    name: str = "working"
+
+    def erase(self, sources: Collection[str]) -> int:
+        """Drop all that were not written by a host; from how many conversations."""
+        theirs = [of for of in self.working.store.conversations() if of.principal == self.principal]
+        with_names = [of for of in theirs if self._has_names(of)]
+        for of in with_names:
+            self.working.merge_entities(of, _of_hosts, self.now, used=False)
+        return len(with_names)
+
+    def _has_names(self, of: Conversation) -> bool:
+        noted = self.working.peek(of, self.now).get(ENTITIES)
+        return isinstance(noted, list) and any(isinstance(e, dict) and is_ours(e) for e in noted)
+
+
+def _of_hosts(noted: list[dict[str, JSON]]) -> list[JSON]:
+    return [entity for entity in noted if not is_ours(entity)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """A principal's workspace: lines noted of what is to be forgotten, and lines that name it."""
+
+    layer: WorkspaceLayer
+    principal: str
+    telling: Collection[str]
+    now: datetime
+    settle: Callable[[], object]
+    name: str = "workspace"
+
+    def erase(self, sources: Collection[str]) -> int:
+        """Take these lines out."""
+        return self.layer.erase(self.principal, sources, self.telling, self.now, self.settle)

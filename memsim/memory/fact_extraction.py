@@ -1,0 +1,162 @@
+"""What a memory makes of what was said: facts at the end of a turn, an episode when it is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memsim.memory.compaction.outcome import reply_fault
+from memsim.memory.entry import read_message
+from memsim.memory.events import MemoryEvent
+from memsim.memory.layers import entities
+from memsim.memory.layers.episodic import Episode, calls_of, read_spoken
+from memsim.memory.layers.semantic import FactStatement
+from memsim.models import Request, provenance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from memsim.memory.entry import Entry
+    from memsim.memory.events import EventListener
+    from memsim.memory.layers.episodic import Episodic
+    from memsim.memory.layers.semantic import Semantic
+    from memsim.message import Message
+    from memsim.models import Model, Reply
+
+
+class FactExtractor:
+    """Extracts facts, and concludes conversations.
+
+    Args:
+        model: reads what was said.
+        semantic: takes the facts.
+        episodic: takes the episodes.
+        count: tokens of a text.
+        tell: is told which facts were superseded, and which summary was refused.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        semantic: Semantic,
+        episodic: Episodic,
+        count: Callable[[str], int],
+        tell: EventListener,
+    ) -> None:
+        self._model = model
+        self._semantic = semantic
+        self._episodic = episodic
+        self._count = count
+        self._tell = tell
+
+    def facts(
+        self, owner: str, session: str, said: Sequence[Message], now: datetime
+    ) -> list[Entry]:
+        """Keep the facts that a user stated in a conversation.
+
+        Args:
+            owner: whose messages are read; others are passed over.
+            session: the conversation that they are noted as coming from.
+            said: what was said in it.
+            now: the present.
+
+        Returns:
+            The facts that are new, or have been stated anew.
+
+        Raises:
+            ModelError: the model failed.
+            StoreError: the store failed.
+        """
+        own = tuple(m for m in said if m.principal == owner and m.role == "user")
+        return self._extract(owner, session, own, now) if own else []
+
+    def conclude(
+        self, owner: str, session: str, said: Sequence[Entry], limit: int, now: datetime
+    ) -> Entry | None:
+        """Have what was said in a conversation stand in its episode, with what stands there.
+
+        Where the model's summary is not fit to use, the one before is kept, and the rest is taken
+        in; where there is none before, nothing is, and the messages may be read again.
+
+        Args:
+            owner: whose the episode is; only what they and their assistant said is read.
+            session: the conversation.
+            said: its messages that stand in no episode yet, oldest first.
+            limit: tokens that the summary may have.
+            now: the present.
+
+        Returns:
+            The episode; None where there is none.
+
+        Raises:
+            ModelError: the model failed.
+            StoreError: the store failed.
+        """
+        own = [entry for entry in said if entry.owner == owner]
+        if not own:
+            return None
+        before = self._episodic.of(owner, session)
+        began = before or Episode(summary="")
+        summary = self._summary(own, began.summary, limit, now)
+        if not summary and before is None:
+            return None
+        spoken = [read_spoken(entry) for entry in own]
+        settled = (decision for decision, _ in entities.decisions_in(spoken))
+        called = (name for entry in own for name in calls_of(entry))
+        episode = Episode(
+            summary=summary or began.summary,
+            key_decisions=_latest((*began.key_decisions, *settled), entities.MOST_DECISIONS),
+            entities=_latest((*began.entities, *_mentioned(spoken)), entities.MOST),
+            tools_called=tuple(dict.fromkeys((*began.tools_called, *called))),
+            sources=tuple(dict.fromkeys((*began.sources, *(e.sources[0] for e in own)))),
+        )
+        return self._episodic.conclude(owner, session, episode, now, ended=own[-1].created)
+
+    def _summary(self, own: Sequence[Entry], previous: str, limit: int, now: datetime) -> str:
+        """What the model makes of messages and an earlier summary; empty where it will not do."""
+        messages = tuple(map(read_message, own))
+        reply = self._model.complete(
+            Request(
+                task="summarise", messages=messages, previous=previous, max_tokens=limit, now=now
+            )
+        )
+        tokens = self._count(reply.text)
+        # It stands beside what was said and not in its place, and may be longer than that.
+        fault = reply_fault(reply, tokens, limit, tokens + 1)
+        if not fault:
+            return reply.text
+        sources = tuple(dict.fromkeys(m.id for m in messages))
+        self._tell(MemoryEvent(kind="compaction-refused", sources=sources, detail=fault))
+        return ""
+
+    def _extract(
+        self, owner: str, session: str, own: tuple[Message, ...], now: datetime
+    ) -> list[Entry]:
+        reply = self._model.complete(Request(task="extract", messages=own, now=now))
+        new, old = self._semantic.record(owner, session, [*_stated(reply, own)])
+        if old:
+            sources = tuple(dict.fromkeys(i for e in old for i in e.sources))
+            self._tell(MemoryEvent(kind="superseded", sources=sources))
+        return new
+
+
+def _stated(reply: Reply, own: Sequence[Message]) -> Iterator[FactStatement]:
+    """Each fact once for each time at which it was said; where that is unknown, for the last."""
+    times = {m.id: m.time for m in own}
+    origins = provenance(reply, {}) or {}
+    for line in reply.text.splitlines():
+        if line.strip():
+            sources = origins.get(line) or tuple(times)
+            said = {times[i] for i in origins.get(line, ()) if i in times} or {own[-1].time}
+            for time in sorted(said):
+                yield FactStatement(text=line, sources=sources, time=time)
+
+
+def _mentioned(messages: Iterable[Message]) -> Iterator[str]:
+    for message in messages:
+        yield from (str(e["name"]) for e in entities.entities_in(message.spoken))
+
+
+def _latest(said: Iterable[str], most: int) -> tuple[str, ...]:
+    """Each once, where it was said last; so many at most, the latest."""
+    return tuple(dict.fromkeys(reversed([*said])))[:most][::-1]

@@ -1,0 +1,69 @@
+"""Which of the latest messages repeat what is to be forgotten.
+
+Whoever asks for something to be erased usually names it: `I no longer need Dr. Vinterberg, please
+forget that I went there.` The request itself must then go as well, or it keeps the secret.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+
+# Which messages a request to erase means.
+
+
+ALIKE = 0.9
+"""Share of the best score from which on it is not the score that tells what is meant."""
+
+
+def requested_message(
+    text: str, sources: Collection[str], own: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The ids that a request means: those it names, else the one that speaks of it most.
+
+    Args:
+        text: the request in words; a message that says just that is not what it means.
+        sources: ids that it names, which may be somebody else's or long gone.
+        own: the texts that the one who asks may erase, by id, oldest first.
+    """
+    if sources:
+        return tuple(source for source in own if source in set(sources))
+    # Not with the module, which every strategy that can forget imports: numpy takes its time.
+    from memsim.memory.index.bm25 import Bm25
+
+    index = Bm25()
+    for source, words in own.items():
+        if words.strip() != text.strip():
+            index.add(source, words)
+    hits = index.search(text, 8)
+    best = closest_message(text, [(hit.score, own[hit.id]) for hit in hits])
+    return () if best is None else (hits[best].id,)
+
+
+def closest_message(text: str, found: Sequence[tuple[float, str]]) -> int | None:
+    """Which of the messages that speak of a request it means; None where there are none.
+
+    Of those that speak of it about as much, the one that says least beside it: who names the
+    garage does not mean the garage door.
+
+    Args:
+        text: the request in words.
+        found: score and text of each, best first.
+    """
+    if not found:
+        return None
+    named = set(text.casefold().split())
+    near = [n for n, (score, _) in enumerate(found) if score >= ALIKE * found[0][0]]
+    return min(near, key=lambda n: len(set(found[n][1].casefold().split()) - named))
+
+
+def names_any(text: str, telling: Collection[str]) -> bool:
+    """Whether a text holds one of the words, as a word of its own and in any case."""
+    return not _words(text).isdisjoint(telling)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(w.strip(".,:;!?\"'()").casefold() for w in text.split())

@@ -1,0 +1,1 @@
+"""The messages of conversations: latest window, summaries, what was shortened, working memory."""

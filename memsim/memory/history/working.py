@@ -1,0 +1,426 @@
+"""Working memory: what a conversation has at hand, and loses when nobody looks at it for a day.
+
+A store keeps one text per conversation and changes it by compare-and-swap; everything else, expiry
+and size among it, is decided here, so that every store behaves alike::
+
+    {"fields":{"entities":[...],"scratchpad":"..."},"until":"2026-01-06T09:00:00+00:00"}
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol, runtime_checkable
+
+from memsim.errors import StateError, StoreError
+from memsim.memory.codec import JSON, canonical, parse, reading
+from memsim.memory.entry import Conversation
+from memsim.memory.stores.wrappers import READ_ONLY
+from memsim.message import utc
+
+TTL = timedelta(hours=24)
+"""How long a conversation's working memory lasts unused (AEGIS)."""
+
+LIMIT = 65_536
+"""Bytes that the canonical JSON of a conversation's fields may have (AEGIS)."""
+
+SCRATCHPAD, ENTITIES = "scratchpad", "entities"
+
+ATTEMPTS = 1_000
+"""Swaps that are tried before a store counts as failing: whoever wins one makes progress."""
+
+
+@runtime_checkable
+class WorkingStore(Protocol):
+    """One text per conversation. Every method raises `StoreError` where the store itself fails."""
+
+    def read(self, of: Conversation) -> str | None:
+        """The text, byte for byte; None where there is none."""
+        ...
+
+    def swap(
+        self,
+        of: Conversation,
+        old: str | None,
+        new: str | None,
+        lasting: timedelta | None = None,
+    ) -> bool:
+        """Put `new` in the place of `old` if that is what is there: one atomic step.
+
+        Args:
+            of: the conversation.
+            old: what has to be there; None for nothing.
+            new: what shall be there; None for nothing.
+            lasting: the store may drop the text by a clock of its own after this long, not sooner;
+                expiry does not depend on it.
+
+        Returns:
+            Whether it was there, and has been replaced.
+        """
+        ...
+
+    def conversations(self) -> list[Conversation]:
+        """Every conversation that has a text, sorted."""
+        ...
+
+
+class InProcessWorking:
+    """A working store that lives as long as its process."""
+
+    def __init__(self) -> None:
+        self._texts: dict[Conversation, str] = {}
+        self._lock = threading.Lock()
+
+    def read(self, of: Conversation) -> str | None:
+        """The text; None where there is none."""
+        with self._lock:
+            return self._texts.get(of)
+
+    def swap(
+        self,
+        of: Conversation,
+        old: str | None,
+        new: str | None,
+        lasting: timedelta | None = None,
+    ) -> bool:
+        """Put `new` in the place of `old` if that is what is there."""
+        with self._lock:
+            if self._texts.get(of) != old:
+                return False
+            if new is None:
+                self._texts.pop(of, None)
+            else:
+                self._texts[of] = new
+            return True
+
+    def conversations(self) -> list[Conversation]:
+        """Every conversation that has a text, sorted."""
+        with self._lock:
+            return sorted(self._texts)
+
+
+class WorkingFull(StoreError):  # noqa: N818 - a state of the memory, named like its kin
+    """What should be kept in working memory is larger than it may be.
+
+    Args:
+        size: bytes that it has, or would have.
+        limit: bytes that it may have.
+    """
+
+    def __init__(self, size: int, limit: int) -> None:
+        self.size = size
+        self.limit = limit
+        super().__init__(size, limit)
+
+    def __str__(self) -> str:
+        return f"working memory would hold {self.size:,} bytes, and may hold {self.limit:,}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    text: str | None
+    """As the store has it, which is what a swap has to name."""
+    fields: dict[str, JSON]
+    """Empty where nothing is there, or it has expired."""
+    until: datetime | None = None
+    """When it expires; None for never."""
+
+
+class WorkingMemory:
+    """Fields by name, for each conversation: a scratchpad, entities, and whatever else is typed.
+
+    Values come back as the type that they were written as: the text `"123"` is not the number 123.
+    What was last read or written at `t` is there until just before `t + ttl`, and gone from then
+    on. The clock may go back: what counts is when it was last used, as it was told.
+
+    Args:
+        store: where it is kept; in this process unless told otherwise.
+        ttl: how long it lasts unused; None for ever.
+        limit: bytes that the canonical JSON of a conversation's fields may have.
+        refuse_first: whether a write that would pass the limit changes nothing. Otherwise it is
+            made and then reported, as AEGIS does.
+        types: what a field of this name has to be; others may be any JSON value.
+
+    Raises:
+        ValueError: the time to live is not longer than nothing.
+    """
+
+    def __init__(
+        self,
+        store: WorkingStore | None = None,
+        *,
+        ttl: timedelta | None = TTL,
+        limit: int = LIMIT,
+        refuse_first: bool = True,
+        types: Mapping[str, type] | None = None,
+    ) -> None:
+        if ttl is not None and ttl <= timedelta(0):
+            raise ValueError("a time to live has to be longer than nothing")
+        self.store: WorkingStore = InProcessWorking() if store is None else store
+        self._ttl = ttl
+        self._limit = limit
+        self._refuse_first = refuse_first
+        self._types: Mapping[str, type] = {SCRATCHPAD: str, ENTITIES: list, **(types or {})}
+
+    def get(self, of: Conversation, now: datetime) -> dict[str, JSON]:
+        """Every field that is there, by name in sorted order; reading makes them last longer."""
+        for _ in range(ATTEMPTS):
+            held = self._held(of, now)
+            if held.text is None:
+                return {}
+            if self._swap(of, held, held.fields, now):
+                return held.fields
+        raise _contended()
+
+    def peek(self, of: Conversation, now: datetime) -> dict[str, JSON]:
+        """Every field that is there, as `get`; looking leaves no trace."""
+        return self._held(of, now).fields
+
+    def put(self, of: Conversation, fields: Mapping[str, JSON], now: datetime) -> int:
+        """Write fields and leave the others as they are; all of them or none.
+
+        Returns:
+            Bytes that the conversation's fields have now.
+
+        Raises:
+            ValueError: a value is no JSON, or not of its field's type; nothing has changed.
+            WorkingFull: the fields would be larger than the limit. Nothing has changed, unless this
+                memory writes first and then refuses.
+        """
+        new = dict(fields)
+        self._check(new)
+        return self._write(of, lambda _: new, now)
+
+    def remove(self, of: Conversation, names: Collection[str] | None, now: datetime) -> int:
+        """Take fields out, or all of them where no names are given; how many were there."""
+        for _ in range(ATTEMPTS):
+            held = self._held(of, now)
+            left = {n: v for n, v in held.fields.items() if names is not None and n not in names}
+            if self._swap(of, held, left, now):
+                return len(held.fields) - len(left)
+        raise _contended()
+
+    def scratchpad(self, of: Conversation, now: datetime) -> str | None:
+        """The notes; None where there are none."""
+        found = self.get(of, now).get(SCRATCHPAD)
+        return found if isinstance(found, str) else None
+
+    def write_scratchpad(self, of: Conversation, text: str, now: datetime) -> int:
+        """Write the notes in place of those there are; bytes and errors as `put`."""
+        return self.put(of, {SCRATCHPAD: text}, now)
+
+    def entities(self, of: Conversation, now: datetime) -> list[JSON]:
+        """What the conversation is about, as mappings; empty where nothing is noted."""
+        found = self.get(of, now).get(ENTITIES)
+        return found if isinstance(found, list) else []
+
+    def write_entities(
+        self, of: Conversation, entities: Collection[Mapping[str, JSON]], now: datetime
+    ) -> int:
+        """Note what the conversation is about in place of what was noted; as `put`."""
+        return self.put(of, {ENTITIES: [dict(entity) for entity in entities]}, now)
+
+    def merge_entities(
+        self,
+        of: Conversation,
+        merge: Callable[[list[dict[str, JSON]]], list[JSON]],
+        now: datetime,
+        *,
+        used: bool = True,
+    ) -> int:
+        """Note more of what the conversation is about, in one step with looking what is noted.
+
+        What stands there and is no list of mappings is left as it is.
+
+        Args:
+            of: the conversation.
+            merge: makes what is noted of what was noted; it may be asked several times.
+            now: the present.
+            used: whether it is a use, which makes all that is there last longer.
+
+        Returns:
+            Bytes that the conversation's fields have now.
+
+        Raises:
+            WorkingFull: as `put`.
+        """
+
+        def change(fields: Mapping[str, JSON]) -> dict[str, JSON]:
+            noted = fields.get(ENTITIES, [])
+            if not issubclass(list, self._types[ENTITIES]) or not isinstance(noted, list):
+                return {}
+            mappings = [entity for entity in noted if isinstance(entity, dict)]
+            return {ENTITIES: merge(mappings)} if len(mappings) == len(noted) else {}
+
+        return self._write(of, change, now, used=used)
+
+    def sweep(self, now: datetime) -> int:
+        """Drop what has expired, which nobody could read any more; how many conversations."""
+        dropped = 0
+        for of in self.store.conversations():
+            held = self._held(of, now)
+            if held.text is not None and not held.fields:
+                dropped += self.store.swap(of, held.text, None)
+        return dropped
+
+    def forget(self, principal: str) -> int:
+        """Drop everything of a principal; how many conversations."""
+        theirs = [of for of in self.store.conversations() if of.principal == principal]
+        return sum(self._drop(of) for of in theirs)
+
+    def save(self) -> JSON:
+        """Every conversation with its fields and expiry, in the order of their names."""
+        texts = [(of, self.store.read(of)) for of in self.store.conversations()]
+        return [[of.principal, of.session, parse(t)] for of, t in texts if t is not None]
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
+        """Take over a saved state in place of the present one.
+
+        Raises:
+            StateError: it is no such state; nothing has changed.
+        """
+        texts: dict[Conversation, str] = {}
+        with reading("it is not a working memory"):
+            for principal, session, document in _listed(saved):
+                text = canonical(document)
+                _parsed(text)
+                texts[Conversation(principal, session)] = text
+        for of in self.store.conversations():
+            self._drop(of)
+        for of, text in texts.items():
+            self.store.swap(of, None, text, self._ttl)
+
+    def _write(
+        self,
+        of: Conversation,
+        change: Callable[[Mapping[str, JSON]], Mapping[str, JSON]],
+        now: datetime,
+        *,
+        used: bool = True,
+    ) -> int:
+        for _ in range(ATTEMPTS):
+            held = self._held(of, now)
+            merged = held.fields | dict(change(held.fields))
+            size = size_of(merged)
+            if size > self._limit and self._refuse_first:
+                raise WorkingFull(size, self._limit)
+            if self._swap(of, held, merged, now, used=used):
+                if size > self._limit:
+                    raise WorkingFull(size, self._limit)
+                return size
+        raise _contended()
+
+    def _check(self, fields: Mapping[str, JSON]) -> None:
+        for name, kind in self._types.items():
+            if name in fields and not isinstance(fields[name], kind):
+                raise ValueError(f"{name} has to be a {kind.__name__}")
+        entities = fields.get(ENTITIES)
+        if isinstance(entities, list) and not all(isinstance(e, dict) for e in entities):
+            raise ValueError(f"{ENTITIES} have to be mappings")
+
+    def _held(self, of: Conversation, now: datetime) -> _Held:
+        text = self.store.read(of)
+        if text is None:
+            return _Held(text=None, fields={})
+        fields, until = _parsed(text)
+        if until is not None and until <= utc(now):
+            return _Held(text=text, fields={})
+        return _Held(text=text, fields=fields, until=until)
+
+    def _swap(
+        self,
+        of: Conversation,
+        held: _Held,
+        fields: Mapping[str, JSON],
+        now: datetime,
+        *,
+        used: bool = True,
+    ) -> bool:
+        if not fields:
+            return self.store.swap(of, held.text, None)
+        until = None if self._ttl is None else utc(now) + self._ttl
+        if held.fields and not used:
+            until = held.until
+        expires = None if until is None else until.isoformat()
+        text = canonical({"fields": dict(fields), "until": expires})
+        return text == held.text or self.store.swap(of, held.text, text, self._ttl)
+
+    def _drop(self, of: Conversation) -> bool:
+        for _ in range(ATTEMPTS):
+            text = self.store.read(of)
+            if text is None:
+                return False
+            if self.store.swap(of, text, None):
+                return True
+        raise _contended()
+
+
+def size_of(fields: Mapping[str, JSON]) -> int:
+    """Bytes of the canonical JSON of fields, which is what the limit is about."""
+    return len(canonical(dict(fields)).encode("utf-8"))
+
+
+def _parsed(text: str) -> tuple[dict[str, JSON], datetime | None]:
+    document = parse(text)
+    with reading("it is not a working memory"):
+        fields, until = document["fields"], document["until"]
+        if set(document) != {"fields", "until"} or not isinstance(fields, dict) or not fields:
+            raise StateError("the saved state cannot be read back: it is not a working memory")
+        return fields, None if until is None else utc(datetime.fromisoformat(until))
+
+
+def _listed(saved: object) -> list[Any]:
+    if not isinstance(saved, list):
+        raise TypeError("not a list")
+    return saved
+
+
+def _contended() -> StoreError:
+    return StoreError("working memory is being written by too many at once: try again")
+
+
+# What a memory stands on that is only looked into: it answers, and refuses to change.
+
+
+class ReadOnlyWorking(WorkingMemory):
+    """Working memory that is only looked at, and lasts no longer for it."""
+
+    def get(self, of: Conversation, now: datetime) -> dict[str, JSON]:
+        """As `peek`."""
+        return self.peek(of, now)
+
+    def remove(self, of: Conversation, names: Collection[str] | None, now: datetime) -> int:
+        """Refused.
+
+        Raises:
+            StoreError: always.
+        """
+        raise StoreError(READ_ONLY)
+
+    def sweep(self, now: datetime) -> int:
+        """Refused.
+
+        Raises:
+            StoreError: always.
+        """
+        raise StoreError(READ_ONLY)
+
+    def forget(self, principal: str) -> int:
+        """Refused.
+
+        Raises:
+            StoreError: always.
+        """
+        raise StoreError(READ_ONLY)
+
+    def _write(
+        self,
+        of: Conversation,
+        change: Callable[[Mapping[str, JSON]], Mapping[str, JSON]],
+        now: datetime,
+        *,
+        used: bool = True,
+    ) -> int:
+        raise StoreError(READ_ONLY)

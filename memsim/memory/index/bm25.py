@@ -1,0 +1,210 @@
+"""Okapi BM25 over a conversation as it grows.
+
+Adding costs the same in a long one, and the best are found exactly. A document scores, for each of
+the query's terms::
+
+    idf * (k1 + 1) * tf / (tf + k1 * (1 - b + b * length / mean length))
+    idf = ln(1 + (N - n + 0.5) / (n + 0.5))
+
+and a term that stands twice in the query counts twice (Robertson and Zaragoza, The Probabilistic
+Relevance Framework, 2009, with the idf that cannot fall below zero).
+
+Messages differ mostly in rare words: names, numbers. So documents of one length with the same
+*common* terms are one form, scored once, and only what holds a rare term of the query is scored by
+itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memsim.language.text import index_terms
+from memsim.memory.index.forms import DocumentForms
+from memsim.memory.index.postings import (
+    Postings,
+    QueryTerm,
+    ScoreTally,
+    all_sums,
+    best_numbers,
+    idf,
+    query_terms,
+)
+
+if TYPE_CHECKING:
+    from memsim.language.text import Analyser
+    from memsim.memory.index import Hit
+    from memsim.memory.index.forms import FormChange
+
+
+COMMON = 256
+"""Documents in which a term is common for good."""
+
+Key = tuple[int, tuple[str, ...]]
+"""A document's length and its common terms, sorted, each as often as it stands there."""
+
+
+class Bm25:
+    """An index of texts by their words.
+
+    Args:
+        analyse: a text to its terms.
+        k1: how soon repeating a word stops to count; above 0.
+        b: how much long texts are held back, 0 to 1.
+        common: documents in which a term is common.
+    """
+
+    def __init__(
+        self,
+        analyse: Analyser = index_terms,
+        *,
+        k1: float = 1.5,
+        b: float = 0.75,
+        common: int = COMMON,
+    ) -> None:
+        self._analyse = analyse
+        self._k1 = k1
+        self._b = b
+        self._limit = common
+        self._forms: DocumentForms[Key] = DocumentForms()
+        self._common: dict[str, Postings] = {}
+        self._rare: dict[str, Postings] = {}
+        self._rare_in: dict[int, dict[str, int]] = {}
+        self._total = 0
+        self._form_sums = ScoreTally()
+        self._document_sums = ScoreTally()
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    def __contains__(self, source: object) -> bool:
+        return source in self._forms
+
+    def add(self, source: str, text: str) -> None:
+        """Take a document in.
+
+        Raises:
+            ValueError: the id is there already.
+        """
+        terms = sorted(self._analyse(text))
+        common = self._common
+        bag = tuple(common[t].term for t in terms if t in common)
+        change = self._forms.add(source, (len(terms), bag))
+        self._total += len(terms)
+        for term in set(bag):
+            common[term].documents += 1
+        if change.turned:
+            self._post(change)
+        if len(bag) < len(terms):
+            place = self._forms.place(source)
+            self._add_rare(place, Counter(t for t in terms if t not in common), len(terms))
+
+    def remove(self, source: str) -> bool:
+        """Take a document out and leave no word of it behind; false when it was not there."""
+        if source not in self._forms:
+            return False
+        place = self._forms.place(source)
+        length, bag = self._forms.key(place)
+        for term in self._rare_in.pop(place, ()):
+            self._rare[term].documents -= 1
+            self._rare[term].remove(place)
+            if not self._rare[term].documents:
+                del self._rare[term]
+        change = self._forms.remove(source)
+        for term in set(bag):
+            self._common[term].documents -= 1
+        if change.turned:
+            self._unpost(change)
+        self._total -= length
+        return True
+
+    def search(self, query: str, k: int) -> list[Hit]:
+        """The best `k` documents that hold a word of the query, best first, ties to the earlier."""
+        if k <= 0 or not len(self._forms):
+            return []
+        common, rare = self._weighed(query)
+        places, own = all_sums(rare, self._document_sums)
+        forms, scores, theirs = best_numbers(common, k, self._form_sums, self._forms.of(places))
+        return self._forms.best(forms, scores, k, (places, own + theirs))
+
+    def ranking(self, query: str) -> list[Hit]:
+        """Every document, best first, ties to the earlier; 0 without a word of the query."""
+        if not len(self._forms):
+            return []
+        common, rare = self._weighed(query)
+        by_form = np.zeros(self._forms.numbered)
+        forms, scores = all_sums(common, self._form_sums)
+        by_form[forms] = scores
+        places, own = all_sums(rare, self._document_sums)
+        return self._forms.all(by_form, (places, own + by_form[self._forms.of(places)]))
+
+    def rank_of(self, source: str, query: str) -> int | None:
+        """A document's place in the ranking, from 1; None where it holds no word of the query."""
+        for rank, hit in enumerate(self.ranking(query), 1):
+            if hit.id == source:
+                return rank if hit.score > 0 else None
+        return None
+
+    def close(self) -> None:
+        """There is nothing to release."""
+
+    def _post(self, change: FormChange[Key]) -> None:
+        length, bag = change.key
+        for term, times in Counter(bag).items():
+            self._common[term].append(change.form, times, length)
+
+    def _unpost(self, change: FormChange[Key]) -> None:
+        for term in set(change.key[1]):
+            held = self._common[term]
+            held.remove(change.form)
+            if not held.documents:
+                del self._common[term]
+
+    def _add_rare(self, place: int, counts: Counter[str], length: int) -> None:
+        self._rare_in[place] = counts
+        for term, times in tuple(counts.items()):
+            held = self._rare.get(term)
+            if held is None:
+                held = self._rare[term] = Postings(term)
+            held.documents += 1
+            held.append(place, times, length)
+            if held.documents >= self._limit:
+                self._promote(held)
+
+    def _promote(self, held: Postings) -> None:
+        """A term has become common: the documents that hold it change their forms."""
+        term = held.term
+        common = self._common[term] = Postings(term)
+        del self._rare[term]
+        for place, times in zip(held.numbers.tolist(), held.times.tolist(), strict=True):
+            self._rare_in[place].pop(term)
+            length, bag = self._forms.key(place)
+            left, joined = self._forms.move(
+                place, (length, tuple(sorted((*bag, *(term,) * times))))
+            )
+            common.documents += 1
+            if left.turned:
+                self._unpost(left)
+            if joined.turned:
+                self._post(joined)
+
+    def _weighed(self, query: str) -> tuple[list[QueryTerm], list[QueryTerm]]:
+        """The query's common and rare terms, each with the rarest first."""
+        self._document_sums.reserve(self._forms.placed)
+        self._form_sums.reserve(self._forms.numbered)
+        counts = Counter(self._analyse(query))
+        norm = (
+            self._k1 * (1 - self._b),
+            self._k1 * self._b * len(self._forms) / (self._total or 1),
+        )
+        found = []
+        for lists in (self._common, self._rare):
+            known = [(held, n) for term, n in counts.items() if (held := lists.get(term))]
+            known.sort(key=lambda pair: (pair[0].documents, pair[0].term))
+            found.append(query_terms([(held, n * self._weight(held)) for held, n in known], norm))
+        return found[0], found[1]
+
+    def _weight(self, held: Postings) -> float:
+        return (self._k1 + 1) * idf(len(self._forms), held.documents)

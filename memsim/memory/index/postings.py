@@ -1,0 +1,396 @@
+"""Where each term stands: lists that grow at their end and are read as arrays."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect_left
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from memsim.memory.index.forms import Numbers, Scores
+
+    Counts = NDArray[np.intc]
+
+
+def idf(count: int, holding: int) -> float:
+    """What a term is worth that `holding` of `count` documents hold."""
+    return math.log(1 + (count - holding + 0.5) / (holding + 0.5))
+
+
+Norm = tuple[float, float]
+"""How lengths hold texts back: `floor + slope * length`."""
+
+
+_ONCE = frozenset({1})
+
+_LENGTHS = np.arange(512.0)
+"""Lengths that most texts have."""
+
+
+class Postings:
+    """The numbers of what holds one term, ascending, with how often and in how long a text.
+
+    Args:
+        term: the term.
+
+    Attributes:
+        documents: how many documents hold it; more than there are numbers, where documents that
+            are alike have one number.
+        longest: no text that holds it is longer, in terms.
+    """
+
+    __slots__ = ("_least", "_lengths", "_numbers", "_times", "documents", "longest", "term")
+
+    def __init__(self, term: str) -> None:
+        self.term = term
+        self.documents = 0
+        self.longest = 0
+        self._numbers = array("q")  # as numpy indexes by, without a copy
+        self._times = array("i")
+        self._lengths = array("i")
+        # The shortest length at which the term stands so many times: all that a bound needs.
+        self._least: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def append(self, number: int, times: int, length: int) -> None:
+        """Take in a number that is larger than any before."""
+        self._numbers.append(number)
+        self._times.append(times)
+        self._lengths.append(length)
+        self.longest = max(self.longest, length)
+        least = self._least.get(times)
+        if least is None or length < least:
+            self._least[times] = length
+
+    def extend(self, numbers: Numbers, times: Counts, lengths: Counts) -> None:
+        """Take in many numbers, ascending and larger than any before."""
+        self._numbers.frombytes(numbers.astype(np.int64).tobytes())
+        self._times.frombytes(times.astype(np.intc).tobytes())
+        self._lengths.frombytes(lengths.astype(np.intc).tobytes())
+        self.longest = max(self.longest, int(lengths.max(initial=0)))
+        for often in np.unique(times).tolist():
+            least = int(lengths[times == often].min())
+            self._least[often] = min(least, self._least.get(often, least))
+
+    def remove(self, number: int) -> None:
+        """Take a number out. The upper bound stays what it was, which is still a bound."""
+        at = bisect_left(self._numbers, number)
+        for column in (self._numbers, self._times, self._lengths):
+            del column[at]
+
+    # An array cannot grow while a view of it exists, so views live no longer than one query.
+    @property
+    def numbers(self) -> Numbers:
+        """The numbers."""
+        return np.frombuffer(self._numbers, np.int64)
+
+    @property
+    def times(self) -> Counts:
+        """How often the term stands in each."""
+        return np.frombuffer(self._times, np.intc)
+
+    @property
+    def lengths(self) -> Counts:
+        """How many terms each has in all."""
+        return np.frombuffer(self._lengths, np.intc)
+
+    @property
+    def single(self) -> bool:
+        """Whether the term stands no more than once anywhere."""
+        return self._least.keys() == _ONCE
+
+    def alike(self, other: Postings) -> bool:
+        """Whether both terms stand in the same texts, each as often as the other."""
+        return (
+            self.documents == other.documents
+            and self._numbers == other._numbers
+            and self._times == other._times
+        )
+
+    def most(self, norm: Norm) -> float:
+        """The largest value that `times / (times + norm)` has anywhere."""
+        floor, slope = norm
+        return max(t / (floor + slope * n + t) for t, n in self._least.items())
+
+
+class QueryTerm:
+    """A query's term: where it stands, and what it adds to a score.
+
+    Args:
+        postings: where it stands.
+        weight: what it would add to a text that says nothing else.
+        norm: how lengths hold texts back.
+
+    Attributes:
+        most: the most that it adds to any score.
+    """
+
+    __slots__ = ("_norm", "_postings", "_weight", "most")
+
+    def __init__(self, postings: Postings, weight: float, norm: Norm) -> None:
+        self._postings = postings
+        self._weight = weight
+        self._norm = norm
+        self.most = weight * postings.most(norm)
+
+    def __len__(self) -> int:
+        return len(self._postings)
+
+    def lift(self, numbers: Numbers, scores: Scores) -> None:
+        """Add to the scores of those that hold the term."""
+        held = self._postings.numbers
+        places = held.searchsorted(numbers)
+        places[places == len(held)] = 0
+        (hits,) = (held[places] == numbers).nonzero()
+        if len(hits):
+            at = places[hits]
+            times, lengths = self._postings.times[at], self._postings.lengths[at]
+            scores[hits] += saturated(self._weight, times, lengths, self._norm)
+
+    @property
+    def numbers(self) -> Numbers:
+        """All that hold the term."""
+        return self._postings.numbers
+
+    def scores(self, divisors: Scores) -> Scores:
+        """What the term adds to each of those that hold it, in their order.
+
+        Args:
+            divisors: as they are told by `divisors`.
+        """
+        held = self._postings
+        lengths = held.lengths
+        if held.longest >= len(divisors):
+            return saturated(self._weight, held.times, lengths, self._norm)
+        # Most terms stand once, and lengths are few: each is divided by once.
+        found: Scores = (self._weight / divisors).take(lengths)
+        if not held.single:
+            times = held.times
+            (more,) = (times > 1).nonzero()
+            found[more] = saturated(self._weight, times[more], lengths[more], self._norm)
+        return found
+
+    def divisors(self) -> Scores:
+        """What the weight of a term that stands once is divided by, by the length of the text."""
+        floor, slope = self._norm
+        found: Scores = floor + slope * _LENGTHS + 1
+        return found
+
+    @staticmethod
+    def read(terms: list[QueryTerm]) -> tuple[Numbers, Scores]:
+        """All that hold one of a query's terms, once for each, with what it adds."""
+        lists = [t._postings for t in terms]  # noqa: SLF001 - its own class
+        norm = terms[0]._norm  # noqa: SLF001 - as above
+        sizes = [len(p) for p in lists]
+        weights = np.repeat([t._weight for t in terms], sizes)  # noqa: SLF001 - as above
+        numbers = np.concatenate([p.numbers for p in lists])
+        lengths = np.concatenate([p.lengths for p in lists])
+        times: Counts | int = 1
+        if not all(p.single for p in lists):
+            times = np.concatenate([p.times for p in lists])
+        return numbers, saturated(weights, times, lengths, norm)
+
+
+def query_terms(weighted: list[tuple[Postings, float]], norm: Norm) -> list[QueryTerm]:
+    """A query's terms; those that always stand together, as words of one phrase, are read as one.
+
+    Args:
+        weighted: where each stands and what it weighs, the rarest first.
+        norm: how lengths hold texts back.
+    """
+    joined: list[tuple[Postings, float]] = []
+    for held, weight in weighted:
+        if joined and joined[-1][0].alike(held):
+            joined[-1] = (held, joined[-1][1] + weight)
+        else:
+            joined.append((held, weight))
+    return [QueryTerm(held, weight, norm) for held, weight in joined]
+
+
+def saturated(weight: float | Scores, times: Counts | int, lengths: Counts, norm: Norm) -> Scores:
+    """What a term adds to each score: its weight, less for long texts, never all of it."""
+    floor, slope = norm
+    found: Scores = np.multiply(weight, times) / (floor + slope * lengths + times)
+    return found
+
+
+# The best of an index for a query, exactly, without reading what cannot matter.
+
+
+FIRST_READ = 32_768
+"""Postings that are read at once before the first look at whether more need be read."""
+
+TOGETHER = 2048
+"""Postings that cost less to read all together than term by term."""
+
+TRIED = 3
+"""Times as many candidates as are wanted are counted to the end, to learn what the best score."""
+
+SAMPLE = 2048
+"""Scores of which a sample's best are near enough to the best of all."""
+
+_SLACK = 1 + 1e-9
+"""Bounds are rounded up by this, so that rounding never costs anything its place."""
+
+
+class ScoreTally:
+    """Sums of scores by number; only what is touched is ever cleared, whatever else there is."""
+
+    def __init__(self) -> None:
+        self._sums = np.zeros(1024)
+        self._marks = np.zeros(1024, np.int64)
+
+    def reserve(self, count: int) -> None:
+        """Make room for numbers below this."""
+        if count > len(self._sums):
+            self._sums = np.zeros(2 * count)
+            self._marks = np.zeros(2 * count, np.int64)
+
+    def add(self, numbers: Numbers, scores: Scores) -> None:
+        """Add scores, in this order; a number may come more than once."""
+        np.add.at(self._sums, numbers, scores)
+
+    def distinct(self, numbers: Numbers) -> Numbers:
+        """The numbers, each once."""
+        order = np.arange(len(numbers))
+        self._marks[numbers] = order
+        once: Numbers = numbers[self._marks[numbers] == order]
+        return once
+
+    def sums(self, numbers: Numbers) -> Scores:
+        """The sums of these numbers."""
+        return self._sums[numbers]
+
+    def clear(self, lists: list[Numbers]) -> None:
+        """Forget the sums of these numbers."""
+        for numbers in lists:
+            self._sums[numbers] = 0.0
+
+
+def best_numbers(
+    terms: list[QueryTerm], k: int, tally: ScoreTally, wanted: Numbers
+) -> tuple[Numbers, Scores, Scores]:
+    """Numbers with their scores, the best `k` and all that tie with these among them.
+
+    Args:
+        terms: the query's terms, rarest first.
+        k: how many are looked for, at least one.
+        tally: has room for every number.
+        wanted: numbers whose scores are asked for, whatever they are.
+
+    Returns:
+        The numbers, their scores, and the scores of the wanted ones.
+    """
+    if not terms:
+        return np.empty(0, np.int64), np.empty(0), np.zeros(len(wanted))
+    rest = [*accumulate((t.most for t in reversed(terms)), initial=0.0)][::-1]
+    rest = [bound * _SLACK for bound in rest]
+    lists, least = _collect(terms, rest, k, tally)
+    found = _promising(lists, rest, k, tally, least)
+    numbers = np.concatenate((found, wanted))
+    scores = tally.sums(numbers)
+    tally.clear(lists)
+    for term in terms[len(lists) :]:
+        term.lift(numbers, scores)
+    return found, scores[: len(found)], scores[len(found) :]
+
+
+def all_sums(terms: list[QueryTerm], tally: ScoreTally) -> tuple[Numbers, Scores]:
+    """Everything that holds one of the terms, with its score; meant for lists that are short."""
+    if not terms:
+        return np.empty(0, np.int64), np.empty(0)
+    numbers, scores = QueryTerm.read(terms)
+    if len(terms) == 1:
+        return numbers, scores
+    tally.add(numbers, scores)
+    found = tally.distinct(numbers)
+    sums = tally.sums(found)
+    tally.clear([found])
+    return found, sums
+
+
+def _sum_up(terms: list[QueryTerm], divisors: Scores, tally: ScoreTally) -> list[Numbers]:
+    """Add what the terms say to the tally; what holds each of them."""
+    lists = [t.numbers for t in terms]
+    if sum(map(len, lists)) <= TOGETHER:
+        tally.add(*QueryTerm.read(terms))
+        return lists
+    for numbers, term in zip(lists, terms, strict=True):
+        tally.add(numbers, term.scores(divisors))
+    return lists
+
+
+def _collect(
+    terms: list[QueryTerm], rest: list[float], k: int, tally: ScoreTally
+) -> tuple[list[Numbers], float]:
+    """Sum up the rarer terms: what holds each; and a score k have."""
+    divisors = terms[0].divisors()
+    lists: list[Numbers] = []
+    ahead, least = FIRST_READ, -math.inf
+    while len(lists) < len(terms) and rest[len(lists)] >= least:
+        read = len(lists)
+        stop = _as_far_as(terms, read, ahead)
+        while stop - read > 1 and rest[stop - 1] < least:
+            stop -= 1
+        lists += _sum_up(terms[read:stop], divisors, tally)
+        ahead *= 2
+        if stop < len(terms):
+            least = max(least, _least(np.concatenate(lists), terms, stop, k, tally))
+    return lists, least
+
+
+def _promising(
+    lists: list[Numbers], rest: list[float], k: int, tally: ScoreTally, least: float
+) -> Numbers:
+    """Of what was summed up, all that may score the least or more, each once.
+
+    A list whose terms and the rarer ones could not make up for the others is not looked at.
+    """
+    missing = rest[len(lists)]
+    found: list[Numbers] = []
+    for place, numbers in enumerate(lists):
+        if rest[place] < least:
+            break
+        sums = tally.sums(numbers)
+        least = max(least, _some_kth(sums, k))
+        found.append(numbers[sums >= (least - missing) / _SLACK])
+    return tally.distinct(np.concatenate(found) if len(found) > 1 else found[0])
+
+
+def _as_far_as(terms: list[QueryTerm], start: int, limit: int) -> int:
+    stop, read = start + 1, len(terms[start])
+    while stop < len(terms) and read + len(terms[stop]) <= limit:
+        read += len(terms[stop])
+        stop += 1
+    return stop
+
+
+def _least(seen: Numbers, terms: list[QueryTerm], read: int, k: int, tally: ScoreTally) -> float:
+    """A score that at least k have, known from counting the most promising ones to the end."""
+    sums = tally.sums(seen)
+    found = tally.distinct(seen[sums >= _some_kth(sums, TRIED * k * read)])[: TRIED * k]
+    scores = tally.sums(found)
+    for term in terms[read:]:
+        term.lift(found, scores)
+    return _kth(scores, k)
+
+
+def _kth(scores: Scores, k: int) -> float:
+    """The k-th best score; minus infinity where there are fewer."""
+    if len(scores) < k or not k:
+        return -math.inf
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
+
+
+def _some_kth(scores: Scores, k: int) -> float:
+    """A score that at least k have, and nearly the best such; of many only a sample is read."""
+    step = len(scores) // (SAMPLE + k)
+    return _kth(scores[:: step + 1], k)

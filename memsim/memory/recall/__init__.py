@@ -1,0 +1,1 @@
+"""Find and quote earlier messages and entries for a question."""

@@ -1,0 +1,454 @@
+"""From rankings to what is worth quoting: one order of all that was found, and how much of it fits.
+
+Rankings come from a store or from rankers in the process, over what the reader may see; all here
+are pure functions of these, so that nothing else can have a say. A message scores::
+
+    (relevance + lent) / (1 + tokens / halving) * named * dated * 0.5 ** (age / half_life)
+
+where relevance is what the rankings say of it together, and what is lent comes from the messages
+that stand around it. Where a policy sets bounds, what is below them stays out, whatever it is lent.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from memsim.language.dates import mentions, resolve
+from memsim.language.text import ROLES, index_terms, plain_terms
+from memsim.memory.index import Hit
+from memsim.memory.options import RecallPolicy
+from memsim.memory.recall.timeline import MessageFacts, asks_the_same
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from memsim.language.dates import Period
+
+    Order = Callable[[str], int]
+    """When a message was said: larger is later."""
+    from collections.abc import Container
+
+    Scaling = Literal["zscore", "minmax"]
+    Beside = Callable[[str], Iterable[tuple[str, float]]]
+    """The messages around one, each with its share of what is lent, as `Talk.beside` gives them."""
+
+
+# What a question names beside its matter: who said it, and on which day.
+
+
+class QuestionCues:
+    """The names and days in a question.
+
+    Args:
+        question: as it was asked.
+        now: when; None where nobody knows, and then `yesterday` means nothing.
+    """
+
+    def __init__(self, question: str, now: datetime | None = None) -> None:
+        self._words = frozenset(_bare(word) for word in plain_terms(question))
+        today = now.date() if now else None
+        found = (resolve(mention, today) for mention in mentions(question))
+        self._periods: tuple[Period, ...] = tuple(period for period in found if period)
+
+    @property
+    def dated(self) -> bool:
+        """Whether the question names any day at all."""
+        return bool(self._periods)
+
+    def names(self, principal: str) -> bool:
+        """Whether the question names somebody, by all of the words of their name."""
+        name = _name(principal)
+        return bool(name) and name <= self._words
+
+    def dates(self, time: datetime | None) -> bool:
+        """Whether the question names a day, or a longer time, that something was said in."""
+        if time is None or not self._periods:
+            return False
+        day = time.date()
+        return any(period.first <= day <= period.last for period in self._periods)
+
+
+@lru_cache(maxsize=1 << 12)
+def _name(principal: str) -> frozenset[str]:
+    words = frozenset(_bare(word) for word in plain_terms(principal))
+    return frozenset() if words <= ROLES else words
+
+
+def _bare(word: str) -> str:
+    return word.removesuffix("'s")
+
+
+# Several rankings made into one; pure functions, ties to the message that was said earlier.
+
+
+K = 60
+"""The constant of reciprocal rank fusion, as its authors have it (Cormack and others, 2009)."""
+
+
+def reciprocal_ranks(
+    rankings: Sequence[Sequence[Hit]],
+    order: Order,
+    *,
+    weights: Sequence[float] | None = None,
+    k: int = K,
+) -> list[Hit]:
+    """Each message scores `weight / (k + rank)` for each ranking that it is in, from rank 1.
+
+    Args:
+        rankings: best first.
+        order: settles ties.
+        weights: what each ranking counts; 1 each by default.
+        k: how much the first ranks are held back.
+    """
+    sums: dict[str, float] = {}
+    for ranking, weight in zip(rankings, _weights(weights, rankings), strict=True):
+        for rank, hit in enumerate(ranking, 1):
+            sums[hit.id] = sums.get(hit.id, 0.0) + weight / (k + rank)
+    return sorted_hits(sums, order)
+
+
+def weighted_scores(
+    rankings: Sequence[Sequence[Hit]],
+    order: Order,
+    *,
+    weights: Sequence[float] | None = None,
+    scaling: Literal["minmax", "zscore"] = "minmax",
+) -> list[Hit]:
+    """Each message scores the weighted sum of its scaled scores.
+
+    A message that a ranking does not hold counts there as the worst that it does hold.
+
+    Args:
+        rankings: best first.
+        order: settles ties.
+        weights: what each ranking counts; 1 each by default.
+        scaling: to 0..1 by smallest and largest, or by mean and standard deviation.
+    """
+    scale = minmax if scaling == "minmax" else zscore
+    sums = dict.fromkeys((hit.id for ranking in rankings for hit in ranking), 0.0)
+    for ranking, weight in zip(rankings, _weights(weights, rankings), strict=True):
+        if not ranking:
+            continue
+        scaled = scale([hit.score for hit in ranking])
+        worst = min(scaled)
+        held = {hit.id: score for hit, score in zip(ranking, scaled, strict=True)}
+        for source in sums:
+            sums[source] += weight * held.get(source, worst)
+    return sorted_hits(sums, order)
+
+
+def minmax(scores: Sequence[float]) -> list[float]:
+    """Scores scaled so that the smallest is 0 and the largest 1; all 1 where they are equal."""
+    low, high = min(scores), max(scores)
+    if high == low:
+        return [1.0] * len(scores)
+    return [(s - low) / (high - low) for s in scores]
+
+
+def zscore(scores: Sequence[float]) -> list[float]:
+    """Scores as standard deviations from their mean; all 0 where they are equal."""
+    mean = math.fsum(scores) / len(scores)
+    deviation = math.sqrt(math.fsum((s - mean) ** 2 for s in scores) / len(scores))
+    if deviation == 0:
+        return [0.0] * len(scores)
+    return [(s - mean) / deviation for s in scores]
+
+
+def with_neighbours(
+    hits: Iterable[Hit],
+    neighbours: Callable[[str], Iterable[str]],
+    order: Order,
+    *,
+    share: float = 0.5,
+) -> list[Hit]:
+    """Each message also scores a share of what the messages beside it score.
+
+    An answer often holds none of the words of the question that stands before it.
+
+    Args:
+        hits: a ranking.
+        neighbours: the messages said just before and after one.
+        order: settles ties.
+        share: of a neighbour's score.
+    """
+    own = {hit.id: hit.score for hit in hits}
+    sums = dict(own)
+    for source, score in own.items():
+        for beside in neighbours(source):
+            sums[beside] = sums.get(beside, 0.0) + share * score
+    return sorted_hits(sums, order)
+
+
+def sorted_hits(scores: Mapping[str, float], order: Order) -> list[Hit]:
+    """Scores as a ranking, best first, ties to the earlier."""
+    hits = [Hit(source, score) for source, score in scores.items()]
+    hits.sort(key=lambda hit: (-hit.score, order(hit.id)))
+    return hits
+
+
+def _weights(weights: Sequence[float] | None, rankings: Sequence[object]) -> Sequence[float]:
+    return [1.0] * len(rankings) if weights is None else weights
+
+
+USUAL = RecallPolicy()
+
+ASKED_BEFORE = 0.5
+"""Share of the best relevance that an earlier question of the same words lends from: what follows
+it may be its answer, and may be that nobody knows."""
+
+_SHARPNESS = 2.0
+_STRAIGHT = 40.0
+
+
+def recall(
+    question: str,
+    *,
+    lexical: Sequence[Hit] = (),
+    nearest: Sequence[Hit] = (),
+    about: Callable[[str], MessageFacts | None],
+    beside: Beside | None = None,
+    policy: RecallPolicy = USUAL,
+    now: datetime | None = None,
+) -> list[Hit]:
+    """All that was found, the most worth quoting first, ties to the earlier.
+
+    Args:
+        question: what it was found for.
+        lexical: the ranking by words, best first.
+        nearest: the ranking by meaning, best first.
+        about: what is known of a message; None for one that may not be seen, or is gone.
+        beside: what stands around a message; None where nothing does.
+        policy: what to go by.
+        now: when the question is asked; needed for ages and for days such as `yesterday`.
+
+    Raises:
+        ValueError: ages matter, and nobody says when it is.
+    """
+    if policy.half_life is not None and now is None:
+        raise ValueError("half_life needs to know when it is")
+    known: dict[str, MessageFacts] = {}
+    raw = (_above(lexical, policy.least_bm25), _above(nearest, policy.least_cosine))
+    found = [_permitted(hits, about, known) for hits in raw]
+    echoes = _echoes(question, known)
+    told = [[hit for hit in hits if hit.id not in echoes] for hits in found]
+    words, meaning = told if any(told) else found
+    hits = relevance(words, meaning, lambda source: known[source].order, policy)
+    scores = {hit.id: hit.score for hit in hits}
+    if beside is not None and policy.neighbours:
+        best = max(scores.values(), default=0.0)
+        lenders = scores | dict.fromkeys(echoes, ASKED_BEFORE * best)
+        lending = with_neighbour_boost(lenders, beside, lambda source: known[source].order, policy)
+        near = not policy.bounded
+        scores = {i: s for i, s in lending.items() if i in scores or (near and i not in echoes)}
+        scores = {i: s for i, s in scores.items() if i in known or _look(i, about, known)}
+    weigh = _weighing(QuestionCues(question, now), policy, now)
+    weighed = {source: score * weigh(known[source]) for source, score in scores.items()}
+    if policy.superseded != "keep" and any(known[i].successor is not None for i in weighed):
+        weighed = _in_force(weighed, about, known, drop=policy.superseded == "drop")
+    ranked = sorted([(-score, known[source].order, source) for source, score in weighed.items()])
+    return [Hit(source, -score) for score, _, source in ranked]
+
+
+def fit_to_room(
+    hits: Iterable[Hit],
+    *,
+    tokens: Callable[[str], int],
+    room: int,
+    policy: RecallPolicy = USUAL,
+    shown: Container[str] = frozenset(),
+) -> list[str]:
+    """The messages that are quoted: the best that fit, without what the model sees already.
+
+    What does not fit is passed over, but for the best of all, which is to be clipped to half of the
+    room. What is shown already still sets the measure: where it says all, little more is quoted.
+
+    Args:
+        hits: a ranking, best first.
+        tokens: a message's length as it would be quoted.
+        room: tokens that there are.
+        policy: what to go by: floor, share and limit.
+        shown: ids that are visible already, or were injected before.
+
+    Returns:
+        Ids, best first.
+    """
+    left = math.floor(room * policy.share)
+    least: float | None = None
+    chosen: list[str] = []
+    for hit in hits:
+        if least is None:
+            least = hit.score * policy.floor
+        if hit.score < least or len(chosen) == policy.limit or left <= 0:
+            break
+        if hit.id in shown:
+            continue
+        length = tokens(hit.id)
+        if length > left:
+            if chosen:
+                continue
+            length = left - left // 2
+        chosen.append(hit.id)
+        left -= length
+    return chosen
+
+
+def relevance(
+    lexical: Sequence[Hit],
+    nearest: Sequence[Hit],
+    order: Callable[[str], int],
+    policy: RecallPolicy = USUAL,
+) -> list[Hit]:
+    """Two rankings as one, in no order that means anything; no score is below 0.
+
+    A ranking that is empty has no say, whatever it would count.
+
+    Args:
+        lexical: the ranking by words, best first.
+        nearest: the ranking by meaning, best first.
+        order: settles ties where ranks are fused.
+        policy: fusion, vector, depth and least.
+    """
+    weighed = ((lexical, 1 - policy.vector), (nearest, policy.vector))
+    rankings = [(list(r[: policy.depth]), w) for r, w in weighed if r]
+    if len(rankings) == 1:
+        rankings = [(rankings[0][0], 1.0)]
+    kept = [ranking for ranking, _ in rankings]
+    weights = [weight for _, weight in rankings]
+    if policy.fusion == "soft":
+        hits = _soft(kept, weights)
+    elif policy.fusion == "rrf":
+        hits = reciprocal_ranks(kept, order, weights=weights)
+    else:
+        scaling: Scaling = "zscore" if policy.fusion == "zscore" else "minmax"
+        hits = weighted_scores(kept, order, weights=weights, scaling=scaling)
+    if policy.least is not None:
+        hits = [hit for hit in hits if hit.score >= policy.least]
+    lowest = min((hit.score for hit in hits), default=0.0)
+    return [Hit(i, s - lowest) for i, s in hits] if lowest < 0 else hits
+
+
+def with_neighbour_boost(
+    scores: Mapping[str, float],
+    beside: Beside,
+    order: Callable[[str], int],
+    policy: RecallPolicy = USUAL,
+) -> dict[str, float]:
+    """Scores with what the most relevant messages lend to those around them.
+
+    Args:
+        scores: relevance by id.
+        beside: what stands around a message.
+        order: settles who lends where several are as relevant; an id would do so by who said it.
+        policy: neighbours and lenders.
+    """
+    sums = dict(scores)
+    best = sorted(scores.items(), key=lambda pair: (-pair[1], order(pair[0])))
+    for source, score in best[: policy.lenders]:
+        share = score * policy.neighbours
+        for other, part in beside(source):
+            sums[other] = sums.get(other, 0.0) + share * part
+    return sums
+
+
+def _soft(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[Hit]:
+    sums: dict[str, float] = {}
+    exp, log1p = math.exp, math.log1p
+    for ranking, weight in zip(rankings, weights, strict=True):
+        standard = zscore([hit.score for hit in ranking])
+        scale = weight / _SHARPNESS
+        for hit, score in zip(ranking, standard, strict=True):
+            bent = log1p(exp(min(_SHARPNESS * score, _STRAIGHT)))
+            bent += max(0.0, _SHARPNESS * score - _STRAIGHT)
+            sums[hit.id] = sums.get(hit.id, 0.0) + scale * bent
+    return [Hit(source, score) for source, score in sums.items()]
+
+
+def _echoes(question: str, known: Mapping[str, MessageFacts]) -> frozenset[str]:
+    """What was found because it asks the same, which says nothing of the answer."""
+    if not any(found.asked for found in known.values()):
+        return frozenset()
+    terms = frozenset(index_terms(question))
+    return frozenset(i for i, found in known.items() if asks_the_same(found.asked, terms))
+
+
+def _above(hits: Sequence[Hit], least: float | None) -> Sequence[Hit]:
+    return hits if least is None else [hit for hit in hits if hit.score >= least]
+
+
+def _permitted(
+    hits: Sequence[Hit], about: Callable[[str], MessageFacts | None], known: dict[str, MessageFacts]
+) -> list[Hit]:
+    return [hit for hit in hits if hit.id in known or _look(hit.id, about, known)]
+
+
+def _look(
+    source: str, about: Callable[[str], MessageFacts | None], known: dict[str, MessageFacts]
+) -> bool:
+    found = about(source)
+    if found is None:
+        return False
+    known[source] = found
+    return True
+
+
+def _weighing(
+    cues: QuestionCues, policy: RecallPolicy, now: datetime | None
+) -> Callable[[MessageFacts], float]:
+    """What relevance is multiplied with, by what is known of a message."""
+    named, dated, halving = policy.named, policy.dated, policy.halving
+    half_life = policy.half_life
+    spoken: dict[str, float] = {}
+
+    def weigh(found: MessageFacts) -> float:
+        weight = spoken.get(found.principal)
+        if weight is None:
+            weight = spoken[found.principal] = named if cues.names(found.principal) else 1.0
+        if halving:
+            weight /= 1 + found.tokens / halving
+        if cues.dated and cues.dates(found.time):
+            weight *= dated
+        if half_life and now and found.time:
+            age = max(0.0, (now - found.time) / half_life)
+            weight *= 0.5**age
+        return weight
+
+    return weigh
+
+
+def _in_force(
+    scores: Mapping[str, float],
+    about: Callable[[str], MessageFacts | None],
+    known: dict[str, MessageFacts],
+    *,
+    drop: bool,
+) -> dict[str, float]:
+    """Scores in which what is in force has the best of what it superseded, and that comes after."""
+    found = dict(scores)
+    heirs = {i: heir for i in scores if (heir := _heir(i, about, known)) is not None}
+    for source, heir in heirs.items():
+        found[heir] = max(found.get(heir, 0.0), scores[source])
+    for source, heir in heirs.items():
+        if drop:
+            del found[source]
+        else:
+            found[source] = min(scores[source], math.nextafter(found[heir], -math.inf))
+    return found
+
+
+def _heir(
+    source: str, about: Callable[[str], MessageFacts | None], known: dict[str, MessageFacts]
+) -> str | None:
+    """What is in force in a message's place, as far as it may be seen; None for itself."""
+    passed = {source}
+    heir = None
+    after = known[source].successor
+    while (
+        after is not None and after not in passed and (after in known or _look(after, about, known))
+    ):
+        passed.add(after)
+        heir = after
+        after = known[after].successor
+    return heir

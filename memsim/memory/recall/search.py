@@ -1,0 +1,442 @@
+"""What a memory brings up for a question: found, put in order, and quoted within a budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from memsim.context import Section, escaped
+from memsim.memory.entry import Shelf, passage_of, read_message
+from memsim.memory.index.split import snippet
+from memsim.memory.recall.ranking import fit_to_room, recall
+from memsim.memory.recall.timeline import MessageFacts, repeat_digest
+from memsim.message import Text, composed
+from memsim.tokens import MESSAGE_OVERHEAD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from memsim.memory.entry import Entry
+    from memsim.memory.index import Hit
+    from memsim.memory.options import MemoryOptions
+    from memsim.memory.permissions import Permissions, Where
+    from memsim.memory.recall.timeline import Timeline
+    from memsim.memory.vault import Vault
+    from memsim.message import Message
+    from memsim.tokens import TokenCounter
+
+
+GAP = "…"
+
+
+def excerpt(parts: Sequence[str], chosen: Sequence[int]) -> str:
+    """The chosen passages of a text in its order, with a mark where some are left out between.
+
+    Args:
+        parts: all passages of the text.
+        chosen: places in it, from 0.
+    """
+    lines: list[str] = []
+    last = None
+    for place in sorted(set(chosen)):
+        if last is not None and place != last + 1:
+            lines.append(GAP)
+        lines.append(parts[place])
+        last = place
+    return "\n".join(lines)
+
+
+def quote_section(
+    lines: Recollection,
+    found: Mapping[str, tuple[Message, str | None]],
+    *,
+    question: str,
+    budget: int,
+    order: Callable[[str], int],
+    id: str,  # noqa: A002 - the record's own field name
+    time: datetime,
+) -> Section:
+    """A section of recalled messages, some of them in part.
+
+    Args:
+        lines: composes it.
+        found: by id, best first: each message, and the part of it that is quoted; None for all.
+        question: what was looked for.
+        budget: tokens that the section may have.
+        order: when a message was said, by its id.
+        id: the composed message's.
+        time: when it is composed.
+    """
+    shown = [
+        message if part is None else replace(message, blocks=(Text(part),))
+        for message, part in found.values()
+    ]
+    section = lines.section(shown, question=question, budget=budget, order=order, id=id, time=time)
+    partly = {source for source, (_, part) in found.items() if part is not None}
+    if not section.messages or partly.isdisjoint(section.verbatim):
+        return section
+    (message,) = section.messages
+    told = composed(
+        message.role,
+        message.text,
+        id=message.id,
+        quotes=tuple(i for i in message.quotes if i not in partly),
+        derived_from=tuple(i for i in message.derived_from if i not in message.excerpts),
+        excerpts=(*message.excerpts, *(i for i in message.quotes if i in partly)),
+        time=message.time,
+    )
+    return replace(section, messages=(told,))
+
+
+# What was found, as the model reads it: one message whose lines are earlier messages, quoted.
+
+
+HEADER = "Earlier messages that may matter:"
+LEAST = 24
+"""Tokens below which a clipped message says too little to be shown."""
+
+REMEMBERED = 1 << 15
+
+_ADDITIVE = frozenset({"o200k_base", "cl100k_base"})
+"""Encodings that never join what stands after a line's end with what stands before it."""
+
+
+class QuoteLine(NamedTuple):
+    """A line that quotes a message, or, clipped, a part of it."""
+
+    message: Message
+    text: str
+    tokens: int
+    """With its newline."""
+    clipped: bool = False
+
+
+def _said_in(lines: Iterable[QuoteLine]) -> tuple[str, ...]:
+    return tuple(line.message.id for line in lines if not line.message.composed)
+
+
+def _made_from(lines: Iterable[QuoteLine]) -> tuple[str, ...]:
+    """What was not said itself, a summary or a stored fact, was made from what was."""
+    return tuple(dict.fromkeys(i for line in lines for i in line.message.derived_from))
+
+
+class Recollection:
+    """Composes sections of recalled messages, counting each line once while it is remembered.
+
+    Args:
+        counter: token counts.
+        voice: who the section speaks as. As `user` it has no more authority than those it quotes,
+            and what they said can close or forge no block.
+    """
+
+    def __init__(self, counter: TokenCounter, *, voice: Literal["system", "user"] = "user") -> None:
+        self._counter = counter
+        self._voice: Literal["system", "user"] = voice
+        self._additive = counter.name in _ADDITIVE
+        self._lines: dict[str, QuoteLine] = {}
+
+    def section(
+        self,
+        best: Iterable[Message],
+        *,
+        question: str,
+        budget: int,
+        order: Callable[[str], int],
+        id: str,  # noqa: A002 - the record's own field name
+        time: datetime,
+    ) -> Section:
+        """As many of the messages as fit, best first, shown in the order in which they were said.
+
+        Args:
+            best: what was found, best first.
+            question: what it was found for.
+            budget: tokens that the section may have.
+            order: when a message was said, by its id.
+            id: the composed message's.
+            time: when it is composed.
+        """
+        chosen = self._choose(best, question, budget)
+        while chosen:
+            lines = sorted(chosen, key=lambda line: order(line.message.id))
+            text = "\n".join((HEADER, *(line.text for line in lines)))
+            tokens = self._tokens(text, lines)
+            if tokens <= budget:
+                message = composed(
+                    self._voice,
+                    text,
+                    id=id,
+                    quotes=_said_in(line for line in lines if not line.clipped),
+                    excerpts=_said_in(line for line in lines if line.clipped),
+                    derived_from=_made_from(lines),
+                    time=time,
+                )
+                quoted = tuple(line.message.id for line in lines)
+                return Section(layer="recalled", messages=(message,), tokens=tokens, items=quoted)
+            chosen.pop()
+        return Section(layer="recalled", messages=(), tokens=0)
+
+    def _choose(self, best: Iterable[Message], question: str, budget: int) -> list[QuoteLine]:
+        room = budget - MESSAGE_OVERHEAD - self._counter.text(HEADER + "\n")
+        chosen: list[QuoteLine] = []
+        for message in best:
+            if room < LEAST:
+                break
+            line = self._line(message)
+            if line.tokens > room:
+                line = self._clipped(line, question, max(LEAST, room // 2))
+            if line.text:
+                chosen.append(line)
+                room -= line.tokens
+        return chosen
+
+    def _line(self, message: Message) -> QuoteLine:
+        line = self._lines.get(message.id)
+        if line is None or line.message is not message:
+            if len(self._lines) >= REMEMBERED:
+                self._lines.clear()
+            text = self._safe(f"{_head(message)}{message.text}")
+            line = QuoteLine(message, text, self._counter.text(text + "\n"))
+            self._lines[message.id] = line
+        return line
+
+    def _clipped(self, line: QuoteLine, question: str, room: int) -> QuoteLine:
+        """The part of a line that speaks to the question; a long one leaves room for others."""
+        message, count = line.message, self._counter.text
+        head = _head(message)
+        size = len(message.text) * room // line.tokens
+        part = snippet(
+            message.text, question, size, lambda part: count(self._safe(f"{head}{part}\n")) <= room
+        )
+        text = self._safe(head + part) if part else ""
+        return QuoteLine(message, text, count(text + "\n"), clipped=True)
+
+    def _safe(self, text: str) -> str:
+        return escaped(text) if self._voice == "user" else text
+
+    def _tokens(self, text: str, lines: list[QuoteLine]) -> int:
+        if not self._additive:
+            return self._counter.text(text) + MESSAGE_OVERHEAD
+        count = self._counter.text
+        whole = count(HEADER + "\n") + sum(line.tokens for line in lines[:-1])
+        return whole + count(lines[-1].text) + MESSAGE_OVERHEAD
+
+
+def _head(message: Message) -> str:
+    return f"[{message.time.date().isoformat()}] {message.principal}: "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallResult:
+    """What was brought up.
+
+    Attributes:
+        section: as a context shows it; without messages where nothing was found, or nothing fits.
+        ranking: ids of messages, best first, as far as was looked.
+    """
+
+    section: Section
+    ranking: tuple[str, ...]
+
+
+class Recaller:
+    """Finds entries for questions.
+
+    Args:
+        vault: where they are.
+        timeline: what is known of the messages among them.
+        counter: token counts.
+        permissions: who takes part in which conversation; None where everybody sees everything.
+        options: how many, and by what.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        timeline: Timeline,
+        counter: TokenCounter,
+        *,
+        permissions: Permissions | None,
+        options: MemoryOptions,
+    ) -> None:
+        self._vault = vault
+        self._timeline = timeline
+        self._permissions = permissions
+        self._policy = options.policy
+        self._vectors = options.vectors
+        self._counter = counter
+        self._lines = Recollection(counter, voice="user")
+
+    def recall(
+        self,
+        text: str,
+        where: Where,
+        *,
+        visible: Collection[str],
+        beside: Iterable[Message],
+        budget: int,
+        now: datetime,
+        turn: int,
+    ) -> RecallResult:
+        """What speaks to a question, quoted.
+
+        Args:
+            text: the question.
+            where: what may be seen.
+            visible: ids of messages, and of entries that were never said, that stand in the context
+                already; or were brought up before, as `Section.items` names them.
+            beside: messages that stand in the context already: what they say is not quoted again.
+            budget: tokens that the section may have.
+            now: when it is asked.
+            turn: the turn in which it is asked.
+        """
+        hits = self.search(text, where, now)
+        sources = {hit.id: self._timeline.source(hit.id) for hit in hits}
+        shown = self._shown(sources, set(visible), where)
+        shown |= self._repeated(sources, shown, beside)
+        chosen = fit_to_room(
+            hits, tokens=self._tokens, room=budget, policy=self._policy, shown=shown
+        )
+        entries = self._vault.fetch(chosen, where)
+        found = _joined(entries)
+        order = {m.id: n for n, m in enumerate(sorted((m for m, _ in found.values()), key=_said))}
+        section = quote_section(
+            self._lines,
+            found,
+            question=text,
+            budget=budget,
+            order=order.__getitem__,
+            id=f"recalled:{turn}",
+            time=now,
+        )
+        # An entry goes by its id among messages, and by more where another may take its place.
+        names = {entry.id: entry.version for entry in entries}
+        section = replace(section, items=tuple(names.get(i, i) for i in section.items))
+        ranking = dict.fromkeys(source for source in sources.values() if source is not None)
+        return RecallResult(section=section, ranking=tuple(ranking))
+
+    def search(self, text: str, where: Where, now: datetime) -> list[Hit]:
+        """Entries that speak to a text, best first."""
+        depth = self._policy.depth
+        may_follow = self._followed(where)
+        lexical = self._vault.lexical(text, where, depth)
+        nearest = self._vault.nearest(text, where, depth) if self._vectors else []
+        return recall(
+            text,
+            lexical=lexical,
+            nearest=nearest,
+            about=self._known({hit.id for hit in (*lexical, *nearest)}, where, may_follow),
+            beside=lambda entry: self._timeline.beside(entry) if may_follow(entry) else (),
+            policy=self._policy,
+            now=now,
+        )
+
+    def _shown(
+        self, sources: Mapping[str, str | None], seen: Collection[str], where: Where
+    ) -> set[str]:
+        """Entries that are visible already, or were brought up before as they are now."""
+        shown = {entry for entry, source in sources.items() if entry in seen or source in seen}
+        before = {name.partition("@")[0] for name in seen}
+        unsaid = [entry for entry, source in sources.items() if source is None and entry in before]
+        return shown.union(e.id for e in self._vault.fetch(unsaid, where) if e.version in seen)
+
+    def _repeated(
+        self, found: Iterable[str], shown: Collection[str], beside: Iterable[Message]
+    ) -> set[str]:
+        """Entries, best first, that say what one before them says, or what stands there already."""
+        words = self._timeline.words
+        there = {words(entry) for entry in shown}
+        for message in beside:
+            there.add(repeat_digest(message.principal, message.time, message.text))
+            there.update(map(words, self._timeline.entries(message.principal, message.id)))
+        again: set[str] = set()
+        for entry in found:
+            said = words(entry)
+            if said is not None and said in there:
+                again.add(entry)
+            there.add(said)
+        return again
+
+    def _known(
+        self, found: set[str], where: Where, may_follow: Callable[[str], bool]
+    ) -> Callable[[str], MessageFacts | None]:
+        """What is known of an entry, where it was found or its conversation may be read.
+
+        Whether a message is superseded is known to those alone who may see its speaker's facts: it
+        depends on all that was said, in conversations with others as well.
+        """
+        known = self._timeline.about
+        told: dict[str, bool] = {}
+
+        def about(entry: str) -> MessageFacts | None:
+            if entry not in found and not may_follow(entry):
+                return None
+            said = known(entry)
+            if said is None:
+                return _UNSAID if entry in found else None
+            if said.successor is None:
+                return said
+            whose = said.principal
+            may = told.get(whose)
+            if may is None:
+                may = told[whose] = where.reader is None or where.reader.may_see(_facts_of(whose))
+            return said if may else replace(said, successor=None)
+
+        return about
+
+    def _followed(self, where: Where) -> Callable[[str], bool]:
+        """Whether the conversation of a message may be read, all of it."""
+        readable: dict[str | None, bool] = {}
+        session = self._timeline.session
+
+        def may_follow(entry: str) -> bool:
+            name = session(entry)
+            may = readable.get(name)
+            if may is None:
+                may = readable[name] = self._may_read(name, where)
+            return may
+
+        return may_follow
+
+    def _may_read(self, session: str | None, where: Where) -> bool:
+        if self._permissions is None or where.reader is None:
+            return True
+        return session is not None and self._permissions.may_follow(where.reader.principal, session)
+
+    def _tokens(self, entry: str) -> int:
+        about = self._timeline.about(entry)
+        return _UNSAID.tokens if about is None else about.tokens
+
+
+_UNSAID = MessageFacts(order=-1, tokens=40)
+"""What is known of an entry that was never said: a stored fact, a page of the workspace."""
+
+
+def _facts_of(owner: str) -> Shelf:
+    return Shelf(owner=owner, layer="semantic", category="conversation")
+
+
+def _joined(entries: Collection[Entry]) -> dict[str, tuple[Message, str | None]]:
+    """Entries as messages, best first; the passages of one message together, the rest left out."""
+    found: dict[str, tuple[Message, str | None]] = {}
+    parts: dict[str, dict[int, str]] = {}
+    for entry in entries:
+        message = read_message(entry)
+        place = passage_of(entry)
+        if place is None:
+            found.setdefault(message.id, (message, None))
+            continue
+        held = parts.setdefault(message.id, {})
+        held[place] = message.text
+        found[message.id] = (message, _excerpt(held))
+    return found
+
+
+def _excerpt(held: dict[int, str]) -> str:
+    places = sorted(held)
+    most = places[-1] + 1
+    return excerpt([held.get(n, "") for n in range(most)], places)
+
+
+def _said(message: Message) -> tuple[datetime, int, str]:
+    return message.time, message.turn, message.id

@@ -1,0 +1,378 @@
+"""What is known of each message that was said: its place, length, speaker and successor.
+
+A conversation's order says nothing of any other conversation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from memsim.language.text import index_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+    from typing import Literal
+
+    Scaling = Literal["zscore", "minmax"]
+    Beside = Callable[[str], Iterable[tuple[str, float]]]
+    """The messages around one, each with its share of what is lent, as `Talk.beside` gives them."""
+    from collections.abc import Collection
+
+    from memsim.memory.entry import Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageFacts:
+    """What recall has to know of a message beside its scores.
+
+    Attributes:
+        order: when it was said: larger is later; settles ties for the earlier.
+        tokens: its length as it would be quoted.
+        time: when it was said; None where nobody knows.
+        principal: who said it.
+        successor: id of what took its place; None while it is in force.
+        asked: its terms where it asks for something, which make it no answer to the same question.
+    """
+
+    order: int
+    tokens: int
+    time: datetime | None = None
+    principal: str = ""
+    successor: str | None = None
+    asked: frozenset[str] = frozenset()
+
+
+# What tells that somebody said the same on the same day before, without the words themselves.
+
+
+LEAST = 24
+"""Characters below which the same words may mean something else: two times `yes` may be two
+answers."""
+
+
+def repeat_digest(principal: str, time: datetime, text: str) -> bytes | None:
+    """What two messages have in common that say the same, byte for byte; 8 bytes.
+
+    Returns:
+        None for what is too short to be the same.
+    """
+    if len(text) < LEAST:
+        return None
+    whole = "\0".join((time.date().isoformat(), str(len(principal)), principal, text))
+    return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+# Telling a question from an answer: whoever has asked the same before has not answered it.
+
+
+_MARKS = ("?", "\uff1f", "\u061f")
+_ASKS = re.compile(
+    r"(?:(?:and|but|so|ok(?:ay)?|please|hey|hi|sorry|again)[,! ]+)*"
+    r"(?:(?:can|could|would|will) you )?(?:please )?"
+    r"(?:what|where|when|who|whom|whose|which|why|how|tell|remind|show|list)\b",
+    re.IGNORECASE,
+)
+FAMILIAR = 4
+"""Of so many terms of a question, one may be missing in another that asks the same."""
+
+
+def question_terms(text: str) -> frozenset[str]:
+    """The terms of a text that asks for something; none where it states something.
+
+    Args:
+        text: as it was said, without its speaker.
+    """
+    said = text.strip()
+    if said.endswith(_MARKS) or _ASKS.match(said):
+        return frozenset(index_terms(said))
+    return frozenset()
+
+
+def asks_the_same(before: frozenset[str], terms: Collection[str]) -> bool:
+    """Whether what was asked before is in the words of a question, but for one in four.
+
+    Args:
+        before: as `question_terms` has it.
+        terms: of the question.
+    """
+    return bool(before) and len(before.difference(terms)) * FAMILIAR <= len(before)
+
+
+# Who stands beside whom in a conversation: an answer often holds none of its question's words.
+
+
+FADE = 150.0
+"""Tokens between two messages at which one lends the other little more than a third."""
+
+REACH = 4
+"""Messages to either side that are lent anything."""
+
+REMEMBERED = 1 << 12
+
+NeighbourShares = tuple[tuple[str, float], ...]
+"""Ids of the messages around one, each with the share that it is lent, up to 2."""
+
+
+class _Line(NamedTuple):
+    source: str
+    tokens: int
+    turn: int
+    asks: bool
+
+
+class Neighbours:
+    """Messages in the order in which they were said, by session.
+
+    What a message is lent depends on what stands between: hold one talk for all that the same
+    readers may see.
+
+    Args:
+        fade: tokens over which lending fades to 1/e, above 0.
+    """
+
+    def __init__(self, fade: float = FADE) -> None:
+        if not fade > 0:
+            raise ValueError(f"fade is {fade}: above 0")
+        self._fade = fade
+        self._lines: dict[str, list[_Line]] = {}
+        self._at: dict[str, tuple[str, int]] = {}
+        self._known: dict[str, NeighbourShares] = {}
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def __contains__(self, source: object) -> bool:
+        return source in self._at
+
+    def add(self, source: str, text: str, *, session: str, tokens: int, turn: int) -> None:
+        """Take in what was said last in its session.
+
+        Args:
+            source: the message's id.
+            text: what it says.
+            session: the conversation that it belongs to.
+            tokens: its length.
+            turn: the exchange that it belongs to; what answers a message has the same.
+
+        Raises:
+            ValueError: the id is there already.
+        """
+        if source in self._at:
+            raise ValueError(f"{source!r} is there already")
+        lines = self._lines.setdefault(session, [])
+        for line in lines[-REACH:]:
+            self._known.pop(line.source, None)
+        self._at[source] = (session, len(lines))
+        lines.append(_Line(source, tokens, turn, "?" in text))
+
+    def remove(self, source: str) -> bool:
+        """Take a message out, as if it had never been said; false when it was not there."""
+        if source not in self._at:
+            return False
+        session, place = self._at.pop(source)
+        lines = self._lines[session]
+        del lines[place]
+        for at in range(place, len(lines)):
+            self._at[lines[at].source] = (session, at)
+        if not lines:
+            del self._lines[session]
+        self._known.clear()
+        return True
+
+    def beside(self, source: str) -> NeighbourShares:
+        """The messages around one that are lent some of its relevance; empty for an unknown id.
+
+        A share is 1 next to it and fades with the tokens in between; what follows a question is
+        lent twice as much, and what a reply answers is lent all, however long the reply is.
+        """
+        found = self._known.get(source)
+        if found is None and source in self._at:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            found = self._known[source] = self._lend(*self._at[source])
+        return found or ()
+
+    def _lend(self, session: str, place: int) -> NeighbourShares:
+        lines = self._lines[session]
+        lender = lines[place]
+        before = reversed(lines[max(0, place - REACH) : place])
+        after = lines[place + 1 : place + 1 + REACH]
+        lent = {}
+        for way in (before, after):
+            between = lender.tokens / 2
+            for line in way:
+                lent[line.source] = math.exp(-(between + line.tokens / 2) / self._fade)
+                between += line.tokens
+        if after and lender.asks:
+            lent[after[0].source] *= 2
+        if place and lines[place - 1].turn == lender.turn:
+            lent[lines[place - 1].source] = max(1.0, lent[lines[place - 1].source])
+        return tuple(lent.items())
+
+
+class _Said(NamedTuple):
+    source: str
+    session: str
+    about: MessageFacts
+    words: bytes | None
+
+
+class Timeline:
+    """The entries of messages by conversation, in the order in which they were said.
+
+    Messages of two principals may have one id: each is known by who said it as well.
+    """
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all of it."""
+        self._talk = Neighbours()
+        self._said: dict[str, _Said] = {}
+        self._of: dict[tuple[str, str], list[str]] = {}
+        self._speaker: dict[tuple[str, str], str] = {}
+        self._sessions: dict[str, dict[str, None]] = {}
+        self._made: dict[str, str] = {}
+        self._episodes: dict[str, tuple[str, str]] = {}
+        self._waiting: dict[tuple[str, str], dict[str, None]] = {}
+        self._count = 0
+
+    def __contains__(self, entry: object) -> bool:
+        return entry in self._said
+
+    def __len__(self) -> int:
+        return len(self._said)
+
+    def add(self, entry: Entry, *, tokens: int, turn: int) -> None:
+        """A message was said, or a passage of one; what is known already stays as it is.
+
+        Args:
+            entry: what holds it; its first source is the message.
+            tokens: its length as it would be quoted.
+            turn: the exchange that it belongs to.
+        """
+        source, session, name = entry.sources[0], entry.session, entry.id
+        if name in self._said:
+            return
+        text = entry.text.removeprefix(f"{entry.owner}: ")
+        about = MessageFacts(
+            order=self._count,
+            tokens=tokens,
+            time=entry.created,
+            principal=entry.owner,
+            asked=question_terms(text),
+        )
+        words = repeat_digest(entry.owner, entry.created, text)
+        self._said[name] = _Said(source, session, about, words)
+        self._of.setdefault((entry.owner, source), []).append(name)
+        self._speaker.setdefault((session, source), entry.owner)
+        self._sessions.setdefault(session, {})[name] = None
+        self._waiting.setdefault((entry.owner, session), {})[name] = None
+        self._talk.add(name, entry.text, session=session, tokens=tokens, turn=turn)
+        self._count += 1
+
+    def made(self, entry: Entry) -> None:
+        """Something was made of what was said in a conversation: a fact, or an episode."""
+        if entry.session:
+            self._made[entry.id] = entry.session
+            self._sessions.setdefault(entry.session, {})[entry.id] = None
+        if entry.layer == "episodic":
+            of = self._episodes[entry.id] = entry.owner, entry.session
+            concluded = set(entry.sources)
+            waiting = self._waiting.pop(of, {})
+            left = {i: None for i in waiting if self._said[i].source not in concluded}
+            if left:
+                self._waiting[of] = left
+
+    def remove(self, entries: Iterable[str]) -> None:
+        """Forget messages, and what was made; neighbours then stand beside each other.
+
+        The messages of an episode that is forgotten wait for another.
+        """
+        reopened: set[tuple[str, str]] = set()
+        for entry in entries:
+            said = self._said.pop(entry, None)
+            if said is not None:
+                self._talk.remove(entry)
+                about = (said.about.principal, said.source)
+                self._of[about].remove(entry)
+                if not self._of[about]:
+                    del self._of[about]
+                    if self._speaker.get((said.session, said.source)) == said.about.principal:
+                        del self._speaker[said.session, said.source]
+                self._waiting.get((said.about.principal, said.session), {}).pop(entry, None)
+            session = self._made.pop(entry, None) if said is None else said.session
+            if entry in self._episodes:
+                reopened.add(self._episodes.pop(entry))
+            if session is not None:
+                del self._sessions[session][entry]
+                if not self._sessions[session]:
+                    del self._sessions[session]
+
+        for owner, session in sorted(reopened):
+            names = (i for i in self._sessions.get(session, ()) if i in self._said)
+            said_by = {i: None for i in names if self._said[i].about.principal == owner}
+            self._waiting[owner, session] = said_by
+
+    def waiting(self, owner: str, session: str) -> Iterable[str]:
+        """Ids of the entries of an owner's messages that stand in no episode yet, oldest first."""
+        return self._waiting.get((owner, session), ())
+
+    def succeed(self, owner: str, source: str, successor: str | None) -> None:
+        """Note that all that a message stated has been superseded by what another states.
+
+        Args:
+            owner: whose messages they are.
+            source: the message.
+            successor: the other; None where the message is in force again.
+        """
+        heir = next(iter(self._of.get((owner, successor), ())), None) if successor else None
+        for entry in self._of.get((owner, source), ()):
+            said = self._said[entry]
+            self._said[entry] = said._replace(about=replace(said.about, successor=heir))
+
+    def entries(self, owner: str, source: str) -> list[str]:
+        """Ids of the entries that hold an owner's message; none where it is not known."""
+        return [*self._of.get((owner, source), ())]
+
+    def is_taken(self, session: str, source: str) -> bool:
+        """Whether a message of a conversation has this id, whoever said it."""
+        return (session, source) in self._speaker
+
+    def source(self, entry: str) -> str | None:
+        """The id of the message that an entry holds; None where it holds none."""
+        said = self._said.get(entry)
+        return None if said is None else said.source
+
+    def words(self, entry: str) -> bytes | None:
+        """The `repeat_digest` of the message that an entry holds; None if there is none."""
+        said = self._said.get(entry)
+        return None if said is None else said.words
+
+    def session(self, entry: str) -> str | None:
+        """The conversation of the message that an entry holds; None where it holds none."""
+        said = self._said.get(entry)
+        return None if said is None else said.session
+
+    def about(self, entry: str) -> MessageFacts | None:
+        """What is known of the message that an entry holds; None where it holds none."""
+        said = self._said.get(entry)
+        return None if said is None else said.about
+
+    def beside(self, entry: str) -> NeighbourShares:
+        """The messages around one, each with the share of its relevance that it is lent."""
+        return self._talk.beside(entry)
+
+    def of(self, session: str) -> list[str]:
+        """Ids of the entries of a conversation, of messages and of what was made of them."""
+        return [*self._sessions.get(session, ())]
+
+    def order(self) -> list[str]:
+        """Ids of the entries of messages, in the order in which they were said."""
+        return sorted(self._said, key=lambda entry: self._said[entry].about.order)

@@ -1,0 +1,1 @@
+"""A store of Markdown files that people can read and edit."""

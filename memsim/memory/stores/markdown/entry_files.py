@@ -1,0 +1,318 @@
+"""The folder of a markdown store, in which every change happens wholly or not at all.
+
+The folder::
+
+    store.json               schema version, and what the vectors were made with
+    changes                  counts changes, so that other processes notice
+    <layer>/<id>.md          the entries
+    vectors/<id>-....f32     their vectors
+    journal.json             while a change of several files is being made
+    damaged/                 copies of what could not be read
+
+Files of a change are written beside their places first. The journal then says which are moved where
+and which go, and from there on the change is made: whoever next comes finishes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, get_args
+
+import numpy as np
+
+from memsim.errors import SchemaError, StoreError
+from memsim.memory.entry import DamagedRecord, Layer, encode, fields, from_fields
+from memsim.memory.stores import SCHEMA_VERSION, EmbedderInfo
+from memsim.memory.stores.folder_lock import holding, sync_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from memsim.memory.entry import Entry
+    from memsim.models import Vectors
+
+
+# One file for each of a markdown store's entries, such as people like to read.
+
+
+FENCE: Final = b"---\n"
+TEMPORARY: Final = ".new-"
+"""What the names of unfinished files begin with."""
+
+_DIGEST: Final = 8
+
+_ORDER: Final = (
+    *("key", "owner", "layer", "category", "subject", "session", "created", "updated"),
+    *("superseded", "visibility", "readers", "pinned", "archived", "sources", "attributes"),
+)
+
+
+def check(entry: Entry) -> str:
+    """What tells whether an entry is as it was written."""
+    return hashlib.blake2b(encode(entry).encode(), digest_size=8).hexdigest()
+
+
+def render(entry: Entry) -> bytes:
+    """An entry as the bytes of its file."""
+    known = fields(entry)
+    lines = [f"{name}: {json.dumps(known[name], ensure_ascii=False)}\n" for name in _ORDER]
+    lines.append(f'check: "{check(entry)}"\n')
+    return b"".join((FENCE, "".join(lines).encode(), FENCE, entry.text.encode(), b"\n"))
+
+
+def parse(content: bytes, source: str) -> Entry:
+    """The entry of a file.
+
+    Args:
+        content: what `render` gave, or what somebody made of it.
+        source: the id by which the file is named.
+
+    Raises:
+        Damaged: there is no such entry in it.
+    """
+    place = f"entry {source}"
+    end = content.find(b"\n" + FENCE)
+    if not content.startswith(FENCE) or end < 0:
+        raise DamagedRecord(
+            f"{place} is damaged: it does not begin with fields between two lines of ---"
+        )
+    try:
+        lines = content[len(FENCE) : end].decode().split("\n")
+        read = {name: json.loads(value) for name, _, value in (x.partition(": ") for x in lines)}
+        text = content[end + 1 + len(FENCE) :].decode().removesuffix("\n")
+    except ValueError as error:
+        raise DamagedRecord(f"{place} is damaged: {error}") from error
+    told = read.pop("check", None)
+    entry = from_fields({**read, "text": text}, place)
+    if entry.id != source:
+        raise DamagedRecord(f"{place} is damaged: its owner, layer or key are another entry's")
+    if told is not None and told != check(entry):
+        raise DamagedRecord(
+            f"{place} is damaged: it is not as it was written (if you edited it, take out its"
+            " line `check`)"
+        )
+    return entry
+
+
+def stage(folder: Path, content: bytes, *, synced: bool) -> Path:
+    """Write a file beside its place, for good, under a name of its own, and tell the name."""
+    descriptor, name = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            if synced:
+                os.fsync(file.fileno())
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return Path(name)
+
+
+def vector_bytes(vector: Vectors) -> bytes:
+    """A vector as the bytes of its file: float32, little end first, and a digest of these."""
+    raw = vector.astype("<f4").tobytes()
+    return raw + _digest(raw)
+
+
+def read_vector(content: bytes, dimension: int, place: str) -> Vectors:
+    """The vector that `vector_bytes` wrote.
+
+    Raises:
+        Damaged: it is not as it was written.
+    """
+    raw, told = content[:-_DIGEST], content[-_DIGEST:]
+    if len(raw) != 4 * dimension or _digest(raw) != told:
+        raise DamagedRecord(f"{place} is damaged: it is not the vector that was written")
+    return np.frombuffer(raw, "<f4").astype(np.float32)
+
+
+def _digest(raw: bytes) -> bytes:
+    return hashlib.blake2b(raw, digest_size=_DIGEST).digest()
+
+
+LAYERS: Final[tuple[str, ...]] = get_args(Layer)
+VECTORS: Final = "vectors"
+_WIDTH: Final = 20
+
+
+class FolderManifest(NamedTuple):
+    """What a folder's `store.json` says."""
+
+    schema: int
+    embedded: EmbedderInfo | None
+
+
+class EntryFolder:
+    """Files, changed several at a time. Whoever calls holds the lock.
+
+    Args:
+        root: the folder, which exists by the time that it is locked.
+        synced: whether a change survives a power failure and not only the process.
+    """
+
+    def __init__(self, root: Path, *, synced: bool = True) -> None:
+        self.root = Path(os.path.realpath(root))
+        self._synced = synced
+        self._journal = self.root / "journal.json"
+        self._about = self.root / "store.json"
+        self._changes: int | None = None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """The only one to change or read the folder, until this ends or the process does."""
+        if self._changes is None:
+            flags = os.O_RDWR | os.O_CREAT
+            self._changes = os.open(self.root / "changes", flags, 0o600)
+        with holding(self._changes):
+            yield
+
+    def close(self) -> None:
+        """Release the lock's file."""
+        if self._changes is not None:
+            os.close(self._changes)
+            self._changes = None
+
+    def open(self) -> FolderManifest:
+        """Make what is missing, finish what was begun, sweep what was left.
+
+        Raises:
+            SchemaError: a newer memsim wrote it.
+            StoreError: it is damaged, or belongs to something else.
+        """
+        if not self._about.exists():
+            if any((self.root / layer).is_dir() for layer in LAYERS):
+                raise StoreError(f"{self.root} is damaged: it has entries and no store.json")
+            self.tell(FolderManifest(SCHEMA_VERSION, None))
+        about = self.about()
+        for name in (*LAYERS, VECTORS):
+            (self.root / name).mkdir(exist_ok=True)
+        self.finish()
+        for name in ("", *LAYERS, VECTORS):
+            for left in (self.root / name).glob(f"{TEMPORARY}*"):
+                left.unlink(missing_ok=True)
+        return about
+
+    def about(self) -> FolderManifest:
+        """What `store.json` says.
+
+        Raises:
+            SchemaError: a newer memsim wrote it.
+            StoreError: it cannot be read.
+        """
+        try:
+            read = json.loads(self._about.read_bytes())
+            schema, made = read["schema"], read["embedded"]
+            embedded = (
+                None if made is None else EmbedderInfo(str(made["name"]), int(made["dimension"]))
+            )
+        except (ValueError, TypeError, LookupError) as error:
+            raise self.damage(self._about, f"it cannot be read: {error}") from error
+        if not isinstance(schema, int) or schema > SCHEMA_VERSION:
+            raise SchemaError(str(self.root), schema, SCHEMA_VERSION)
+        return FolderManifest(schema, embedded)
+
+    def tell(self, about: FolderManifest) -> None:
+        """Write `store.json`."""
+        made = about.embedded
+        said = {
+            "schema": about.schema,
+            "embedded": made and {"name": made.name, "dimension": made.dimension},
+        }
+        self._put(self._about, said)
+
+    def changes(self) -> bytes:
+        """Says whether anything was changed since it was last asked; a few bytes."""
+        assert self._changes is not None  # noqa: S101 - it was opened under its lock
+        begun = b"+" if self._journal.exists() else b""
+        return os.pread(self._changes, _WIDTH, 0) + begun
+
+    def count_change(self) -> None:
+        """Let others notice."""
+        assert self._changes is not None  # noqa: S101 - it was opened under its lock
+        told = os.pread(self._changes, _WIDTH, 0)
+        count = int(told) + 1 if told.isdigit() else 1
+        os.pwrite(self._changes, b"%0*d" % (_WIDTH, count), 0)
+
+    def stage(self, path: Path, content: bytes) -> tuple[Path, Path]:
+        """Write what shall be at a path beside it, to be moved there by `change`."""
+        return stage(path.parent, content, synced=self._synced), path
+
+    def change(
+        self, moves: Sequence[tuple[Path, Path]], gone: Sequence[Path], *, one: bool = False
+    ) -> None:
+        """Move files to their places and delete others: all of this, or nothing.
+
+        Args:
+            moves: from where to where; what stands beside an entry before the entry itself.
+            gone: an entry before what stands beside it.
+            one: that all is about one entry, whose own file alone decides.
+        """
+        if not one:
+            moved = [[self._named(a), self._named(b)] for a, b in moves]
+            try:
+                self._put(self._journal, {"moves": moved, "gone": [self._named(p) for p in gone]})
+            except BaseException:
+                for staged, _ in moves:
+                    staged.unlink(missing_ok=True)
+                raise
+        self._carry_out(moves, gone)
+        self._journal.unlink(missing_ok=True)
+        self.count_change()
+
+    def finish(self) -> None:
+        """Finish a change that its process did not."""
+        if not self._journal.exists():
+            return
+        try:
+            read = json.loads(self._journal.read_bytes())
+            moves = [(self.root / a, self.root / b) for a, b in read["moves"]]
+            gone = [self.root / name for name in read["gone"]]
+        except (ValueError, TypeError, LookupError) as error:
+            raise self.damage(self._journal, f"it cannot be read: {error}") from error
+        self._carry_out([m for m in moves if m[0].exists()], gone)
+        self._journal.unlink(missing_ok=True)
+        self.count_change()
+
+    def entries(self) -> Iterator[os.DirEntry[str]]:
+        """Every file that an entry can be in."""
+        for layer in LAYERS:
+            with os.scandir(self.root / layer) as found:
+                yield from (f for f in found if f.name.endswith(".md") and len(f.name) == 35)
+
+    def vectors(self) -> dict[str, os.DirEntry[str]]:
+        """Every file of a vector, by its name."""
+        with os.scandir(self.root / VECTORS) as found:
+            return {f.name: f for f in found if f.name.endswith(".f32")}
+
+    def damage(self, path: Path, why: str | DamagedRecord) -> StoreError:
+        """The error for a damaged file, which stays where it is and is copied aside once."""
+        with suppress(OSError):
+            digest = hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()
+            copy = self.root / "damaged" / f"{path.name}.{digest}"
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, copy)
+            return StoreError(f"{path}: {why}; a copy is kept at {copy}")
+        return StoreError(f"{path}: {why}")
+
+    def _put(self, path: Path, said: object) -> None:
+        content = json.dumps(said, sort_keys=True).encode()
+        self._carry_out([self.stage(path, content)], [])
+
+    def _carry_out(self, moves: Sequence[tuple[Path, Path]], gone: Sequence[Path]) -> None:
+        for written, path in moves:
+            written.replace(path)
+        for path in gone:
+            path.unlink(missing_ok=True)
+        if self._synced:
+            for folder in sorted({p.parent for p in (*gone, *(path for _, path in moves))}):
+                sync_folder(folder)
+
+    def _named(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()

@@ -1,0 +1,1 @@
+"""A store in PostgreSQL, with vectors by pgvector."""

@@ -1,0 +1,1 @@
+"""A store and a working memory in Redis."""

@@ -1,0 +1,392 @@
+"""What a process knows of a SQLite store's shelves: counts, and what it has read of each so far.
+
+Nothing here is the truth: every shelf carries the version at which it was read, and is read again
+once another process has written to it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from memsim.memory.entry import DamagedRecord, decode_shelf
+from memsim.memory.index.nearest_vectors import NearestVectors
+from memsim.memory.index.postings import Postings
+from memsim.memory.stores import shelf_search
+from memsim.memory.stores.sqlite import rows
+from memsim.memory.stores.sqlite.rows import TermPlaces
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from memsim.memory.entry import Shelf
+    from memsim.memory.permissions import Where
+    from memsim.memory.stores.sqlite.rows import EntryRow
+    from memsim.models import Vectors
+
+
+# The latest entries of a SQLite store, whose words go into its index together.
+
+
+TOGETHER: Final = 64
+"""Numbers from which on the words of the latest entries are indexed."""
+
+
+class IndexMismatch(Exception):  # noqa: N818 - as Damaged
+    """The index of words holds what is not in it yet; it can be made anew."""
+
+
+class TailIndex:
+    """The entries whose words are not in the index, as this process knows them.
+
+    Attributes:
+        indexed: the greatest number whose words may be there.
+    """
+
+    def __init__(self) -> None:
+        self.indexed = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Read everything again when it is next asked for."""
+        self._rows: dict[int, EntryRow] = {}
+        self._unread: dict[int, int] = {}
+        self._tried = 0
+        self.doubt()
+
+    def doubt(self) -> None:
+        """Look again which there are when they are next asked for: others have written."""
+        self._listed = False
+
+    def check(self, last: int) -> None:
+        """Refuse to go on where more is told to be indexed than there is.
+
+        Raises:
+            Damaged: the greatest number of an entry is smaller.
+        """
+        if self.indexed > last:
+            raise DamagedRecord("more is told to be indexed than is there")
+
+    def places(self, connection: sqlite3.Connection, shelf: int, term: str) -> TermPlaces:
+        """Where a term stands on a shelf, in the index and after it.
+
+        Raises:
+            Damaged: an entry on the shelf is.
+            Misindexed: the index holds what is not in it yet.
+        """
+        numbers, times = rows.places(connection, shelf, term)
+        if len(numbers) and numbers[-1] > self.indexed:
+            raise IndexMismatch("the index of words names entries that are not indexed")
+        late = [row for row in self._on(connection, shelf) if term in row.counts]
+        if not late:
+            return TermPlaces(numbers, times)
+        return TermPlaces(
+            np.concatenate((numbers, np.array([row.number for row in late], np.int64))),
+            np.concatenate((times, np.array([row.counts[term] for row in late], np.intc))),
+        )
+
+    def remove(self, connection: sqlite3.Connection, gone: Sequence[EntryRow]) -> None:
+        """Note entries that are gone, before others come: these may be given their numbers."""
+        for row in gone:
+            self._rows.pop(row.number, None)
+            self._unread.pop(row.number, None)
+        if gone:
+            self.indexed = min(self.indexed, rows.last(connection))
+            self._tried = 0
+
+    def add(self, connection: sqlite3.Connection, come: Sequence[EntryRow]) -> None:
+        """Note entries that were written, and index all together where there are many.
+
+        Raises:
+            Damaged: one of them counts as indexed already.
+        """
+        self.check(come[0].number - 1)
+        self._rows.update((row.number, row) for row in come)
+        last = come[-1].number
+        if last - max(self.indexed, self._tried) >= TOGETHER:
+            self._index(connection, last)
+
+    def _index(self, connection: sqlite3.Connection, last: int) -> None:
+        """Index all, or those before a damaged one: an error for whoever may see it alone."""
+        self._list(connection)
+        up_to = last
+        for number in [*self._unread]:
+            try:
+                self._read(connection, number)
+            except DamagedRecord:
+                up_to, self._tried = number - 1, last
+                break
+        rows.index(connection, [self._rows.pop(n) for n in sorted(self._rows) if n <= up_to])
+        self.indexed = up_to
+
+    def _on(self, connection: sqlite3.Connection, shelf: int) -> list[EntryRow]:
+        """Those on a shelf, by number."""
+        self._list(connection)
+        for number in [n for n, where in self._unread.items() if where == shelf]:
+            self._read(connection, number)
+        return sorted(row for row in self._rows.values() if row.shelf == shelf)
+
+    def _list(self, connection: sqlite3.Connection) -> None:
+        """See which there are, and keep what is known of them."""
+        if self._listed:
+            return
+        there = rows.after(connection, self.indexed)
+        self._rows = {
+            number: row
+            for number, row in self._rows.items()
+            if there.get(number) == (row.shelf, row.check_sum)
+        }
+        self._unread = {n: shelf for n, (shelf, _) in there.items() if n not in self._rows}
+        self._listed = True
+
+    def _read(self, connection: sqlite3.Connection, number: int) -> None:
+        self._rows[number] = rows.at(connection, number)
+        del self._unread[number]
+
+
+MOST_PLACES: Final = 1 << 22
+"""Places of terms that are kept in memory at most: 64 MB."""
+
+MOST_QUESTIONS: Final = 256
+"""Questions of permission whose answers are kept."""
+
+
+class CachedShelf:
+    """One shelf, as this process knows it.
+
+    Attributes:
+        number: what the database calls it.
+        shelf: what it is.
+        entries: how many stand there.
+        terms: how many terms their texts have in all.
+    """
+
+    def __init__(self, shelving: ShelfCache, number: int, shelf: Shelf) -> None:
+        self._shelving = shelving
+        self.number = number
+        self.shelf = shelf
+        self.entries = 0
+        self.terms = 0
+        self.vectors: NearestVectors | None = None
+        self.embedded: set[int] = set()
+        self._numbers: array[int] | None = None
+        self._lengths: array[int] = array("i")
+
+    def forget(self) -> None:
+        """Read everything again when it is next asked for."""
+        self.vectors = None
+        self.embedded.clear()
+        self._numbers = None
+        self._lengths = array("i")
+
+    def postings(self, term: str) -> Postings | None:
+        """Where a term stands."""
+        return self._shelving.postings(self, term)
+
+    def add(self, row: EntryRow, vector: Vectors | None) -> None:
+        """Note an entry that was written."""
+        if self._numbers is not None:
+            self._numbers.append(row.number)
+            self._lengths.append(row.length)
+        if self.vectors is not None and vector is not None:
+            self.vectors.add([row.number], vector[None, :])
+            self.embedded.add(row.number)
+
+    def remove(self, row: EntryRow) -> None:
+        """Note an entry that is gone."""
+        if self._numbers is not None:
+            at = bisect_left(self._numbers, row.number)
+            del self._numbers[at], self._lengths[at]
+        if self.vectors is not None and row.number in self.embedded:
+            self.vectors.remove(row.number)
+            self.embedded.remove(row.number)
+
+    def read_postings(self, connection: sqlite3.Connection, term: str) -> Postings:
+        """Where a term stands, from the database."""
+        held = Postings(term)
+        numbers, times = self._shelving.tail.places(connection, self.number, term)
+        if len(numbers):
+            self._read_lengths(connection)
+            known = np.frombuffer(self._numbers or b"", np.int64)
+            at = np.minimum(known.searchsorted(numbers), len(known) - 1)
+            if not len(known) or (known[at] != numbers).any():
+                raise DamagedRecord("the index of words names entries that are not there")
+            held.extend(numbers, times, np.frombuffer(self._lengths, np.intc)[at])
+            held.documents = len(numbers)
+        return held
+
+    def read_vectors(self, connection: sqlite3.Connection, dimension: int) -> NearestVectors:
+        """Its vectors, by number."""
+        if self.vectors is None:
+            found = connection.execute(
+                "SELECT number, vector FROM entries WHERE shelf = ? AND vector IS NOT NULL"
+                " ORDER BY number",
+                (self.number,),
+            ).fetchall()
+            vectors = NearestVectors(exact=shelf_search.EXACT)
+            if found:
+                vectors.add([n for n, _ in found], rows.unpack([v for _, v in found], dimension))
+            self.embedded = {n for n, _ in found}
+            self.vectors = vectors
+        return self.vectors
+
+    def _read_lengths(self, connection: sqlite3.Connection) -> None:
+        if self._numbers is None:
+            found = connection.execute(
+                "SELECT number, length FROM entries WHERE shelf = ?", (self.number,)
+            ).fetchall()
+            found.sort()
+            self._numbers = array("q", [number for number, _ in found])
+            self._lengths = array("i", [length for _, length in found])
+
+
+class ShelfCache:
+    """All shelves of a store, by number and by what they are.
+
+    Attributes:
+        tail: the entries of all of them whose words are not indexed yet.
+    """
+
+    def __init__(self) -> None:
+        self.tail = TailIndex()
+        self.forget()
+
+    def forget(self) -> None:
+        """Read everything again when it is next asked for."""
+        self.tail.forget()
+        self._changes = -1
+        self._epoch = -1
+        self._held: dict[int, CachedShelf] = {}
+        self._number: dict[Shelf, int] = {}
+        self._answers: OrderedDict[Where, list[CachedShelf]] = OrderedDict()
+        self._postings: OrderedDict[tuple[int, str], Postings] = OrderedDict()
+        self._size = 0
+
+    def __iter__(self) -> Iterator[CachedShelf]:
+        return iter(self._held.values())
+
+    def __getitem__(self, number: int) -> CachedShelf:
+        return self._held[number]
+
+    def refresh(self, connection: sqlite3.Connection, changes: int, epoch: int) -> None:
+        """Notice what other processes have written; within a transaction."""
+        if epoch != self._epoch:
+            self.forget()
+            self._epoch = epoch
+        if changes == self._changes:
+            return
+        self.tail.doubt()
+        found = connection.execute(
+            "SELECT number, record, check_sum, entries, terms FROM shelves WHERE version > ?",
+            (self._changes,),
+        )
+        for number, record, told, entries, terms in found:
+            if rows.check_sum(str(record)) != told:
+                raise DamagedRecord(f"shelf {number} is damaged: its check sum is wrong")
+            rows.check_counts(entries, terms)
+            held, shelf = self._held.get(number), decode_shelf(record, f"shelf {number}")
+            if held is None:
+                held = self._take(number, shelf)
+            elif held.shelf != shelf:
+                # By what a shelf was, its entries would be shown to whoever could see others.
+                self.forget()
+                self.refresh(connection, changes, epoch)
+                return
+            held.forget()
+            held.entries, held.terms = entries, terms
+            self._forget_postings(number)
+        self._changes = changes
+
+    def admitted(self, where: Where) -> list[CachedShelf]:
+        """The shelves that a filter admits."""
+        found = self._answers.get(where)
+        if found is None:
+            found = [held for held in self._held.values() if where.admits(held.shelf)]
+            self._answers[where] = found
+            if len(self._answers) > MOST_QUESTIONS:
+                self._answers.popitem(last=False)
+        else:
+            self._answers.move_to_end(where)
+        return [held for held in found if held.entries]
+
+    def number(self, connection: sqlite3.Connection, shelf: Shelf) -> int:
+        """The number of a shelf, which is put up where there is none."""
+        number = self._number.get(shelf)
+        if number is None:
+            number = rows.add_shelf(connection, shelf)
+            self._take(number, shelf)
+        return number
+
+    def written(
+        self,
+        changes: int,
+        gone: Iterable[EntryRow],
+        come: Iterable[tuple[EntryRow, Vectors | None]],
+    ) -> None:
+        """Note what this process has written, now that it is there."""
+        self._changes = changes
+        for row in gone:
+            held = self._held[row.shelf]
+            held.entries -= 1
+            held.terms -= row.length
+            held.remove(row)
+            for term in row.counts:
+                known = self._postings.get((row.shelf, term))
+                if known is not None:
+                    known.documents -= 1
+                    known.remove(row.number)
+                    self._size -= 1
+        for row, vector in come:
+            held = self._held[row.shelf]
+            held.entries += 1
+            held.terms += row.length
+            held.add(row, vector)
+            for term, times in row.counts.items():
+                known = self._postings.get((row.shelf, term))
+                if known is not None:
+                    known.documents += 1
+                    known.append(row.number, times, row.length)
+                    self._size += 1
+
+    def erased(self, changes: int, gone: Sequence[EntryRow]) -> None:
+        """Note what this process has erased, and the shelves that were taken down for it."""
+        self.written(changes, gone, ())
+        self._epoch += 1
+        for number, held in [*self._held.items()]:
+            if not held.entries:
+                del self._held[number], self._number[held.shelf]
+                self._forget_postings(number)
+        self._answers.clear()
+
+    def read_by(self, connection: sqlite3.Connection) -> None:
+        """Where postings come from that are not known."""
+        self._connection = connection
+
+    def postings(self, held: CachedShelf, term: str) -> Postings:
+        """Where a term stands on a shelf: known, or read."""
+        at = (held.number, term)
+        found = self._postings.get(at)
+        if found is not None:
+            self._postings.move_to_end(at)
+            return found
+        found = self._postings[at] = held.read_postings(self._connection, term)
+        self._size += len(found) + 1
+        while self._size > MOST_PLACES and len(self._postings) > 1:
+            _, dropped = self._postings.popitem(last=False)
+            self._size -= len(dropped) + 1
+        return found
+
+    def _take(self, number: int, shelf: Shelf) -> CachedShelf:
+        held = self._held[number] = CachedShelf(self, number, shelf)
+        self._number[shelf] = number
+        self._answers.clear()
+        return held
+
+    def _forget_postings(self, number: int) -> None:
+        for at in [at for at in self._postings if at[0] == number]:
+            self._size -= len(self._postings.pop(at)) + 1

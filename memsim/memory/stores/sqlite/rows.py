@@ -1,0 +1,281 @@
+"""Entries as rows of the SQLite store, and their words in its full-text index.
+
+They are indexed as tokens `shelf~term~times`, so that the places of a term on one shelf are one
+range of the index, and no other shelf's are read for them. The tokens are looked up as values and
+never matched as a query: nothing that a user writes is syntax. They are worked out anew from its
+record where an entry is taken out, and have to be the same then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from memsim.language.text import index_terms
+from memsim.memory.entry import DamagedRecord, decode, encode, encode_shelf, instant
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Sequence
+
+    from memsim.memory.entry import Entry, Shelf
+    from memsim.memory.index.forms import Numbers
+    from memsim.memory.index.postings import Counts
+    from memsim.memory.stores.shelf_search import WriteItem
+    from memsim.models import Vectors
+
+_LONG: Final = 128
+"""Characters of a term above which a digest stands for it: FTS5 would cut it off."""
+
+
+_COUNTED: Final = 1 << 62
+
+ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FROM entries"
+"""Selects what `read` takes."""
+
+
+LEVELS: Final = 1_000
+"""Bytes that tell of the levels of the index, two of each, above which it is made anew."""
+
+_STRUCTURE: Final = "SELECT length(block) FROM words_data WHERE id = 10"
+"""FTS5 keeps its levels in this record."""
+
+
+class EntryRow(NamedTuple):
+    """An entry as it stands in the database, without its texts."""
+
+    number: int
+    shelf: int
+    check_sum: int
+    length: int
+    counts: Counter[str]
+
+
+class TermPlaces(NamedTuple):
+    """Where a term stands on one shelf: numbers, ascending, and how often."""
+
+    numbers: Numbers
+    times: Counts
+
+
+def add(connection: sqlite3.Connection, item: WriteItem, shelf: int) -> EntryRow:
+    """Write an entry's row; its words are not indexed yet."""
+    source, entry, vector = item
+    terms = index_terms(entry.words)
+    counts = Counter(terms)
+    record, created = encode(entry), instant(entry.created)
+    told = check_sum(record, source, shelf, created, len(terms))
+    number = connection.execute(
+        "INSERT INTO entries (id, shelf, created, length, check_sum, record, vector)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            source,
+            shelf,
+            created,
+            len(terms),
+            told,
+            record,
+            None if vector is None else pack(vector),
+        ),
+    ).lastrowid
+    assert number is not None  # noqa: S101 - an INSERT gives one
+    return EntryRow(number, shelf, told, len(terms), counts)
+
+
+def index(connection: sqlite3.Connection, written: Iterable[EntryRow]) -> None:
+    """Index the words of entries."""
+    connection.executemany(
+        "INSERT INTO words (rowid, terms) VALUES (?, ?)",
+        [(row.number, _tokens(row.shelf, row.counts)) for row in written],
+    )
+
+
+def add_shelf(connection: sqlite3.Connection, shelf: Shelf) -> int:
+    """Put up a shelf, and tell its number."""
+    record = encode_shelf(shelf)
+    number = connection.execute(
+        "INSERT INTO shelves (record, check_sum, entries, terms, version) VALUES (?, ?, 0, 0, 0)",
+        (record, check_sum(record)),
+    ).lastrowid
+    assert number is not None  # noqa: S101 - an INSERT gives one
+    return number
+
+
+def remove(connection: sqlite3.Connection, source: str, indexed: int) -> EntryRow | None:
+    """Take an entry's row out, and its words; None when it was not there.
+
+    Args:
+        connection: to the database, within a transaction.
+        source: the entry's id.
+        indexed: the greatest number whose words are indexed.
+
+    Raises:
+        Damaged: the row is.
+    """
+    found = connection.execute(f"{ENTRY} WHERE id = ?", (source,)).fetchone()
+    if found is None:
+        return None
+    row = _row(found)
+    if row.number <= indexed:
+        connection.execute(
+            "INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)",
+            (row.number, _tokens(row.shelf, row.counts)),
+        )
+    connection.execute("DELETE FROM entries WHERE number = ?", (row.number,))
+    return row
+
+
+def after(connection: sqlite3.Connection, number: int) -> dict[int, tuple[int, int]]:
+    """Shelf and check sum of the entries with greater numbers, by number."""
+    return {
+        later: (shelf, told)
+        for later, shelf, told in connection.execute(
+            "SELECT number, shelf, check_sum FROM entries WHERE number > ? ORDER BY number",
+            (number,),
+        )
+    }
+
+
+def at(connection: sqlite3.Connection, number: int) -> EntryRow:
+    """The entry with a number, which is there.
+
+    Raises:
+        Damaged: it is.
+    """
+    return _row(connection.execute(f"{ENTRY} WHERE number = ?", (number,)).fetchone())
+
+
+def last(connection: sqlite3.Connection) -> int:
+    """The greatest number of an entry; 0 where there is none."""
+    (number,) = connection.execute("SELECT max(number) FROM entries").fetchone()
+    return number or 0
+
+
+def merge(connection: sqlite3.Connection, indexed: int) -> None:
+    """Merge the index of words, so that nothing is left in it of what was taken out.
+
+    Merging puts what there is on a level of its own, and SQLite (3.40.1) refuses an index of 2,000
+    levels as damaged: long before, it is made anew of the entries.
+
+    Args:
+        connection: to the database, within a transaction.
+        indexed: the greatest number whose words are indexed.
+
+    Raises:
+        Damaged: the index is to be made anew, and an entry is.
+    """
+    connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+    (size,) = connection.execute(_STRUCTURE).fetchone()
+    if size > LEVELS:
+        index_anew(connection, indexed)
+
+
+def index_anew(connection: sqlite3.Connection, indexed: int) -> None:
+    """Make the index of words anew, of the entries up to a number; within a transaction.
+
+    Raises:
+        Damaged: an entry is.
+    """
+    connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
+    held = connection.execute(f"{ENTRY} WHERE number <= ? ORDER BY number", (indexed,))
+    index(connection, map(_row, held.fetchall()))
+
+
+def read(row: tuple[int, int, str, str, int, int, str]) -> Entry:
+    """The entry of a row, whose columns are those of `ENTRY`.
+
+    Raises:
+        Damaged: the row is.
+    """
+    number, shelf, source, created, length, told, record = row
+    if check_sum(str(record), source, shelf, created, length) != told:
+        raise DamagedRecord(f"entry {number} is damaged: its check sum is wrong")
+    return decode(record, f"entry {number}")
+
+
+def _row(found: tuple[int, int, str, str, int, int, str]) -> EntryRow:
+    terms = index_terms(read(found).words)
+    number, shelf, _, _, _, told, _ = found
+    return EntryRow(number, shelf, told, len(terms), Counter(terms))
+
+
+def pack(vector: Vectors) -> bytes:
+    """A vector as it is written: float32, little end first, and a check sum."""
+    raw = vector.astype("<f4").tobytes()
+    return raw + zlib.crc32(raw).to_bytes(4, "little")
+
+
+def unpack(blobs: Sequence[bytes], dimension: int) -> Vectors:
+    """Vectors that were written, shape (len(blobs), dimension).
+
+    Raises:
+        Damaged: one of them is.
+    """
+    raw = [blob[:-4] for blob in blobs]
+    for blob, numbers in zip(blobs, raw, strict=True):
+        told = int.from_bytes(blob[-4:], "little")
+        if len(numbers) != 4 * dimension or zlib.crc32(numbers) != told:
+            raise DamagedRecord("a vector is damaged: its check sum is wrong")
+    found = np.frombuffer(b"".join(raw), "<f4").reshape(len(raw), dimension)
+    return found.astype(np.float32)
+
+
+def check_sum(record: str, *columns: object) -> int:
+    """What tells that a row is as it was written."""
+    return zlib.crc32("\n".join((*map(str, columns), record)).encode())
+
+
+def check_counts(*counts: object) -> None:
+    """Refuse what cannot have been counted.
+
+    Raises:
+        Damaged: one of them is no number, or too small or large for a count.
+    """
+    if not all(isinstance(count, int) and 0 <= count < _COUNTED for count in counts):
+        raise DamagedRecord("a count is damaged")
+
+
+def places(connection: sqlite3.Connection, shelf: int, term: str) -> TermPlaces:
+    """Where a term stands on a shelf."""
+    start = f"{shelf}~{_short(term)}~"
+    found: list[Numbers] = []
+    times: list[int] = []
+    # Joined inside SQLite, since fetching rows one by one would take five times as long.
+    for token, joined in connection.execute(
+        "SELECT term, group_concat(doc) FROM postings WHERE term >= ? AND term < ? GROUP BY term",
+        (start, f"{start[:-1]}\x7f"),
+    ):
+        try:
+            times.append(int(token[len(start) :]))
+        except ValueError as error:
+            raise DamagedRecord(f"the index of words is damaged: {error}") from error
+        found.append(np.array(joined.split(","), np.int64))
+    if not found:
+        return TermPlaces(np.empty(0, np.int64), np.empty(0, np.intc))
+    numbers = np.concatenate(found)
+    often = np.repeat(np.array(times, np.intc), [len(f) for f in found])
+    order = np.argsort(numbers)
+    return TermPlaces(numbers[order], often[order])
+
+
+def ranked(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Creation and id of entries, by number."""
+    rows = connection.execute(
+        "SELECT number, created, id FROM entries WHERE number IN (SELECT value FROM json_each(?))",
+        (f"[{','.join(map(str, numbers))}]",),
+    )
+    return {number: (created, source) for number, created, source in rows}
+
+
+def _tokens(shelf: int, counts: Counter[str]) -> str:
+    return " ".join([f"{shelf}~{_short(term)}~{times}" for term, times in counts.items()])
+
+
+def _short(term: str) -> str:
+    if len(term) <= _LONG:
+        return term
+    return f"@{hashlib.blake2b(term.encode(), digest_size=16).hexdigest()}"
