@@ -17,9 +17,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-from memsim.errors import ConfigError, nearest
+from memsim.errors import ConfigError, ScenarioError, nearest
+from memsim.scenario.document import Node, nearest_name, quote
+from memsim.scenario.record_kinds import Key, ListOf, MapOf, NamesKind
+from memsim.scenario.value_kinds import ChoiceKind, FieldKind, NameKind, Schema, TextKind, WholeKind
 
 FOLDER = "leakage"
 CHANNELS = tuple(f"L{number}" for number in range(1, 21))
@@ -46,30 +49,80 @@ SLOT = re.compile(r"\{([A-Za-z_]\w*)\}")
 _BRACE = re.compile(r'\{\s*"|[{}]')
 
 
+_MAX_TEXT = 2_000
+"""Characters of a text; a channel makes larger ones itself."""
+
+_EXCERPT = 24
+
+
+class _TemplateKind(TextKind):
+    """Text whose braces hold known words."""
+
+    def read(self, node: Node, name: str) -> str:
+        text = super().read(node, name)
+        unknown = next((found for found in SLOT.findall(text) if found not in WORDS), None)
+        hint = nearest_name(unknown, WORDS) if unknown else None
+        place = stray_brace(text)
+        if unknown is None and place is None:
+            return text
+        what = f"{{{unknown}}}" if unknown else quote(text[place : (place or 0) + _EXCERPT])
+        known = "" if hint else f"; there are {', '.join(WORDS)}"
+        raise ScenarioError(
+            f"{name}: nothing is filled in for {what}{known}", line=node.line, hint=hint
+        )
+
+
+class _ChannelsKind(NamesKind):
+    """Ids of channels, each once."""
+
+    def read(self, node: Node, name: str) -> tuple[str, ...]:
+        found = super().read(node, name)
+        for channel in found:
+            if channel not in CHANNELS:
+                hint = nearest_name(channel, CHANNELS)
+                raise ScenarioError(
+                    f"there is no channel {quote(channel)}", line=node.line, hint=hint
+                )
+        return found
+
+
+class _ParametersKind(FieldKind[Mapping[str, tuple[str, ...]]]):
+    """A channel's own texts by name."""
+
+    _named = MapOf(ListOf(TextKind(blank=True), single=True), "parameter")
+
+    def read(self, node: Node, name: str) -> Mapping[str, tuple[str, ...]]:
+        return {parameter.name: parameter.value for parameter in self._named.read(node, name)}
+
+    def schema(self) -> Schema:
+        return self._named.schema()
+
+
+_TEMPLATE = _TemplateKind(blank=True, most=_MAX_TEXT)
+_TEXTS = Key(ListOf(_TEMPLATE), "its words")
+_FAMILY = Key(NameKind(), "its name")
+_ABOUT = Key(TextKind(), "one sentence")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelHeader:
-    """What a channel's file says of it.
+    """What a channel's file says of it; `place` is the file, for messages.
 
-    Attributes:
-        channel: `L1` to `L20`.
-        name: a word or two for tables.
-        about: who tries what.
-        gate: `zero` or `report`.
-        attempts: that a full run plans.
-        turns: of talk in a full run, roughly; how work is shared out depends on it.
-        attacks: families that it uses.
-        parameters: texts of its own by name.
-        place: the file, for messages.
+    A leak fails the strategy where `gate` is `zero`. The work of a run is shared out by `turns`.
     """
 
-    channel: str
-    name: str
-    about: str
-    gate: Literal["zero", "report"]
-    attempts: int
-    turns: int = 0
-    attacks: tuple[str, ...] = ()
-    parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    channel: Annotated[str, Key(ChoiceKind(CHANNELS), "L1 to L20")]
+    name: Annotated[str, Key(TextKind(), "a word or two for tables")]
+    about: Annotated[str, Key(TextKind(), "who tries what")]
+    gate: Annotated[
+        Literal["zero", "report"], Key(ChoiceKind(("zero", "report")), "what a leak means")
+    ]
+    attempts: Annotated[int, Key(WholeKind(1, 100_000), "that a full run plans")]
+    turns: Annotated[int, Key(WholeKind(1, 1_000_000), "of talk in a full run, roughly")] = 0
+    attacks: Annotated[tuple[str, ...], Key(NamesKind("family"), "families that it uses")] = ()
+    parameters: Annotated[
+        Mapping[str, tuple[str, ...]], Key(_ParametersKind(), "texts of its own by name")
+    ] = field(default_factory=dict)
     place: str = ""
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -96,21 +149,21 @@ class ChannelHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """A family of attacks.
+    """A family of attacks."""
 
-    Attributes:
-        family: its name.
-        about: what it tries.
-        way: how it is made.
-        texts: its words.
-        channels: where it is used besides those that name it.
-    """
-
-    family: str
-    about: str
-    way: Way = "ask"
-    texts: tuple[str, ...]
-    channels: tuple[str, ...] = ()
+    family: Annotated[str, _FAMILY]
+    about: Annotated[str, _ABOUT]
+    way: Annotated[Way, Key(ChoiceKind(("ask", "say", "tool", "id", "do")), "how it is made")] = (
+        "ask"
+    )
+    texts: Annotated[tuple[str, ...], _TEXTS]
+    channels: Annotated[
+        tuple[str, ...],
+        Key(
+            _ChannelsKind("channel", single=True),
+            "where it is used besides the channels that name it",
+        ),
+    ] = ()
 
     def text(self, number: int, /, **words: str) -> str:
         """One of its texts, by number round and round, with its words filled in."""
@@ -121,19 +174,18 @@ class Attack:
 class Payload:
     """A family of what a poisoner plants.
 
-    Attributes:
-        family: its name.
-        about: how it works.
-        texts: what is planted; `{marker}` is what the poisoner wants to be said or done later.
-        trigger: the question that wakes it; `{trigger}` is its word.
-        benign: a harmless text of the same shape, which must not be refused.
+    In its texts, `{marker}` is what the poisoner wants to be said or done later.
     """
 
-    family: str
-    about: str
-    texts: tuple[str, ...]
-    trigger: str = ""
-    benign: str = ""
+    family: Annotated[str, _FAMILY]
+    about: Annotated[str, _ABOUT]
+    texts: Annotated[tuple[str, ...], _TEXTS]
+    trigger: Annotated[
+        str, Key(_TEMPLATE, "the question that wakes it; `{trigger}` is its word")
+    ] = ""
+    benign: Annotated[
+        str, Key(_TEMPLATE, "a harmless text of the same shape, which must not be refused")
+    ] = ""
 
     def text(self, number: int, /, **words: str) -> str:
         """One of its texts, by number round and round, with its words filled in."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memsim.scenario.builder import ScenarioBuilder
+    from memsim.scenario.plan import scenario_schema
     from memsim.scenario.scenario_loader import load_scenario, load_scenarios
     from memsim.scenario.script import (
         ABILITIES,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
         ScriptEvent,
         Turn,
     )
-    from memsim.scenario.script_schema import scenario_schema
 
 __all__ = [
     "ABILITIES",
@@ -56,7 +56,7 @@ _HOMES = {
     "ScenarioBuilder": "builder",
     "load_scenario": "scenario_loader",
     "load_scenarios": "scenario_loader",
-    "scenario_schema": "script_schema",
+    "scenario_schema": "plan",
 }
 
 if not TYPE_CHECKING:

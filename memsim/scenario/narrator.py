@@ -14,6 +14,8 @@ from memsim.fast_dataclass import fast_init
 from memsim.message import Block, Message, Role, Text, ToolResult, ToolUse
 from memsim.scenario.document import ListNode, MappingNode, Node, ScalarNode, nearest_name, quote
 from memsim.scenario.plan import (
+    MAX_TURNS,
+    STEP,
     Facts,
     Filler,
     Gap,
@@ -27,7 +29,6 @@ from memsim.scenario.plan import (
     UseTools,
 )
 from memsim.scenario.script import ElapseEvent, Fact, Turn
-from memsim.scenario.script_schema import MAX_TURNS, STEP
 from memsim.scenario.value_kinds import DistinctNames
 from memsim.scenario.words import ValueSearch
 

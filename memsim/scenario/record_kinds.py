@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, Generic, TypeVar, get_type_hints
 
 from memsim.errors import ScenarioError
 from memsim.fast_dataclass import fast_init
-from memsim.scenario import document
 from memsim.scenario.document import (
     ListNode,
     MappingNode,
@@ -142,69 +141,87 @@ class MapOf(FieldKind[tuple[Named[ItemT], ...]]):
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
-    """A key of a record.
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The key that fills a field of a record: `Annotated[str, Key(TextKind(), "the question")]`.
 
     Attributes:
-        key: as it is written.
         kind: what its value is.
         about: one phrase, shown by editors.
-        into: the argument of the record's maker, where that is not the key.
+        key: as it is written, where that is not the field's name.
     """
 
-    key: str
     kind: FieldKind[Any]
     about: str
-    required: bool = False
-    into: str = ""
+    key: str = ""
 
 
 class RecordKind(FieldKind[T], Generic[T]):
-    """A mapping with known keys.
+    """A mapping with known keys, one for each field of a dataclass that is annotated with a `Key`.
+
+    A field without a default is a key that must be there. A field `line` gets the mapping's line.
 
     Args:
         noun: what it is called in messages.
-        make: makes its value from `line` and the fields by name; what is absent is left out.
-        fields: its keys.
+        record: the dataclass.
         short: the field that a lone value stands for, such as `turns` in `filler: 20`.
+        keys: other keys for some of the fields, by field.
+        required: keys that must be there although their fields have a default.
+        **fixed: fields that are not written, with their values.
     """
 
     def __init__(
         self,
         noun: str,
-        make: Callable[..., T],
-        fields: Sequence[Field],
+        record: type[T],
         *,
         short: str | None = None,
+        keys: Mapping[str, str] | None = None,
+        required: tuple[str, ...] = (),
+        **fixed: object,
     ) -> None:
         self.noun = noun
-        self._make = make
-        self._fields: Mapping[str, Field] = {field.key: field for field in fields}
-        self._required = tuple(field.key for field in fields if field.required)
+        self._make = record
+        self._fixed = fixed
+        self._lined = False
+        self._fields: dict[str, tuple[str, Key]] = {}
+        self._required = list(required)
+        hints = get_type_hints(record, include_extras=True)
+        for field in fields(record):  # type: ignore[arg-type]
+            self._lined = self._lined or field.name == "line"
+            for note in getattr(hints[field.name], "__metadata__", ()):
+                key = (keys or {}).get(field.name) or note.key or field.name
+                self._fields[key] = field.name, note
+                if field.default is MISSING and field.default_factory is MISSING:
+                    self._required.append(key)
         self._short = self._fields[short] if short else None
 
     def read(self, node: Node, name: str) -> T:
-        if isinstance(node, document.MappingNode):
+        if isinstance(node, MappingNode):
             return self._read_mapping(node, name)
         if self._short is None:
             raise wrong_kind(name, "a mapping", node)
-        value = self._short.kind.read(node, name)
-        return self._make(line=node.line, **{self._short.into or self._short.key: value})
+        into, key = self._short
+        return self._made(node, {into: key.kind.read(node, name)})
 
-    def _read_mapping(self, node: document.MappingNode, name: str) -> T:
+    def _read_mapping(self, node: MappingNode, name: str) -> T:
         values: dict[str, object] = {}
         for key, value in node.entries.items():
             field = self._fields.get(key)
             if field is None:
                 raise self._unknown(key, node, name)
-            values[field.into or key] = field.kind.read(value, key)
+            values[field[0]] = field[1].kind.read(value, key)
         for key in self._required:
             if key not in node.entries:
                 raise ScenarioError(f"{name} has no {key}", line=node.line)
-        return self._make(line=node.line, **values)
+        return self._made(node, values)
 
-    def _unknown(self, key: str, node: document.MappingNode, name: str) -> ScenarioError:
+    def _made(self, node: Node, values: dict[str, object]) -> T:
+        if self._lined:
+            values["line"] = node.line
+        return self._make(**values, **self._fixed)
+
+    def _unknown(self, key: str, node: MappingNode, name: str) -> ScenarioError:
         known = ", ".join(self._fields)
         hint = nearest_name(key, self._fields)
         value = node.entries[key]
@@ -220,17 +237,16 @@ class RecordKind(FieldKind[T], Generic[T]):
         full: Schema = {
             "type": "object",
             "additionalProperties": False,
-            "properties": {f.key: _described(f) for f in self._fields.values()},
+            "properties": {
+                key: {"description": note.about, **note.kind.schema()}
+                for key, (_, note) in self._fields.items()
+            },
         }
         if self._required:
-            full["required"] = list(self._required)
+            full["required"] = self._required
         if self._short is None or len(self._required) > 1:
             return full
-        return {"anyOf": [self._short.kind.schema(), full]}
-
-
-def _described(field: Field) -> Schema:
-    return {"description": field.about, **field.kind.schema()}
+        return {"anyOf": [self._short[1].kind.schema(), full]}
 
 
 class ActionKind(FieldKind[T], Generic[T]):
@@ -252,7 +268,7 @@ class ActionKind(FieldKind[T], Generic[T]):
         self._make = make
 
     def read(self, node: Node, name: str) -> T:
-        assert isinstance(node, document.MappingNode)  # noqa: S101 - Steps chooses an action by its key
+        assert isinstance(node, MappingNode)  # noqa: S101 - Steps chooses an action by its key
         for key in node.entries:
             if key != self.key:
                 raise ScenarioError(
@@ -290,7 +306,7 @@ class StepKind(FieldKind[T], Generic[T]):
     def read(self, node: Node, name: str) -> T:
         if isinstance(node, ScalarNode) and node.text in self._words:
             return self._words[node.text](line=node.line)
-        if not isinstance(node, document.MappingNode):
+        if not isinstance(node, MappingNode):
             known = [*self._actions, *self._words]
             hint = nearest_name(node.text, known) if isinstance(node, ScalarNode) else None
             raise ScenarioError(
@@ -301,7 +317,7 @@ class StepKind(FieldKind[T], Generic[T]):
         key = self._key(node)
         return self._actions[key].read(node, key)
 
-    def _key(self, node: document.MappingNode) -> str:
+    def _key(self, node: MappingNode) -> str:
         keys = [key for key in node.entries if key in self._actions]
         if len(keys) == 1:
             return keys[0]

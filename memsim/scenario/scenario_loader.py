@@ -28,6 +28,8 @@ from memsim.scenario.filler import SeededVoice
 from memsim.scenario.narrator import Narrator, ScriptExchange, beats, repetition
 from memsim.scenario.placement import PlacedProbe, place_probes
 from memsim.scenario.plan import (
+    PLAN,
+    VERSION,
     AskHere,
     Filler,
     Forgetting,
@@ -53,7 +55,6 @@ from memsim.scenario.script import (
     Turn,
 )
 from memsim.scenario.script_files import has_memsim_key, read_bytes, scenario_files
-from memsim.scenario.script_schema import PLAN, VERSION
 from memsim.scenario.survey import Survey, survey
 from memsim.scenario.value_kinds import fold_name
 from memsim.strategy import Forget
