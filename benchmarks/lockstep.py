@@ -136,7 +136,7 @@ class World:
                 tools = memory.tools(who)
                 told = repr((tools.specs(), tools.call(act.name, act.text)))
             case "forget":
-                meant = (act.name,) if act.name else memory.meant(who, act.text)
+                meant = (act.name,) if act.name else memory.closest_message(who, act.text)
                 told = repr((meant, memory.forget(who, meant)))
             case "grant":
                 memory.grant(ReadGrant(owner=who, reader="cleo"))

@@ -245,7 +245,7 @@ class Layered(Strategy):
         change(grant.owner, grant.viewer, grant.sources)
 
     def forget(self, request: Forget) -> ForgetOutcome:
-        meant = request.sources or self._memory.meant(request.principal, request.text)
+        meant = request.sources or self._memory.closest_message(request.principal, request.text)
         asking = self._memory.requests(request.principal, meant)
         erased = self._memory.forget(request.principal, (*meant, *asking))
         removed = (source for e in erased.entries if (source := original_of(e)) is not None)

@@ -238,7 +238,7 @@ class SavedMemoryView:
     ) -> None:
         """As `MemoryView`."""
         who = who or ""
-        self._memory.audited(tool, principal=who, outcome=outcome, key=key, category=category)
+        self._memory.record_audit(tool, principal=who, outcome=outcome, key=key, category=category)
 
     def keepers(self) -> dict[str, JSON]:
         """As `MemoryView`."""

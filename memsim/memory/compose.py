@@ -243,6 +243,21 @@ class Composer:
             core, *summary, recalled.section, notes, *window, ranking=recalled.ranking
         )
 
+    def delivered(self, context: Context, of: Conversation, now: datetime) -> None:
+        """Note that a context was sent in a conversation: what was used lasts longer.
+
+        Under `once` the ledger has its recalled items from now on.
+        """
+        layers = {section.layer: section for section in context.sections}
+        self._conversations.touch(of.session, now)
+        if "working" in layers:
+            self._working.get(of, now)
+        if self._options.once and "recalled" in layers:
+            for item in layers["recalled"].items:
+                claim = self._ledger.claim(of, item, now)
+                if claim is not None:
+                    self._ledger.mark(claim, now)
+
     def may_see(self, principal: str, session: str) -> bool:
         """Whether a principal may see the latest messages of a conversation."""
         if not principal:

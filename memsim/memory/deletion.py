@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from memsim.memory.entry import entry_id
 from memsim.memory.forget_request import names_any
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from memsim.memory.history.conversations import Conversations
     from memsim.memory.history.working import WorkingMemory
     from memsim.memory.ingest_queue import IngestQueue
+    from memsim.memory.layers.semantic import Semantic
     from memsim.memory.layers.workspace import WorkspaceLayer
+    from memsim.memory.ledger import InjectionLedger
+    from memsim.memory.permissions import Permissions
+    from memsim.memory.recall.timeline import Timeline
     from memsim.memory.stores import Store
     from memsim.memory.vault import Vault
     from memsim.message import Message
@@ -63,17 +67,18 @@ Settle = Callable[[Collection[str]], None]
 """Is told which messages are erased beside the store, before their entries go."""
 
 
-class ErasureTier(Protocol):
-    """A part of a memory beside its store that may hold what messages said."""
+@dataclass(frozen=True, slots=True)
+class ErasureTier:
+    """A part of a memory beside its store that may hold what messages said.
 
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        ...
+    Attributes:
+        name: its name in reports.
+        erase: erases what came from messages, by their ids, and counts it. A second call does
+            nothing.
+    """
 
-    def erase(self, sources: Collection[str]) -> int:
-        """Erase what came of these messages; how much there was. Doing it again does nothing."""
-        ...
+    name: str
+    erase: Callable[[Collection[str]], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,158 +256,124 @@ def _everything(store: Store, owners: Collection[str] | None) -> Iterator[Entry]
         yield from each_entry(store, Where(reader=None, owner=owner, archived=None))
 
 
-# Forgetting everywhere: what a principal said, whatever was made from it, and what repeats it.
+# A memory's own deletion: the store, every tier beside it, and what is known of the ids.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErasureTiers:
-    """Where a memory holds what was said.
+class Deletion:
+    """Erases a principal's messages from every part of a memory.
 
     Attributes:
         workspace: None where there is none.
+        concludes: whether conversations are concluded in episodes.
     """
 
     vault: Vault
+    permissions: Permissions
     backlog: IngestQueue
+    timeline: Timeline
     conversations: Conversations
     working: WorkingMemory
+    ledger: InjectionLedger
+    semantic: Semantic
     workspace: WorkspaceLayer | None
+    concludes: bool
 
     def forget(
-        self,
-        principal: str,
-        sources: Collection[str],
-        now: datetime,
-        settle: Callable[[], object],
+        self, principal: str, sources: Collection[str], now: datetime, settle: Callable[[], object]
     ) -> ErasureReport:
-        """Erase messages of a principal's own in every tier; `settle` as `WorkspaceLayer.erase`."""
-        tiers = self.of(principal, self._telling(principal, sources), now, settle)
-        return erase_sources(self.vault.store, set(sources), owners=[principal], tiers=tiers)
+        """Erase messages of a principal's own, and all that was made from them, everywhere.
+
+        Args:
+            principal: whose.
+            sources: ids of the messages.
+            now: the present.
+            settle: as `WorkspaceLayer.erase`.
+        """
+        tiers = [
+            *self._said(principal),
+            ErasureTier("working", lambda _: self.working.forget(principal)),
+        ]
+        if (pages := self.workspace) is not None:
+            words = self._identifying_words(principal, sources)
+            tiers.append(
+                ErasureTier(
+                    "workspace", lambda ids: pages.erase(principal, ids, words, now, settle)
+                )
+            )
+        erased = erase_sources(self.vault.store, set(sources), owners=[principal], tiers=tiers)
+        gone = (original_of(e) for e in erased.entries)
+        self.free(principal, {*sources, *(s for s in gone if s is not None)}, now)
+        self.drop(principal, erased, now)
+        for of in self.reopened(erased.entries):
+            self.backlog.left[of] = None
+        return erased
 
     def requests(self, principal: str, sources: Collection[str]) -> tuple[str, ...]:
         """The latest messages in which a principal asks for these to be forgotten, naming them."""
         session = self.conversations.get(self.conversations.latest(principal))
         latest = () if session is None else tuple(session.window)
-        return requests_naming(self._telling(principal, sources), latest, principal)
+        return requests_naming(self._identifying_words(principal, sources), latest, principal)
 
-    def of(
-        self,
-        principal: str,
-        telling: Collection[str],
-        now: datetime,
-        settle: Callable[[], object],
-    ) -> list[ErasureTier]:
-        """What a principal's messages are erased from on request, beside the store.
+    def expired_tiers(self, principal: str, now: datetime, *, derived: bool) -> list[ErasureTier]:
+        """The tiers from which a principal's messages are erased when their time is over.
 
-        Args:
-            principal: whose.
-            telling: names and exact values in them, as `identifying_words` gives them.
-            now: the present.
-            settle: as `WorkspaceLayer.erase`.
-        """
-        tiers = [*self._said(principal), _Notes(self.working, principal)]
-        if self.workspace is not None:
-            tiers.append(_Pages(self.workspace, principal, telling, now, settle))
-        return tiers
-
-    def aged(self, principal: str, now: datetime, *, derived: bool) -> list[ErasureTier]:
-        """What a principal's messages are erased from when their time is over, beside the store.
-
-        What an agent or a host wrote has a time of its own, in working memory and on pages.
+        What an agent or a host wrote in working memory and on pages has a time of its own.
 
         Args:
             principal: whose.
             now: the present.
             derived: whether the names that the memory noted of them go as well.
         """
-        names = [_Names(self.working, principal, now)] if derived else []
-        return [*self._said(principal), *names]
+        names = ErasureTier("working", lambda _: self._erase_names(principal, now))
+        return [*self._said(principal), *([names] if derived else [])]
+
+    def free(self, owner: str, sources: Collection[str], now: datetime) -> None:
+        """Drop what is known of the ids of erased messages, since they may be given to others."""
+        self.permissions.forget(owner, sources)
+        self.ledger.free(owner, sources, now)
+        self.semantic.free(owner, sources)
+        if self.workspace is not None:
+            self.workspace.noted.free(owner, sources)
+
+    def drop(self, owner: str, erased: ErasureReport, now: datetime) -> None:
+        """Drop what ledger, facts and timeline know of erased entries."""
+        if erased.entries:
+            self.ledger.free(owner, {e.version for e in erased.entries}, now)
+        self.semantic.forgotten(erased.entries)
+        self.timeline.remove(e.id for e in erased.entries)
+
+    def reopened(self, erased: Iterable[Entry]) -> Iterator[tuple[str, str]]:
+        """Conversations that lost their episode and have messages left, if not open anyway."""
+        for entry in erased if self.concludes else ():
+            if entry.layer == "episodic" and original_of(entry) is None:
+                of = entry.owner, entry.session
+                if of not in self.backlog.open and any(self.timeline.waiting(*of)):
+                    yield of
 
     def _said(self, principal: str) -> list[ErasureTier]:
-        return [_Waiting(self.backlog, principal), _Histories(self.conversations, principal)]
+        return [
+            ErasureTier("backlog", lambda ids: self.backlog.remove(ids, principal)),
+            ErasureTier("window", lambda ids: self.conversations.remove(ids, principal)),
+        ]
 
-    def _telling(self, principal: str, sources: Collection[str]) -> frozenset[str]:
+    def _identifying_words(self, principal: str, sources: Collection[str]) -> frozenset[str]:
         ids = [entry_id(principal, "episodic", source) for source in sorted(sources)]
         texts = (e.text.removeprefix(f"{principal}: ") for e in self.vault.store.get(ids))
         return frozenset().union(*map(identifying_words, texts))
 
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """What is still to be recorded, or to be read for facts."""
-
-    backlog: IngestQueue
-    principal: str
-    name: str = "backlog"
-
-    def erase(self, sources: Collection[str]) -> int:
-        """Take the messages out."""
-        return self.backlog.remove(sources, self.principal)
-
-
-@dataclass(frozen=True, slots=True)
-class _Histories:
-    """The conversations as they go, with their summaries."""
-
-    conversations: Conversations
-    principal: str
-    name: str = "window"
-
-    def erase(self, sources: Collection[str]) -> int:
-        """Take the messages out, and what the summaries made of them."""
-        return self.conversations.remove(sources, self.principal)
-
-
-@dataclass(frozen=True, slots=True)
-class _Notes:
-    """A principal's working memory, which does not say what its notes were made from."""
-
-    working: WorkingMemory
-    principal: str
-    name: str = "working"
-
-    def erase(self, sources: Collection[str]) -> int:
-        """Drop all of it."""
-        return self.working.forget(self.principal)
-
-
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """The names that a principal's working memory took from messages, it does not say which."""
-
-    working: WorkingMemory
-    principal: str
-    now: datetime
-    name: str = "working"
-
-    def erase(self, sources: Collection[str]) -> int:
-        """Drop all that were not written by a host; from how many conversations."""
-        theirs = [of for of in self.working.store.conversations() if of.principal == self.principal]
-        with_names = [of for of in theirs if self._has_names(of)]
+    def _erase_names(self, principal: str, now: datetime) -> int:
+        """Drop the names that no host wrote, since they do not tell which message they are from."""
+        theirs = [of for of in self.working.store.conversations() if of.principal == principal]
+        with_names = [of for of in theirs if self._has_names(of, now)]
         for of in with_names:
-            self.working.merge_entities(of, _of_hosts, self.now, used=False)
+            self.working.merge_entities(of, _of_hosts, now, used=False)
         return len(with_names)
 
-    def _has_names(self, of: Conversation) -> bool:
-        noted = self.working.peek(of, self.now).get(ENTITIES)
+    def _has_names(self, of: Conversation, now: datetime) -> bool:
+        noted = self.working.peek(of, now).get(ENTITIES)
         return isinstance(noted, list) and any(isinstance(e, dict) and is_ours(e) for e in noted)
 
 
 def _of_hosts(noted: list[dict[str, JSON]]) -> list[JSON]:
     return [entity for entity in noted if not is_ours(entity)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pages:
-    """A principal's workspace: lines noted of what is to be forgotten, and lines that name it."""
-
-    layer: WorkspaceLayer
-    principal: str
-    telling: Collection[str]
-    now: datetime
-    settle: Callable[[], object]
-    name: str = "workspace"
-
-    def erase(self, sources: Collection[str]) -> int:
-        """Take these lines out."""
-        return self.layer.erase(self.principal, sources, self.telling, self.now, self.settle)

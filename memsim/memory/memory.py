@@ -1,31 +1,67 @@
-"""A whole memory: six layers over one store, usable in a product without anything else of memsim.
+"""An agent memory: six layers over one store, usable in a product without the rest of memsim.
 
-A memory is told what is said (`observe`), asked what a model should be sent (`context`), told that
-it was sent (`delivered`), and works at the end of a turn (`end_turn`): it records what was said,
-extracts facts, and summarises what has left the window. `context` changes nothing.
+A host calls `observe` for each message, `context` for what a model should be sent, `delivered` once
+that was sent, and `end_turn`. `end_turn` records the messages, extracts facts and summarises what
+has left the window. `context` changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import Attempts, ModelError, StoreError
-from memsim.memory.asked import Asked
+from memsim.memory.audit import AuditTrail
 from memsim.memory.codec import JSON
+from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
 from memsim.memory.compose import ContextRequest
-from memsim.memory.entry import Conversation
-from memsim.memory.governed import Governed
-from memsim.memory.parts import SEARCHED
-from memsim.memory.permissions import require_principal
+from memsim.memory.deletion import ErasureReport
+from memsim.memory.entry import Conversation, digest_of
+from memsim.memory.events import EventListener, ignore_event
+from memsim.memory.expire import MemoryExpiry, closest_to_request
+from memsim.memory.layers.episodic import all_words
+from memsim.memory.options import MemoryOptions
+from memsim.memory.parts import SEARCHED, Parts
+from memsim.memory.permissions import Where, require_principal
+from memsim.memory.state import MADE
+from memsim.memory.tools import MemoryTools
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
     from memsim.context import Context
+    from memsim.memory.audit import AuditOutcome
+    from memsim.memory.compaction.blobs import Blobs
+    from memsim.memory.entry import Entry
+    from memsim.memory.history.working import WorkingMemory
+    from memsim.memory.ledger import InjectionLedger
+    from memsim.memory.permissions import ReadGrant
+    from memsim.memory.stores import Store
+    from memsim.memory.vault import SearchHit
     from memsim.message import Message
+    from memsim.models import Embedder, Model
+    from memsim.tokens import TokenCounter
 
 
-class Memory(Asked, Governed):
+@dataclass(frozen=True, slots=True)
+class MemoryText:
+    """A text that a memory holds.
+
+    Attributes:
+        tier: where: a layer, `audit`, `summary`, `window` or `offloaded`.
+        text: as it is held.
+        sources: ids of the messages that it came from.
+    """
+
+    tier: str
+    text: str
+    sources: tuple[str, ...] = ()
+
+
+class Memory:
     """Remembers for any number of principals, and lets each see what they may.
 
     Args:
@@ -35,33 +71,79 @@ class Memory(Asked, Governed):
         embed: gives the embedder, on first use.
         now: the present, in UTC.
         options: its parts and their sizes.
-        working: the working layer; in this process unless told otherwise.
-        ledger: the injection ledger; in this process unless told otherwise.
-        budget: tokens that a context usually has, from which the sizes of summaries follow.
-        audit: what was done, in order; in this process unless told otherwise.
+        working: the working layer; in this process by default.
+        ledger: the injection ledger; in this process by default.
+        audit: the audit trail; in this process by default.
         workspace: the folder of the workspace layer; None for none. What is written through
-            `workspace` and by `note` is found at once, what others write in its files from the next
-            message, search or end of a turn on. Of IDENTITY.md, SOUL.md and USER.md every context
-            of the principal whose they are shows what there is, as far as it fits.
+            `workspace` and by `note` is found at once. What others write in its files is found from
+            the next message, search or end of a turn on. Every context of a principal shows what
+            fits of their IDENTITY.md, SOUL.md and USER.md.
         blobs: gives, by the name of a conversation, where what is offloaded from it goes; in this
-            process unless told otherwise.
-        tell: takes what the memory does of its own accord.
+            process by default.
+        budget: tokens that a context usually has; the sizes of summaries follow from it.
+        tell: takes the events of what the memory does on its own.
 
     Raises:
         SchemaError: the store was written by a newer memsim.
         StoreError: the store cannot be read.
     """
 
-    # -- what is said
+    def __init__(
+        self,
+        store: Store,
+        *,
+        model: Model,
+        counter: TokenCounter,
+        embed: Callable[[], Embedder],
+        now: Callable[[], datetime],
+        options: MemoryOptions | None = None,
+        working: WorkingMemory | None = None,
+        ledger: InjectionLedger | None = None,
+        audit: AuditTrail | None = None,
+        workspace: Path | None = None,
+        blobs: Callable[[str], Blobs] | None = None,
+        budget: int = 4096,
+        tell: EventListener = ignore_event,
+    ) -> None:
+        self.options = options or MemoryOptions()
+        self.audit = audit or AuditTrail()
+        self.now = now
+        parts = Parts(
+            store,
+            model=model,
+            counter=counter,
+            embed=embed,
+            options=self.options,
+            working=working,
+            ledger=ledger,
+            workspace=workspace,
+            blobs=blobs,
+            budget=budget,
+            now=now,
+            place=self._place,
+            tell=tell,
+        )
+        self.permissions, self.vault = parts.permissions, parts.vault
+        self.core, self.working, self.workspace = parts.core, parts.working, parts.workspace
+        self.episodic, self.semantic = parts.episodic, parts.semantic
+        self.long_term, self.ledger = parts.long_term, parts.ledger
+        self.conversations = parts.conversations
+        self._backlog, self._timeline, self._keeping = parts.backlog, parts.timeline, parts.keeping
+        self._identity, self._deletion = parts.identity, parts.deletion
+        self._recaller, self._composer, self._turns = parts.recaller, parts.composer, parts.turns
+        self._expiry = MemoryExpiry(parts.deletion, tell, self._settle)
+        self._restore({})
+
+    # -- messages
 
     def observe(self, message: Message) -> None:
-        """A message was said; it is recorded when the turn ends. Once more, it changes nothing.
+        """Take in a message; it is recorded when the turn ends.
 
-        Its id is its own among its principal's messages and among those of its conversation, until
-        it is forgotten. It is the same message where all that is on record of it is the same.
+        An id belongs to one message of its principal and of its conversation until the message is
+        forgotten. The same message observed again changes nothing.
 
-        Its principal takes part in its conversation from now on, and may read all that was said
-        there: whom it names is the host's to answer for, never a user's or a model's.
+        The principal of a message takes part in its conversation from now on, and may read all of
+        it. The host has to name the right principal; never let a user or a model choose it.
 
         Raises:
             AccessError: the message has no principal, or no conversation.
@@ -87,21 +169,19 @@ class Memory(Asked, Governed):
             self._backlog.unnamed.append(message)
         self._turns.admit()
         if message.role == "user":
-            with suppress(StoreError, ModelError):  # the end of the turn tells of it
+            with suppress(StoreError, ModelError):  # `end_turn` raises it again
                 self._follow([message.principal])
 
     def end_turn(self, principal: str | None = None) -> None:
-        """Record what was said since the last time, extract facts from it, and compact.
-
-        The index of the workspace follows the pages of whoever spoke.
+        """Record the messages since the last call, extract facts, compact, and index pages.
 
         Args:
             principal: whose turn is over; everybody's where none is named.
 
         Raises:
-            StoreError: the store failed, or a page cannot be read; what could not be done is done
-                at the next call.
-            ModelError: the model failed; so it is then, too.
+            StoreError: the store failed, or a page cannot be read; what is left is done at the next
+                call.
+            ModelError: the model failed; what is left is done at the next call.
         """
         spoke = {m.principal for m in self._backlog.said_by(principal)}
         attempts = Attempts()
@@ -109,15 +189,15 @@ class Memory(Asked, Governed):
         attempts.attempt(lambda: self._follow({principal} if principal else spoke))
         attempts.end()
 
-    # -- what is sent
+    # -- contexts
 
     def context(
         self, text: str, *, principal: str, session: str, budget: int, turn: int = 0
     ) -> Context:
-        """What a model should be sent for a message or question, which is not part of it.
+        """Compose what a model is sent along with a message or question.
 
         Args:
-            text: the message or question.
+            text: the message or question, which is not part of the context.
             principal: who asks.
             session: in which conversation.
             budget: tokens that the context may have.
@@ -140,33 +220,23 @@ class Memory(Asked, Governed):
         return self._composer.compose(question, where)
 
     def delivered(self, context: Context, *, principal: str, session: str | None = None) -> None:
-        """That context was really sent: what was looked at lasts longer.
-
-        What was brought up stands on the ledger from now on, where it is to be brought up once.
+        """Note that a context was sent: what was used lasts longer, and recalled items are marked.
 
         Args:
             context: what `context` gave.
             principal: on whose behalf.
             session: in which conversation; the principal's latest where none is named.
         """
-        layers = {section.layer: section for section in context.sections}
-        of, now = Conversation(principal, self._current(principal, session)), self.now()
-        self.conversations.touch(of.session, now)
-        if "working" in layers:
-            self.working.get(of, now)
-        if self.options.once and "recalled" in layers:
-            for item in layers["recalled"].items:
-                claim = self.ledger.claim(of, item, now)
-                if claim is not None:
-                    self.ledger.mark(claim, now)
+        of = Conversation(principal, self._current(principal, session))
+        self._composer.delivered(context, of, self.now())
 
     def dropped(self, sources: Iterable[str], *, principal: str, session: str) -> None:
-        """What was brought up stands no longer in the host's history: it may be brought up again.
+        """Allow recalled items again that have left the host's own history; see `once`.
 
         Args:
-            sources: ids of messages, and the names that `Section.items` gives to anything else;
-                those that were never brought up change nothing.
-            principal: on whose behalf they were.
+            sources: ids of messages, and the names that `Section.items` gives to other items; those
+                that were never recalled change nothing.
+            principal: on whose behalf they were recalled.
             session: in which conversation.
 
         Raises:
@@ -177,10 +247,261 @@ class Memory(Asked, Governed):
         for source in sources:
             self.ledger.evict(of, source, self.now())
 
-    # -- kept
+    # -- entries and tools
+
+    def search(
+        self, text: str, *, principal: str, category: str | None = None, k: int = 20
+    ) -> list[SearchHit]:
+        """Find the entries that match a text, best first, among those that a principal may see.
+
+        The principal's own pages are indexed first where they have changed.
+
+        Args:
+            text: the query.
+            principal: on whose behalf.
+            category: only entries of this one; of any where None.
+            k: how many at most.
+
+        Raises:
+            AccessError: there is no principal.
+            ValueError: `k` is less than 1.
+            StoreError: the store failed, or a page cannot be read.
+            ModelError: the embedder failed.
+        """
+        if k < 1:
+            raise ValueError(f"k is {k}: at least 1")
+        self._follow([require_principal(principal)])
+        categories = () if category is None else (category,)
+        where = self.vault.where(principal, layers=SEARCHED, categories=categories)
+        return self._recaller.entries(text, where, self.now(), k)
+
+    def entries(self, principal: str | None) -> Iterator[Entry]:
+        """Every entry that a principal may see, archived ones too; all entries for None.
+
+        Messages of a turn that has not ended are no entries yet.
+        """
+        if principal is None:
+            return self.vault.each(Where(reader=None, archived=None))
+        return self.vault.each(self.vault.where(principal, archived=None))
+
+    def surfaces(self, principal: str | None = None) -> Iterator[MemoryText]:
+        """Every text that the memory holds and a principal may see; all texts for None.
+
+        Entries come first, then the audit trail (for None only), then the summary, window and
+        offloaded messages of each conversation.
+        """
+        for entry in self.entries(principal):
+            yield MemoryText(entry.layer, all_words(entry), entry.sources)
+        if principal is None:
+            for record in self.audit.records():
+                yield MemoryText("audit", str(record))
+        for name, conversation in self.conversations:
+            if principal is None or self.may_see(principal, name):
+                for line in conversation.summary_lines():
+                    yield MemoryText("summary", line.text, line.sources)
+                for message in conversation.window:
+                    yield MemoryText("window", message.text, (message.id,))
+                for message in conversation.offloaded():
+                    yield MemoryText("offloaded", message.text, (message.id,))
+
+    def may_see(self, principal: str, session: str) -> bool:
+        """Whether a principal may see the latest messages of a conversation."""
+        return self._composer.may_see(principal, session)
+
+    def reload(self, reference: str, *, principal: str, session: str) -> tuple[Message, ...]:
+        """The original messages that were offloaded from a conversation under a reference.
+
+        Args:
+            reference: the reference in a context, or its digest alone.
+            principal: on whose behalf.
+            session: the conversation.
+
+        Raises:
+            StoreError: nothing is offloaded under it there, or nothing that the principal may see;
+                both give the same message.
+            StateError: the offloaded content is damaged.
+        """
+        conversation = self.conversations.get(session)
+        if conversation is None or not self.may_see(principal, session):
+            raise StoreError(NOTHING_OFFLOADED)
+        return conversation.reload(reference)
+
+    def has_offloaded(self, principal: str, session: str) -> bool:
+        """Whether anything is offloaded from a conversation that a principal may reload."""
+        conversation = self.conversations.get(session)
+        if conversation is None or not self.may_see(principal, session):
+            return False
+        return conversation.has_offloaded()
+
+    def remember(
+        self,
+        principal: str,
+        key: str,
+        text: str,
+        *,
+        category: str = "core",
+        session: str = "",
+        sources: Iterable[str] = (),
+    ) -> Entry:
+        """Store a text under a key of the principal's own; as `LongTerm.store`."""
+        self._change()
+        now, of = self.now(), tuple(sources)
+        return self.long_term.store(
+            principal, key, text, now=now, category=category, session=session, sources=of
+        )
+
+    def forget_key(self, owner: str, key: str) -> ErasureReport:
+        """Erase the entry that an owner stored under a key, and nothing else.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        self._change()
+        gone = self.long_term.forget(require_principal(owner), key)
+        if gone is not None:
+            self.ledger.free(owner, [gone.version], self.now())
+        return ErasureReport(entries=() if gone is None else (gone,))
+
+    def current_messages(self, principal: str) -> tuple[str, ...]:
+        """Ids of a principal's messages in this turn, which are the sources of what is stored."""
+        return tuple(m.id for m in self._backlog.said_by(require_principal(principal)))
+
+    def note(self, principal: str, text: str, *, session: str = "") -> str:
+        """Add a note to the principal's workspace; without a workspace, to long-term memory.
+
+        Its sources are the principal's messages of this turn: it is erased with any one of them.
+        A line that is on the day's page already is not written there again.
+
+        Returns:
+            The name of the file, or the key.
+
+        Raises:
+            ValueError: the note is blank or cannot be encoded.
+            StoreError: it cannot be written.
+        """
+        self._change()
+        sources = self.current_messages(principal)
+        if self.workspace is not None:
+            return self.workspace.note(principal, text, self.now(), sources, self._sourced)
+        if not text.strip():
+            raise ValueError("the note is blank")
+        key = f"note-{digest_of(session, text)}"
+        self.remember(principal, key, text, category="daily", session=session, sources=sources)
+        return key
+
+    def tools(self, principal: str, session: str | None = None) -> MemoryTools:
+        """The tools that an agent may call on behalf of a principal.
+
+        Args:
+            principal: on whose behalf.
+            session: in which conversation; the principal's latest where none is named.
+        """
+        return MemoryTools(self, require_principal(principal), self._current(principal, session))
+
+    def record_audit(
+        self, tool: str, *, principal: str, outcome: AuditOutcome, key: str = "", category: str = ""
+    ) -> None:
+        """Record in the audit trail that something was done, refused or failed."""
+        now = self.now()
+        self.audit.record(
+            tool, principal=principal, outcome=outcome, now=now, key=key, category=category
+        )
+
+    # -- permissions
+
+    def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
+        """Let a reader see some of an owner's messages, from the next read on.
+
+        Facts, summaries and stored entries with these sources stay the owner's own.
+        """
+        self._change()
+        ids = frozenset(sources)
+        self.permissions.share(require_principal(owner), require_principal(reader), ids)
+        self._reapply(owner, ids)
+
+    def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
+        """Take back what `share` allowed."""
+        self._change()
+        ids = frozenset(sources)
+        self.permissions.unshare(require_principal(owner), require_principal(reader), ids)
+        self._reapply(owner, ids)
+
+    def grant(self, grant: ReadGrant) -> None:
+        """Let a reader see everything of an owner's, or everything of a category."""
+        self._change()
+        require_principal(grant.owner)
+        require_principal(grant.reader)
+        self.permissions.grant(grant)
+
+    def revoke(self, grant: ReadGrant) -> None:
+        """Take back what `grant` allowed."""
+        self._change()
+        self.permissions.revoke(grant)
+
+    # -- deletion and expiry
+
+    def closest_message(self, principal: str, text: str) -> tuple[str, ...]:
+        """The id of the principal's own message that a request to forget means, if there is one.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        self._turns.record(principal)
+        return closest_to_request(self.vault, principal, text)
+
+    def forget(self, principal: str, sources: Iterable[str]) -> ErasureReport:
+        """Erase messages of a principal's own, and everything derived from them.
+
+        Other messages about the same thing stay; `requests` finds those that ask for the erasure.
+        The principal's working memory is erased as a whole, because it keeps no sources.
+
+        Raises:
+            StoreError: the store failed on the way; a second call finishes it.
+        """
+        self._change()
+        self._turns.record(require_principal(principal))
+        return self._deletion.forget(principal, frozenset(sources), self.now(), self._settle)
+
+    def requests(self, principal: str, sources: Iterable[str]) -> tuple[str, ...]:
+        """Ids of a principal's latest messages that ask to forget these and name their content.
+
+        Forget these messages as well, or the request keeps the secret.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        self._turns.record(require_principal(principal))
+        return self._deletion.requests(principal, frozenset(sources))
+
+    def elapse(self, now: datetime) -> None:
+        """Expire what was not used for too long, do hygiene, and conclude idle conversations.
+
+        A conversation without a message for a day is concluded. A failure holds up nothing else;
+        the next call tries again.
+
+        Raises:
+            StoreError: the store failed on the way, or a page cannot be read.
+            ModelError: the model failed.
+            StateError: the saved state of a conversation is damaged.
+        """
+        self._change()
+        attempts = Attempts()
+        attempt = attempts.attempt
+        attempt(self._turns.record)
+        attempt(lambda: self.working.sweep(now))
+        attempt(lambda: self.ledger.sweep(now))
+        attempt(lambda: self.conversations.sweep(now))
+        if (pages := self.workspace) is not None:
+            attempt(lambda: self._follow({*self.permissions.known(), *pages.known()}))
+        if (policy := self.options.hygiene) is not None:
+            attempt(lambda: self._expiry.elapse(policy, now))
+        attempt(lambda: self._turns.rest(now))
+        attempts.end()
+
+    # -- saving
 
     def save(self) -> dict[str, JSON]:
-        """The whole memory as JSON values, entries included; nothing is done for it."""
+        """The whole memory as JSON values, entries included; changes nothing."""
         return self._keeping.save(self.audit)
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
@@ -203,3 +524,49 @@ class Memory(Asked, Governed):
             self.end_turn()
         finally:
             self.vault.close()
+
+    # -- hooks that a saved memory overrides
+
+    def _change(self) -> None:
+        """Check before each change that the memory may be changed.
+
+        Raises:
+            StoreError: it may not.
+        """
+
+    def _restore(self, order: Mapping[str, int]) -> None:
+        self._keeping.restore(order, self._place)
+
+    def _place(self, entry: Entry) -> None:
+        self._keeping.place(entry)
+
+    def _begin(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
+        """Called before a saved memory replaces the present one."""
+
+    def _settle(self) -> None:
+        """Called when messages are erased everywhere but in the store, which erases them next."""
+
+    def _sourced(self) -> None:
+        """Called when the sources of a note are known, before the note is written."""
+
+    def _follow(self, principals: Iterable[str]) -> None:
+        """Index the pages that somebody changed; one principal's failure holds up no other.
+
+        Raises:
+            StoreError: a page cannot be read, or the store failed.
+            ModelError: the embedder failed.
+        """
+        if self.workspace is None:
+            return
+        index, attempts = self.workspace.index, Attempts()
+        for principal in sorted(principals):
+            attempts.attempt(lambda p=principal: index(p, self.now()))  # type: ignore[misc]
+        attempts.end()
+
+    def _current(self, principal: str, session: str | None) -> str:
+        return session or self.conversations.latest(principal)
+
+    def _reapply(self, owner: str, sources: frozenset[str]) -> None:
+        where = Where(reader=None, owner=owner, layers=MADE, archived=None)
+        touched = [e for e in self.vault.each(where) if not sources.isdisjoint(e.sources)]
+        self.vault.put([self.permissions.apply(e) for e in touched])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memsim.context import ContextBuilder
 from memsim.memory.compaction.blobs import ConversationBlobs
 from memsim.memory.compose import Composer, Core
-from memsim.memory.deletion import ErasureTiers
+from memsim.memory.deletion import Deletion
 from memsim.memory.fact_extraction import FactExtractor
 from memsim.memory.history.conversations import Conversations, SessionHistory
 from memsim.memory.history.shorten import Shortener
@@ -105,12 +105,17 @@ class Parts:
         )
         self.composer = self._composer(counter, options)
         self.turns = self._turns(model, counter, options, place, tell)
-        self.tiers = ErasureTiers(
+        self.deletion = Deletion(
             vault=self.vault,
+            permissions=self.permissions,
             backlog=self.backlog,
+            timeline=self.timeline,
             conversations=self.conversations,
             working=self.working,
+            ledger=self.ledger,
+            semantic=self.semantic,
             workspace=self.workspace,
+            concludes=options.concludes,
         )
 
     def _keeping(self, counter: TokenCounter) -> MemoryState:

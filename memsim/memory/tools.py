@@ -29,7 +29,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memsim.errors import ModelError, StoreError
 from memsim.language.graphemes import head
@@ -40,9 +40,17 @@ from memsim.memory.layers.pages import WorkspaceFull
 from memsim.models import ToolSpec
 
 if TYPE_CHECKING:
-    from memsim.memory.asked import Asked
+    from collections.abc import Iterable
+    from datetime import datetime
+
     from memsim.memory.audit import AuditOutcome
+    from memsim.memory.deletion import ErasureReport
     from memsim.memory.entry import Entry
+    from memsim.memory.history.working import WorkingMemory
+    from memsim.memory.layers.long_term import LongTerm
+    from memsim.memory.options import MemoryOptions
+    from memsim.memory.vault import SearchHit, Vault
+    from memsim.message import Message
 
 MOST_RESULTS = 100
 """Results that a search gives at most, whatever it is asked for."""
@@ -102,6 +110,61 @@ class _Tool:
     run: Run
 
 
+class ToolHost(Protocol):
+    """The memory that tools use, with the methods of `Memory` that they call."""
+
+    options: MemoryOptions
+    vault: Vault
+    working: WorkingMemory
+    long_term: LongTerm
+    now: Callable[[], datetime]
+
+    def search(
+        self, text: str, *, principal: str, category: str | None = None, k: int = 20
+    ) -> list[SearchHit]:
+        """Entries that match a text, best first."""
+        ...
+
+    def reload(self, reference: str, *, principal: str, session: str) -> tuple[Message, ...]:
+        """The messages that were offloaded under a reference."""
+        ...
+
+    def has_offloaded(self, principal: str, session: str) -> bool:
+        """Whether a principal may reload anything of a conversation."""
+        ...
+
+    def remember(
+        self,
+        principal: str,
+        key: str,
+        text: str,
+        *,
+        category: str = "core",
+        session: str = "",
+        sources: Iterable[str] = (),
+    ) -> Entry:
+        """Store a text under a key."""
+        ...
+
+    def forget_key(self, owner: str, key: str) -> ErasureReport:
+        """Erase what is stored under a key."""
+        ...
+
+    def current_messages(self, principal: str) -> tuple[str, ...]:
+        """Ids of a principal's messages in this turn."""
+        ...
+
+    def note(self, principal: str, text: str, *, session: str = "") -> str:
+        """Add a note."""
+        ...
+
+    def record_audit(
+        self, tool: str, *, principal: str, outcome: AuditOutcome, key: str = "", category: str = ""
+    ) -> None:
+        """Record a call in the audit trail."""
+        ...
+
+
 class MemoryTools:
     """A memory's tools for one principal in one conversation.
 
@@ -111,7 +174,7 @@ class MemoryTools:
         session: in which conversation.
     """
 
-    def __init__(self, memory: Asked, principal: str, session: str) -> None:
+    def __init__(self, memory: ToolHost, principal: str, session: str) -> None:
         self._memory = memory
         self._principal = principal
         self._session = session
@@ -154,7 +217,7 @@ class MemoryTools:
         return TOOLS.keys() - gone
 
     def _note(self, name: str, answer: ToolAnswer) -> None:
-        self._memory.audited(
+        self._memory.record_audit(
             name,
             principal=self._principal,
             outcome=answer.outcome,
@@ -252,7 +315,7 @@ class MemoryTools:
                 text,
                 category=category,
                 session=self._session,
-                sources=self._memory.present(self._principal),
+                sources=self._memory.current_messages(self._principal),
             )
         except ValueError as error:
             raise ToolRefusal(str(error)) from error

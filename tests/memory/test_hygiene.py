@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memsim.errors import StoreError
 from memsim.memory import deletion, retention
-from memsim.memory.deletion import erase_sources
+from memsim.memory.deletion import ErasureTier, erase_sources
 from memsim.memory.entry import Entry, Layer
 from memsim.memory.options import RetentionPolicy
 from memsim.memory.permissions import Where
@@ -399,7 +399,9 @@ def test_what_was_derived_goes_with_its_message() -> None:
         entry("theirs", owner="bo", sources=("m1",)),
         entry("other", sources=("m2",)),
     )
-    outcome = clean(store, "ana", RetentionPolicy(), NOW, tiers=[blobs])
+    outcome = clean(
+        store, "ana", RetentionPolicy(), NOW, tiers=[ErasureTier(blobs.name, blobs.erase)]
+    )
 
     assert {*state(store)} == {"m2", "stored", "core", "pinned", "theirs", "other"}
     assert outcome.erased.by_tier == {"episodic": 1, "offload": 1, "semantic": 2}
@@ -449,7 +451,13 @@ def test_what_a_conversation_came_to_is_no_message_either() -> None:
     """Other tiers are asked to erase messages, and nothing that only stands beside them."""
     blobs = Blobs()
     episode = entry("episode", layer="episodic", age=31 * DAY, sources=("m1",))
-    outcome = clean(store_of(message("m1"), episode), "ana", RetentionPolicy(), NOW, tiers=[blobs])
+    outcome = clean(
+        store_of(message("m1"), episode),
+        "ana",
+        RetentionPolicy(),
+        NOW,
+        tiers=[ErasureTier(blobs.name, blobs.erase)],
+    )
 
     assert outcome.erased.by_tier == {"episodic": 1}
     assert blobs.erased == []

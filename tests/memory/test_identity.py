@@ -104,7 +104,7 @@ def test_a_late_result_that_is_observed_twice_is_recorded_once() -> None:
     )
     for _ in range(2):
         it.memory.observe(result)
-    assert ("r1",) == it.memory.present("ana")
+    assert ("r1",) == it.memory.current_messages("ana")
 
     refused(it, replace(result, blocks=(ToolResult(id="1", text="other"),)))
 

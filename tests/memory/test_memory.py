@@ -562,7 +562,7 @@ def test_a_search_for_no_entry_at_all_is_refused(k: int) -> None:
     it = Remembering()
     it.say(CODE, "The locker is in the hall.")
 
-    with pytest.raises(ValueError, match=f"^{k} entries"):
+    with pytest.raises(ValueError, match=f"^k is {k}: "):
         it.memory.search("locker", principal="ana", k=k)
     assert 1 == len(it.memory.search("locker", principal="ana", k=1))
 
@@ -583,14 +583,14 @@ def test_nobody_has_no_memory(acl: bool, nobody: str) -> None:
         lambda: it.asked("code", who=nobody, session="s"),
         lambda: memory.search("code", principal=nobody),
         lambda: memory.remember(nobody, "key", "text"),
-        lambda: memory.present(nobody),
+        lambda: memory.current_messages(nobody),
         lambda: memory.note(nobody, "text"),
         lambda: memory.tools(nobody),
         lambda: memory.share("ana", nobody, ["ana-1"]),
         lambda: memory.share(nobody, "ana", ["ana-1"]),
         lambda: memory.unshare(nobody, "ana", ["ana-1"]),
         lambda: memory.grant(grant),
-        lambda: memory.meant(nobody, "code"),
+        lambda: memory.closest_message(nobody, "code"),
         lambda: memory.forget(nobody, ["ana-1"]),
         lambda: memory.entries(nobody),
     ):
@@ -774,12 +774,12 @@ def test_a_request_in_words_means_a_message() -> None:
     (meant,) = it.say(CODE, session="one")
     it.say("Forget the code of my locker.", session="two")
 
-    assert (meant,) == it.memory.meant("ana", "Forget the code of my locker.")
-    assert () == it.memory.meant("ben", "Forget the code of my locker.")
+    assert (meant,) == it.memory.closest_message("ana", "Forget the code of my locker.")
+    assert () == it.memory.closest_message("ben", "Forget the code of my locker.")
     short, _ = it.say("Violin lesson on Monday at the old harbour.", "And more.", session="three")
     it.say("Hm.", session="four")
     assert any("Violin" in e.summary for e in it.memory.episodic.episodes("ana"))
-    assert (short,) == it.memory.meant("ana", "violin")
+    assert (short,) == it.memory.closest_message("ana", "violin")
 
 
 # -- sharing

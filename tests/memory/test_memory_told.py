@@ -79,7 +79,7 @@ def test_its_page_names_every_file_of_a_folder(tmp_path: Path) -> None:
             memory.observe(said("user", text, id=f"m{number}", principal="ana"))
             memory.observe(said("assistant", "Yes.", id=f"a{number}", principal="ana"))
         memory.note("ana", "likes it short")
-        memory.audited("memory_get", principal="ana", outcome="allowed")
+        memory.record_audit("memory_get", principal="ana", outcome="allowed")
         memory.end_turn()
         names = {p.name for p in (tmp_path / "it").iterdir() if p.suffix != ".lock"}
     table = PAGE.read_text(encoding="utf-8").split("| file |")[1].split("\n\n")[0]

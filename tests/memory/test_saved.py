@@ -181,10 +181,10 @@ def test_it_goes_on_whoever_stores(open_it: Open, mode: ToolMode) -> None:
 def test_the_audit_trail_goes_on(open_it: Open) -> None:
     """One chain over all lives of the memory."""
     memory = open_it()
-    memory.audited("memory_get", principal="ana", outcome="allowed", key="style")
+    memory.record_audit("memory_get", principal="ana", outcome="allowed", key="style")
     memory.close()
     again = open_it()
-    again.audited("memory_get", principal="ana", outcome="missing", key="style")
+    again.record_audit("memory_get", principal="ana", outcome="missing", key="style")
 
     assert [1, 2] == [record.number for record in again.audit.records()]
     assert again.audit.verify() is None
@@ -583,7 +583,7 @@ def test_a_changed_audit_trail_is_an_error(open_it: Open, folder: Path) -> None:
     """So is one that was cut: the state knows where it ended."""
     memory = open_it()
     for key in ("one", "two"):
-        memory.audited("memory_get", principal="ana", outcome="allowed", key=key)
+        memory.record_audit("memory_get", principal="ana", outcome="allowed", key=key)
     memory.close()
     trail = (folder / "audit.jsonl").read_bytes()
     for damaged in (trail.replace(b"allowed", b"missing", 1), trail[: trail.rindex(b"{")], b"x\n"):
@@ -597,7 +597,7 @@ def test_what_was_looked_at_stays_on_record(open_it: Open, folder: Path, gone: s
     """A look that changed nothing else cannot be cut off the trail either."""
     open_it().close()
     seen = open_it(readonly=True)
-    seen.audited("memory_export", principal="", outcome="allowed")
+    seen.record_audit("memory_export", principal="", outcome="allowed")
     seen.close()
     open_it(readonly=True).close()
 

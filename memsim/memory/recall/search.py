@@ -11,6 +11,7 @@ from memsim.memory.entry import Shelf, passage_of, read_message
 from memsim.memory.index.split import snippet
 from memsim.memory.recall.ranking import fit_to_room, recall
 from memsim.memory.recall.timeline import MessageFacts, repeat_digest
+from memsim.memory.vault import SearchHit
 from memsim.message import Text, composed
 from memsim.tokens import MESSAGE_OVERHEAD
 
@@ -315,8 +316,14 @@ class Recaller:
         ranking = dict.fromkeys(source for source in sources.values() if source is not None)
         return RecallResult(section=section, ranking=tuple(ranking))
 
+    def entries(self, text: str, where: Where, now: datetime, k: int) -> list[SearchHit]:
+        """The best `k` entries for a text, as they are in the store."""
+        hits = self.search(text, where, now)[:k]
+        found = {e.id: e for e in self._vault.fetch([h.id for h in hits], where)}
+        return [SearchHit(found[h.id], h.score) for h in hits if h.id in found]
+
     def search(self, text: str, where: Where, now: datetime) -> list[Hit]:
-        """Entries that speak to a text, best first."""
+        """Rank the entries for a text, best first."""
         depth = self._policy.depth
         may_follow = self._followed(where)
         lexical = self._vault.lexical(text, where, depth)

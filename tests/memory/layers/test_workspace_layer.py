@@ -276,7 +276,7 @@ def test_a_line_that_was_moved_goes_where_it_is_the_only_one(tmp_path: Path) -> 
     ours.end_turn()
     ours.observe(said("user", "Again.", id="m2", principal="ana"))
     tomorrow = EPOCH + timedelta(days=1)
-    other = ours.workspace.note("ana", "later", tomorrow, ours.present("ana"))
+    other = ours.workspace.note("ana", "later", tomorrow, ours.current_messages("ana"))
     ours.end_turn()
     pages.write("MEMORY.md", "moved\ncopied\n")
     pages.write("USER.md", "copied\n")
