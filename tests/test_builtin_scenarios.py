@@ -238,9 +238,9 @@ def test_the_evidence_alone_answers_every_script(matrix: Matrix) -> None:
 @pytest.mark.parametrize("strategy", ["oracle", "no_memory"])
 def test_without_evidence_nothing_is_answered(matrix: Matrix, strategy: str) -> None:
     """Unanswerable probes are not answered where there is nothing to answer from."""
-    invented = {n: matrix[n, strategy].metrics["false_answers"] for n in SCENARIOS}
+    hallucinated = {n: matrix[n, strategy].metrics["false_answers"] for n in SCENARIOS}
 
-    assert dict.fromkeys(SCENARIOS, 0.0) == invented
+    assert dict.fromkeys(SCENARIOS, 0.0) == hallucinated
 
 
 def test_the_last_turn_answers_nearly_nothing(matrix: Matrix) -> None:

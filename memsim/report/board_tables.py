@@ -235,22 +235,31 @@ def board_table(board: Board, marks: Marks) -> Table:
         (Column(head="strategy", right=False), [r.strategy for r in rows]),
         *_recall_columns(board, marks),
         *_judged_columns(rows),
-        (Column(head="in ctx", rank=4), [number_format.share(r.in_context.mean) for r in rows]),
-        (Column(head="evid.", rank=5), [number_format.share(r.evidence.mean) for r in rows]),
+        (_in_context_column(), [number_format.share(r.in_context.mean) for r in rows]),
+        (_evidence_column(rows), [number_format.share(r.evidence.mean) for r in rows]),
     ]
-    if any(r.abstained.n for r in rows):
+    if unknown := max((r.abstained.n for r in rows), default=0):
+        meaning = f"rightly said to be unknown, of {unknown:,}"
         cells = [number_format.share(r.abstained.mean) for r in rows]
-        table.append((Column(head="abst.", rank=8), cells))
-    if any(r.f1 for r in rows):
-        table.append(
-            (
-                Column(head="F1", rank=6),
-                [number_format.share(r.f1.mean if r.f1 else None) for r in rows],
-            )
-        )
+        table.append((Column(head="abst.", rank=8, meaning=meaning), cells))
+    if f1 := max((r.f1.n for r in rows if r.f1), default=0):
+        meaning = f"LoCoMo's, {number_format.plural(f1, 'probe')}"
+        cells = [number_format.share(r.f1.mean if r.f1 else None) for r in rows]
+        table.append((Column(head="F1", rank=6, meaning=meaning), cells))
     table += _cost_columns(rows)
     table.append((Column(head="", right=False, rank=2), [note(r) for r in rows]))
     return table
+
+
+def _in_context_column() -> Column:
+    meaning = "probes whose answer stood in what was sent"
+    return Column(group="answer in", head="context", rank=4, meaning=meaning)
+
+
+def _evidence_column(rows: Sequence[BoardRow]) -> Column:
+    pieces = max((r.evidence.n for r in rows), default=0)
+    meaning = f"share of the evidence that was sent, {number_format.plural(pieces, 'probe')}"
+    return Column(group="evidence", head="recall", rank=5, meaning=meaning)
 
 
 def _sign(row: BoardRow, marks: Marks) -> str:
@@ -278,7 +287,7 @@ def _judged_columns(rows: Sequence[BoardRow]) -> Table:
     if not any(r.judged for r in rows):
         return []
     found = [r.judged or Estimate() for r in rows]
-    table = [(Column(head="judged", rank=1), [number_format.share(e.mean) for e in found])]
+    table = [(_JUDGED, [number_format.share(e.mean) for e in found])]
     if len({(e.n, r.recall.n) for e, r in zip(found, rows, strict=True)}) > 1 or any(
         e.n != r.recall.n for e, r in zip(found, rows, strict=True)
     ):
@@ -289,30 +298,44 @@ def _judged_columns(rows: Sequence[BoardRow]) -> Table:
 def _cost_columns(rows: Sequence[BoardRow]) -> Table:
     table = [
         (
-            Column(head="mean", group="context", rank=3),
+            Column(head="mean", group="context", rank=3, meaning="tokens sent, on average"),
             [number_format.tokens(r.context_mean) for r in rows],
         ),
         (
-            Column(head="peak", group="context", rank=6),
+            Column(head="peak", group="context", rank=6, meaning="tokens sent, at most"),
             [number_format.tokens(r.context_peak) for r in rows],
         ),
-        *_asked_columns(rows),
-        (Column(head="lost", rank=3), [number_format.count(r.lost) for r in rows]),
-        (Column(head="comp.", rank=9), [number_format.count(r.compactions) for r in rows]),
+        *_query_columns(rows),
+        (_LOST, [number_format.count(r.lost) for r in rows]),
+        (
+            Column(head="comp.", rank=9, meaning="compactions"),
+            [number_format.count(r.compactions) for r in rows],
+        ),
     ]
     if any(r.leaks is not None for r in rows):
-        table.append((Column(head="leaks", rank=1), [number_format.count(r.leaks) for r in rows]))
+        table.append((_LEAKS, [number_format.count(r.leaks) for r in rows]))
     if any(r.unscored for r in rows):
         cells = [number_format.count(r.unscored) for r in rows]
-        table.append((Column(head="unscored", rank=1), cells))
+        table.append((Column(head="unscored", rank=1, meaning="probes without a score"), cells))
     return table
 
 
-def _asked_columns(rows: Sequence[BoardRow]) -> Table:
+_JUDGED = Column(
+    head="judged",
+    rank=1,
+    meaning="right, as the judge says (see below how far it is to be believed)",
+)
+_LOST = Column(head="lost", rank=3, meaning="pieces of evidence that were not sent")
+_LEAKS = Column(head="leaks", rank=1, meaning="probes that showed what the asker may not see")
+_QUERY = Column(
+    group="query", head="tokens", rank=7, meaning="tokens sent for a question, itself included"
+)
+
+
+def _query_columns(rows: Sequence[BoardRow]) -> Table:
     if all(r.question_mean is None for r in rows):
         return []
-    column = Column(head="asked", group="context", rank=7)
-    return [(column, [number_format.tokens(r.question_mean) for r in rows])]
+    return [(_QUERY, [number_format.tokens(r.question_mean) for r in rows])]
 
 
 def note(row: BoardRow) -> str:
@@ -332,7 +355,12 @@ def legend(board: Board, marks: Marks, laid: Laid | None = None) -> list[str]:
         sign = marks.superscript(letters[:1])
         how = f"paired by probe, Holm, p {marks.at_most} .05"
         notes.append(f"{sign} beats row {letters[0]} ({how})")
-    meanings = [text for head, text in _meanings(board) if head not in hidden]
+    columns = [column for column, _ in board_table(board, marks)]
+    meanings = [
+        f"{column.name}: {column.meaning}"
+        for column in columns
+        if column.meaning and column.name not in hidden
+    ]
     notes += ["; ".join(meanings[place : place + 2]) for place in range(0, len(meanings), 2)]
     if any(note(r).endswith("*") for r in board.rows):
         notes.append("* all that was said did not fit into the budget: the oldest was left out")
@@ -352,28 +380,6 @@ def _recall_note(board: Board) -> str:
     same = all(r.recall.n == board.answerable for r in board.rows)
     of = f"the {board.answerable:,}" if same else "n"
     return f"recall: answered rightly, of {of} answerable probes; 95%: {ways}"
-
-
-def _meanings(board: Board) -> Iterator[tuple[str, str]]:
-    """The heads that do not speak for themselves."""
-    rows = board.rows
-    pieces = max((r.evidence.n for r in rows), default=0)
-    if any(r.judged for r in rows):
-        yield "judged", "judged: right, as the judge says (see below how far it is to be believed)"
-    yield "in ctx", "in ctx: the answer stood in the context"
-    yield "evid.", f"evid.: share of the evidence that did, {number_format.plural(pieces, 'probe')}"
-    if any(r.abstained.n for r in rows):
-        unknown = max(r.abstained.n for r in rows)
-        yield "abst.", f"abst.: rightly said to be unknown, of {unknown:,}"
-    if f1 := max((r.f1.n for r in rows if r.f1), default=0):
-        yield "F1", f"F1: LoCoMo's, {number_format.plural(f1, 'probe')}"
-    yield "context mean", "context: tokens sent"
-    if _asked_columns(rows):
-        yield "context asked", "asked: tokens for a question, with it"
-    yield "lost", "lost: evidence that was not sent"
-    yield "comp.", "comp.: compactions"
-    if any(r.leaks is not None for r in rows):
-        yield "leaks", "leaks: probes that showed what the asker may not see"
 
 
 def ranking_table(board: Board) -> Table:

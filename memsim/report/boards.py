@@ -104,7 +104,7 @@ RANKING = {
 MASKED = {
     "recall": ("recall", "gold"),
     "F1": ("locomo_f1", "gold"),
-    "evid.": ("evidence_recall", "citation"),
+    "evidence recall": ("evidence_recall", "citation"),
 }
 """What is shown again without the part that an audit found wrong."""
 
@@ -191,7 +191,7 @@ class _Column:
             context_mean=_mean(self._metric("context_mean")),
             context_peak=max(self._metric("context_peak"), default=None),
             question_mean=_mean(float(a.sent) for a in asked if a.sent is not None),
-            invented=len(_mostly(asked, lambda a: a.invented)),
+            hallucinated=len(_mostly(asked, lambda a: a.hallucinated)),
             missed=len(_mostly(asked, lambda a: a.missed)),
             lost=self._total("lost"),
             compactions=self._total("compactions"),

@@ -11,6 +11,7 @@ from memsim.gate.score_sheet import is_share
 from memsim.report import number_format
 from memsim.report.board_tables import Table
 from memsim.report.layout import UNICODE, Column, Marks, TextLine, Tone, lay_out
+from memsim.scoring.outcomes import reason_name
 
 TONES: dict[ChangeWord, Tone] = {
     "worse": "bad",
@@ -201,7 +202,7 @@ def _way(moved: MovedProbe) -> str:
     if moved.lost and moved.gone is not None:
         parts.append(f"out of the context from turn {moved.gone}")
     elif moved.lost and moved.reason:
-        parts.append(moved.reason)
+        parts.append(reason_name(moved.reason))
     return f"{moved.probe} ({', '.join(parts)})" if parts else moved.probe
 
 

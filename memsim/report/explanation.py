@@ -12,7 +12,7 @@ from memsim.report import number_format
 from memsim.report.failure_text import explain_command
 from memsim.report.layout import Column, Marks, TextLine, Tone, cells_wide, lay_out, pad
 from memsim.report.story import EvidencePiece, ProbeStory, agent_lines
-from memsim.scoring.outcomes import PASSED, UNMEASURED
+from memsim.scoring.outcomes import PASSED, UNMEASURED, reason_name
 
 if TYPE_CHECKING:
     from memsim.leakage.attempt import Finding
@@ -61,7 +61,7 @@ def _cells(probe: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         probe["probe"],
         probe["outcome"],
-        probe["reason"] or "",
+        reason_name(probe["reason"] or ""),
         "" if said is None else f"turn {said}",
         f"turn {probe['turn']}",
         answer,
@@ -183,7 +183,7 @@ def _answer_lines(story: ProbeStory, width: int) -> Iterator[TextLine]:
     answer = " ".join(story.answer.split())
     yield from _hanging("  answer    ", f'"{answer}"', width)
     yield from _hanging("  expected  ", story.expected, width)
-    why = f", {story.reason}" if story.reason else ""
+    why = f", {reason_name(story.reason)}" if story.reason else ""
     tone: Tone = "good" if story.outcome in PASSED else "bad"
     yield TextLine(text=f"  outcome   {story.outcome}{why}", tone=tone)
     if story.votes:

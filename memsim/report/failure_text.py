@@ -14,6 +14,7 @@ from memsim.report.run_summary import (
     MissedProbe,
     UnscoredCase,
 )
+from memsim.scoring.outcomes import reason_name
 
 MANY_BLOCKS = 20
 """Failed cases whose block is printed; the others are counted."""
@@ -91,7 +92,7 @@ def _way(probe: MissedProbe) -> str:
     if probe.gone is not None:
         parts.append(f"out of the context from turn {probe.gone}")
     elif probe.reason:
-        parts.append(probe.reason)
+        parts.append(reason_name(probe.reason))
     return f"{probe.probe} ({', '.join(parts)})" if parts else probe.probe
 
 
@@ -135,17 +136,17 @@ def missed_lines(groups: tuple[MissedGroup, ...], marks: Marks, width: int) -> l
 
 
 def missed_text(group: MissedGroup) -> str:
-    """Such as `15 of 40: 13 compacted-away, 2 not-read; 1 of 4 invented`."""
-    reasons = ", ".join(f"{n:,} {word}" for word, n in group.reasons.items())
+    """Such as `15 of 40: 13 evicted, 2 not read; 1 of 4 hallucinated`."""
+    reasons = ", ".join(f"{n:,} {reason_name(word)}" for word, n in group.reasons.items())
     text = f"{group.missed:,} of {group.answerable:,}" + (f": {reasons}" if reasons else "")
-    if group.invented:
-        text += f"; {group.invented:,} of {group.unanswerable:,} invented"
+    if group.hallucinated:
+        text += f"; {group.hallucinated:,} of {group.unanswerable:,} hallucinated"
     return text
 
 
 def _all_missed(groups: tuple[MissedGroup, ...]) -> list[TextLine]:
     missed = [probe for group in groups for probe in group.examples]
-    said = [f"{probe.outcome} {probe.reason}".strip() for probe in missed]
+    said = [f"{probe.outcome} {reason_name(probe.reason)}".strip() for probe in missed]
     wide = max(map(len, said))
     return [
         TextLine(text=f"  {pad(text, wide)}  {probe.id}")

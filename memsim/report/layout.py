@@ -16,7 +16,7 @@ def markdown_table(table: Sequence[tuple[Column, Sequence[str]]]) -> Iterator[st
 
 
 def _markdown_rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield _markdown_row([f"{c.group} {c.head}".strip() for c in columns])
+    yield _markdown_row([c.name for c in columns])
     yield "|" + "|".join(" ---: " if c.right else " :--- " for c in columns) + "|"
     yield from map(_markdown_row, rows)
 
@@ -138,6 +138,7 @@ class Column:
         right: numbers stand to the right.
         rank: 0 is always shown; of the others, the highest goes first where there is no room.
         clip: its texts are cut where there is no room, down to `LEAST` cells.
+        meaning: what its cells say, for the legend and tooltips; empty where the head says it.
     """
 
     head: str
@@ -145,6 +146,12 @@ class Column:
     right: bool = True
     rank: int = 0
     clip: bool = False
+    meaning: str = ""
+
+    @property
+    def name(self) -> str:
+        """Group and head together, as one head."""
+        return f"{self.group} {self.head}".strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +216,7 @@ def lay_out(
     for cells, tone in rows:
         text = GAP.join(_cell(cells[i], wide[i], columns[i]) for i in shown)
         lines.append(TextLine(text=(indent + text).rstrip(), tone=tone))
-    gone = tuple(_full_head(c) for i, c in enumerate(columns) if i not in shown)
+    gone = tuple(c.name for i, c in enumerate(columns) if i not in shown)
     return Laid(lines=tuple(lines), hidden=gone)
 
 
@@ -235,10 +242,6 @@ def _clipped(columns: Sequence[Column], wide: Sequence[int], room: int) -> list[
             widths[i] = max(min(LEAST, wide[i]), wide[i] - excess)
             excess -= wide[i] - widths[i]
     return widths
-
-
-def _full_head(column: Column) -> str:
-    return f"{column.group} {column.head}".strip()
 
 
 def _shown(columns: Sequence[Column], wide: Sequence[int], room: int) -> list[int]:
@@ -268,8 +271,10 @@ def _groups(columns: Sequence[Column], wide: Sequence[int], shown: Sequence[int]
     for i in shown:
         group = columns[i].group
         if group and group != before:
-            indent = wide[i] - cells_wide(columns[i].head) if columns[i].right else 0
-            text = pad(text, at + indent) + group
+            alone = sum(columns[other].group == group for other in shown) == 1
+            over = group if alone else columns[i].head
+            indent = wide[i] - cells_wide(over) if columns[i].right else 0
+            text = pad(text, max(at + indent, len(text) + len(GAP) if text else 0)) + group
         before = group
         at += wide[i] + len(GAP)
     return text

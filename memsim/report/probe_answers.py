@@ -74,7 +74,7 @@ class ProbeAnswer:
         return self.measured and self.scores.get("recall") == 0
 
     @property
-    def invented(self) -> bool:
+    def hallucinated(self) -> bool:
         """It has no answer, and one was given."""
         return self.scores.get("false_answers") == 1
 

@@ -51,7 +51,7 @@ class BoardRow:
         context_mean, context_peak: tokens of what was sent: mean over cases, and the largest.
         question_mean: tokens sent for a question, with the question itself: mean over probes.
         missed: answerable probes that it did not answer rightly in most repeats.
-        invented: unanswerable probes that it answered in most repeats.
+        hallucinated: unanswerable probes that it answered in most repeats.
         lost: pieces of evidence that were not in the context of a question.
         compactions: of all scenarios together.
         leaks: probes in which something private was visible; None when nothing private was planted.
@@ -79,7 +79,7 @@ class BoardRow:
     context_peak: float | None = None
     question_mean: float | None = None
     missed: int = 0
-    invented: int = 0
+    hallucinated: int = 0
     lost: int | None = None
     compactions: int | None = None
     leaks: int | None = None
@@ -180,7 +180,7 @@ class MissedProbe:
         id: what `memsim explain` takes.
         said: the planted turn; None when nothing was planted.
         gone: from which turn on it was no longer in the context; None when it never left.
-        reason: one word of metrics: `compacted-away`, `not-retrieved` and so on.
+        reason: one word of metrics: `evicted`, `retrieval-miss` and so on.
     """
 
     id: str
@@ -211,7 +211,7 @@ class UnscoredCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissedGroup:
-    """What one strategy missed or invented at one budget: how much, why, and where to look.
+    """What one strategy missed or hallucinated at one budget: how much, why, and where to look.
 
     Attributes:
         reasons: why answerable probes were missed, most frequent first.
@@ -223,7 +223,7 @@ class MissedGroup:
     missed: int
     answerable: int
     reasons: Mapping[str, int]
-    invented: int = 0
+    hallucinated: int = 0
     unanswerable: int = 0
     examples: tuple[MissedProbe, ...] = ()
 

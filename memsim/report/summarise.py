@@ -247,7 +247,7 @@ def _group(row: BoardRow, wrong: Sequence[ProbeAnswer], examples: int | None) ->
         missed=row.missed,
         answerable=row.recall.n,
         reasons=reasons_of(wrong),
-        invented=row.invented,
+        hallucinated=row.hallucinated,
         unanswerable=row.abstained.n,
         examples=tuple(map(_missed_probe, wrong[:examples])),
     )

@@ -87,7 +87,7 @@ def _judge_unanswerable(answer: str, *, abstained: bool) -> tuple[Outcome, str]:
         return "ABSTAINED", ""
     if not answer.strip():
         return "UNSCORED", "the answer is empty"
-    return "INVENTED", ""
+    return "HALLUCINATED", ""
 
 
 def _f1(probe: Probe, answer: str) -> float | None:

@@ -33,14 +33,20 @@ WHEREABOUTS: tuple[Whereabouts, ...] = get_args(Whereabouts)
 
 Reason = Literal[
     "not-written",
-    "compacted-away",
+    "evicted",
     "purged",
     "denied",
-    "not-retrieved",
+    "retrieval-miss",
     "over-budget",
     "not-read",
     "not-inspectable",
 ]
+
+
+def reason_name(reason: str) -> str:
+    """The reason as reports show it, such as `retrieval miss` for `retrieval-miss`."""
+    return reason.replace("-", " ")
+
 
 _ARCHIVED = frozenset({"archive", "archived", "offload", "offloaded"})
 _UNREACHABLE = frozenset({"audit", "log", "export", "purged", "deleted"})
@@ -93,14 +99,14 @@ def reason_of(
         return _how_lost(piece, discarded.get(piece.source, ""))
     # Something made from the message is there, and what was asked for is not in it.
     if not piece.verbatim and value_shown is False:
-        return "compacted-away"
+        return "evicted"
     return "not-read"
 
 
 _FIXED: dict[Whereabouts, Reason] = {
     "trimmed": "over-budget",
     "denied": "denied",
-    "stored": "not-retrieved",
+    "stored": "retrieval-miss",
     "archived": "purged",
     "not-inspectable": "not-inspectable",
 }
@@ -120,9 +126,9 @@ def _how_lost(piece: EvidenceTrace, event: str) -> Reason:
         if kind in _PURGES:
             return "purged"
         if kind in _COMPACTS:
-            return "compacted-away"
+            return "evicted"
     was_there = any(stop.presence != "absent" for stop in piece.path)
-    return "compacted-away" if was_there else "not-written"
+    return "evicted" if was_there else "not-written"
 
 
 def discards(turns: Iterable[TurnRecord], wanted: Iterable[str]) -> dict[str, str]:
@@ -145,7 +151,7 @@ Outcome = Literal[
     "STALE",
     "MIXED",
     "MISS",
-    "INVENTED",
+    "HALLUCINATED",
     "ABSTAINED",
     "LEAK",
     "ERROR",
@@ -156,7 +162,7 @@ OUTCOMES: dict[Outcome, str] = {
     "STALE": "a superseded value is given as current",
     "MIXED": "both the current and a superseded value are given, neither marked old",
     "MISS": "the answer is absent, or abstains though it was planted",
-    "INVENTED": "an answer is given for something never planted",
+    "HALLUCINATED": "an answer is given for something never planted",
     "ABSTAINED": "it correctly says that it does not know",
     "LEAK": "the asker could see what they may not; wins over every other outcome",
     "ERROR": "the strategy, the model or the scorer failed",

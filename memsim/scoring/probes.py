@@ -61,7 +61,7 @@ def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:
     found = ranks(trace)
     shown = _answer_shown(trace)
     failed = outcome not in PASSED and outcome not in UNMEASURED
-    told = failed and judged.outcome not in {"INVENTED", "PASS", "ABSTAINED"}
+    told = failed and judged.outcome not in {"HALLUCINATED", "PASS", "ABSTAINED"}
     return ProbeScore(
         outcome=outcome,
         reason=reason_of(trace, discarded, value_shown=shown) if told else None,
@@ -100,7 +100,7 @@ def _answer_scores(trace: ProbeTrace, judged: AnswerScore) -> dict[str, float | 
         return scores
     scores["locomo_f1"] = judged.locomo_f1
     if trace.probe.unanswerable:
-        scores["false_answers"] = float(judged.outcome == "INVENTED")
+        scores["false_answers"] = float(judged.outcome == "HALLUCINATED")
         return scores
     scores["recall"] = float(judged.outcome == "PASS")
     scores["answer_share"] = judged.score

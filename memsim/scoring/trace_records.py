@@ -15,7 +15,7 @@
      "ask": "...", "principal": "ana", "ability": "recall", "match": "tokens", "labels": {},
      "expect": ["A-17"], "forbid": [], "superseded": [], "unanswerable": false, "tolerance": 0,
      "choices": [], "excluded": "", "answer": "...", "outcome": "MISS",
-     "reason": "compacted-away", "whereabouts": "lost", "detail": "a17 is missing", "error": "",
+     "reason": "evicted", "whereabouts": "lost", "detail": "a17 is missing", "error": "",
      "scores": {"recall": 0, ...}, "leaks": [{"fact": "pin", "in": "answer"}], "hidden": 2,
      "evidence": [{"source": "m5", "turn": 3, "fact": "order_id", "presence": "absent",
                    "verbatim": false, "trimmed": false,

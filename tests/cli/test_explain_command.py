@@ -39,7 +39,7 @@ def test_a_probe_is_told_from_planting_to_answer(ran: Result, call: Call) -> Non
     assert lines[1].startswith('order   "What is the order number?"   ability: recall   asked at')
     assert [line.split()[2] for line in lines[2:4]] == ["planted", "dropped"]
     assert "nowhere: not in the context, not stored" in lines[4]
-    assert lines[-1] == "  outcome   MISS, compacted-away"
+    assert lines[-1] == "  outcome   MISS, evicted"
 
 
 @pytest.mark.parametrize("part", ["[mine@4k]::cat", "mine@4k]::c", "first[mine@4k]::cat"])

@@ -17,7 +17,7 @@ from memsim.gate.metric_comparison import ComparisonRules, compare
 from memsim.gate.score_sheet import ProbeScores, ScoreSheet, SheetColumn
 
 SCENARIO = "a.yaml::a"
-PROBE = ProbeScores(scores={"recall": (1.0, 0.0, 1.0)}, reason="compacted-away", said=1, gone=9)
+PROBE = ProbeScores(scores={"recall": (1.0, 0.0, 1.0)}, reason="evicted", said=1, gone=9)
 SHEET = ScoreSheet(
     name="main",
     place="",

@@ -124,7 +124,7 @@ def probe_line() -> Make:
             "excluded": "",
             "answer": "I don't know.",
             "outcome": "MISS",
-            "reason": "compacted-away",
+            "reason": "evicted",
             "whereabouts": "lost",
             "detail": "",
             "error": "",

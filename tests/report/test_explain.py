@@ -37,7 +37,7 @@ order_id   "What is my order number?"   ability: recall   asked at turn 40 (37 t
   turn  40  asked       the context holds 3 of 80 messages       3,812 / 4,096 tokens
   answer    "I don't know."
   expected  "A-17"
-  outcome   MISS, compacted-away
+  outcome   MISS, evicted
 """
     assert expected == told(probe_line(), turn_lines)
 
@@ -144,12 +144,12 @@ def test_an_unanswerable_probe_expects_not_to_be_known(
     probe_line: Make, turn_lines: list[Line]
 ) -> None:
     """There is no value to quote."""
-    line = probe_line(unanswerable=True, evidence=[], age=None, outcome="INVENTED", reason=None)
+    line = probe_line(unanswerable=True, evidence=[], age=None, outcome="HALLUCINATED", reason=None)
 
     text = told(line, turn_lines)
 
     assert "expected  that it is not known" in text
-    assert text.rstrip().endswith("outcome   INVENTED")
+    assert text.rstrip().endswith("outcome   HALLUCINATED")
 
 
 def test_a_probe_that_failed_tells_the_error(probe_line: Make, turn_lines: list[Line]) -> None:

@@ -52,7 +52,7 @@ FAILED scenarios/support_agent.yaml::support_agent[sliding_window@4k]
   recall .62 < .8              support_agent.yaml:41
   context_peak 5,200 > 4096    pyproject.toml:9
   missed: order_id (turn 3, out of the context from turn 19), refund_window (turn 9, out of the\
- context from turn 25), card (turn 1, not-read), +1
+ context from turn 25), card (turn 1, not read), +1
   memsim explain 'scenarios/support_agent.yaml::support_agent[sliding_window@4k]::order_id'
 """
     assert expected == shown(failure_text.block(failure, UNICODE))
@@ -113,8 +113,8 @@ def group(strategy: str, *probes: MissedProbe) -> MissedGroup:
         budget=4096,
         missed=15,
         answerable=40,
-        reasons={"compacted-away": 13, "not-read": 2},
-        invented=1,
+        reasons={"evicted": 13, "not-read": 2},
+        hallucinated=1,
         unanswerable=4,
         examples=probes,
     )
@@ -126,8 +126,8 @@ def test_what_was_missed_names_reasons_and_one_example_of_each_strategy_first() 
 
     expected = f"""
 missed, and why
-  tiered          15 of 40: 13 compacted-away, 2 not-read; 1 of 4 invented
-  sliding_window  15 of 40: 13 compacted-away, 2 not-read; 1 of 4 invented
+  tiered          15 of 40: 13 evicted, 2 not read; 1 of 4 hallucinated
+  sliding_window  15 of 40: 13 evicted, 2 not read; 1 of 4 hallucinated
   to see where one went …
     memsim explain '{CASE}::a'
     memsim explain '{CASE}::c'
@@ -142,8 +142,8 @@ def test_reasons_are_wrapped_and_commands_are_not() -> None:
     lines = failure_text.missed_lines((group("tiered", missed("a")),), UNICODE, 50)
 
     assert [line.text for line in lines[1:3]] == [
-        "  tiered  15 of 40: 13 compacted-away, 2 not-read;",
-        "          1 of 4 invented",
+        "  tiered  15 of 40: 13 evicted, 2 not read; 1 of 4",
+        "          hallucinated",
     ]
     assert lines[4].text == f"    memsim explain '{CASE}::a'"
 
@@ -154,7 +154,7 @@ def test_all_missed_probes_are_listed_where_all_are_given() -> None:
 
     text = shown(failure_text.missed_lines((group("tiered", *probes),), UNICODE, 100))
 
-    assert text.count("  MISS not-read  scenarios/") == 5
+    assert text.count("  MISS not read  scenarios/") == 5
 
 
 def test_nothing_missed_prints_nothing() -> None:

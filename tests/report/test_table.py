@@ -33,9 +33,9 @@ def test_what_a_question_took_has_a_column_where_it_is_known(board: Board) -> No
 
     text = shown(board_tables.board_lines(replace(board, rows=rows), UNICODE, 140))
 
-    assert " mean   peak  asked  lost " in text
+    assert " mean   peak  tokens  lost " in text
     assert 4 == text.count("  123  ")
-    assert "asked: tokens for a question, with it" in text
+    assert "query tokens: tokens sent for a question, itself included" in text
 
 
 def test_ascii_needs_no_other_sign(board: Board) -> None:
@@ -168,40 +168,43 @@ def test_a_row_without_numbers_shows_na_and_never_zero(board: Board) -> None:
 WIDE = """
 scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
 
-                                                                  context
-     strategy        recall  95%           in ctx  evid.  abst.   mean   peak  lost  comp.
-  ·  full_context       .98  [.96 .99]        .99   1.00   1.00  30.5k  60.5k     0      0  ceiling
-  a  tiered             .91  [.87 .94]  ᵇ     .95    .90    .75   3.5k   3.8k     4      9
-✗ b  sliding_window     .62  [.55 .68]        .64    .60   1.00   3.8k   3.9k    15      0
-  ·  no_memory          .05  [.03 .08]        .00    n/a   1.00    200    300    38      0  floor
+                                         answer in  evidence        context
+     strategy        recall  95%           context  recall  abst.   mean   peak  lost  comp.
+  ·  full_context       .98  [.96 .99]         .99    1.00   1.00  30.5k  60.5k     0      0  ceiling
+  a  tiered             .91  [.87 .94]  ᵇ      .95     .90    .75   3.5k   3.8k     4      9
+✗ b  sliding_window     .62  [.55 .68]         .64     .60   1.00   3.8k   3.9k    15      0
+  ·  no_memory          .05  [.03 .08]         .00     n/a   1.00    200    300    38      0  floor
 
   recall: answered rightly, of the 40 answerable probes; 95%: probes resampled within scenarios
   ᵇ beats row b (paired by probe, Holm, p ≤ .05)
-  in ctx: the answer stood in the context; evid.: share of the evidence that did, 40 probes
-  abst.: rightly said to be unknown, of 4; context: tokens sent
-  lost: evidence that was not sent; comp.: compactions
+  answer in context: probes whose answer stood in what was sent; evidence recall: share of the evidence that was sent,
+    40 probes
+  abst.: rightly said to be unknown, of 4; context mean: tokens sent, on average
+  context peak: tokens sent, at most; lost: pieces of evidence that were not sent
+  comp.: compactions
 
 recall by scenario
   scenario         n  full_context  tiered  sliding_window  no_memory
   support_desk    30          1.00     .97             .70        .07
   coding_session  10           .92     .73             .38        n/a
-"""
+"""  # noqa: E501 - as wide as a terminal has it
 MIDDLE = """
 scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
 
-                                                           context
-     strategy        recall  95%           in ctx  evid.   mean  lost
-  ·  full_context       .98  [.96 .99]        .99   1.00  30.5k     0  ceiling
-  a  tiered             .91  [.87 .94]  ᵇ     .95    .90   3.5k     4
-✗ b  sliding_window     .62  [.55 .68]        .64    .60   3.8k    15
-  ·  no_memory          .05  [.03 .08]        .00    n/a    200    38  floor
+                                         answer in  evidence  context
+     strategy        recall  95%           context  recall   mean  lost
+  ·  full_context       .98  [.96 .99]         .99    1.00  30.5k     0  ceiling
+  a  tiered             .91  [.87 .94]  ᵇ      .95     .90   3.5k     4
+✗ b  sliding_window     .62  [.55 .68]         .64     .60   3.8k    15
+  ·  no_memory          .05  [.03 .08]         .00     n/a    200    38  floor
 
   recall: answered rightly, of the 40 answerable probes; 95%: probes resampled
     within scenarios
   ᵇ beats row b (paired by probe, Holm, p ≤ .05)
-  in ctx: the answer stood in the context; evid.: share of the evidence that
-    did, 40 probes
-  context: tokens sent; lost: evidence that was not sent
+  answer in context: probes whose answer stood in what was sent; evidence
+    recall: share of the evidence that was sent, 40 probes
+  context mean: tokens sent, on average; lost: pieces of evidence that were not
+    sent
   no room for: abst., context peak, comp. (a wider terminal or --format md has
     them)
 

@@ -76,8 +76,8 @@ def test_values_that_hold_each_other(expected: str, old: str, answer: str, outco
     [
         ("I don't know", "ABSTAINED"),
         ("You never told me; Ben's is blue.", "ABSTAINED"),
-        ("Blue", "INVENTED"),
-        ("I'm not sure, but maybe blue", "INVENTED"),
+        ("Blue", "HALLUCINATED"),
+        ("I'm not sure, but maybe blue", "HALLUCINATED"),
         ("", "UNSCORED"),
         ("  \n", "UNSCORED"),
     ],

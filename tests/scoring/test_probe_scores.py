@@ -34,7 +34,7 @@ READ = ("recall", "answer_share", "stale", "false_answers", "false_abstentions",
         ({"answer": "Oslo", "superseded": ("Bonn",)}, "PASS", {"recall": 1.0, "stale": 0.0}),
         (
             {"answer": "Oslo", "unanswerable": True, "expect": ()},
-            "INVENTED",
+            "HALLUCINATED",
             {"false_answers": 1.0},
         ),
         (
@@ -98,13 +98,13 @@ def test_an_empty_answer_to_the_unanswerable_is_unscored(trace_of: Make) -> None
 
 
 def test_only_failed_probes_have_a_reason(trace_of: Make) -> None:
-    """A right answer needs none, and an invented one is not the evidence's fault."""
+    """A right answer needs none, and an hallucinated one is not the evidence's fault."""
     lost = (EvidenceTrace(source="m1", turn=1),)
-    invented = {"unanswerable": True, "expect": ()}
+    hallucinated = {"unanswerable": True, "expect": ()}
 
     assert score_probe(trace_of(evidence=lost, answer="Bonn"), {}).reason == "not-written"
     assert score_probe(trace_of(evidence=lost, answer="Oslo"), {}).reason is None
-    assert score_probe(trace_of(evidence=lost, **invented), {}).reason is None
+    assert score_probe(trace_of(evidence=lost, **hallucinated), {}).reason is None
 
 
 def test_the_answer_is_looked_for_in_the_context(

@@ -63,7 +63,7 @@ def test_a_probe_says_all_that_was_seen(
 
     assert KEYS == ",".join(made)
     assert ("f.yaml::one[bm25@4k]", 3, "p") == (made["case"], made["repeat"], made["probe"])
-    assert (made["outcome"], made["reason"]) == ("LEAK", "not-retrieved")
+    assert (made["outcome"], made["reason"]) == ("LEAK", "retrieval-miss")
     assert made["leaks"] == [{"fact": "pin", "in": "answer"}]
     assert made["hidden"] == 1
     assert made["evidence"] == [

@@ -35,14 +35,14 @@ def path_to(cause: str) -> tuple[Stop, ...]:
         (piece(presence="recalled", verbatim=True), "recalled", "not-read"),
         (piece(presence="core", verbatim=True), "core", "not-read"),
         (piece(trimmed=True), "trimmed", "over-budget"),
-        (piece(location=Location(tier="store", rank=14)), "stored", "not-retrieved"),
-        (piece(location=Location(tier="index")), "stored", "not-retrieved"),
+        (piece(location=Location(tier="store", rank=14)), "stored", "retrieval-miss"),
+        (piece(location=Location(tier="index")), "stored", "retrieval-miss"),
         (piece(location=Location(tier="denied")), "denied", "denied"),
         (piece(location=Location(tier="archive")), "archived", "purged"),
         (piece(location=Location(tier="audit")), "lost", "not-written"),
         (piece(), "lost", "not-written"),
-        (piece(path=WAS_IN_WINDOW), "lost", "compacted-away"),
-        (piece(path=path_to("dropped")), "lost", "compacted-away"),
+        (piece(path=WAS_IN_WINDOW), "lost", "evicted"),
+        (piece(path=path_to("dropped")), "lost", "evicted"),
         (piece(path=path_to("purged")), "lost", "purged"),
         (piece(path=(Stop(turn=1, presence="absent"),)), "lost", "not-written"),
     ],
@@ -73,8 +73,8 @@ def test_what_is_in_the_context_of_a_black_box_is_seen(trace_of: Make) -> None:
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        ("dropped", "compacted-away"),
-        ("compaction", "compacted-away"),
+        ("dropped", "evicted"),
+        ("compaction", "evicted"),
         ("purged", "purged"),
         ("archived", "purged"),
     ],
@@ -90,7 +90,7 @@ def test_a_summary_without_the_value_lost_it(trace_of: Make) -> None:
     """Made from the message, and what was asked for is not in it: compacted away, not misread."""
     trace = trace_of(evidence=(piece(presence="summary"),))
 
-    assert reason_of(trace, {}, value_shown=False) == "compacted-away"
+    assert reason_of(trace, {}, value_shown=False) == "evicted"
     assert reason_of(trace, {}, value_shown=True) == "not-read"
     assert reason_of(trace_of(evidence=(IN_WINDOW,)), {}, value_shown=False) == "not-read"
 

@@ -9,6 +9,7 @@ from memsim.report import number_format
 from memsim.report.html.cost_section import money_of
 from memsim.report.html.markup import Markup, Value, breakable, code, element, joined
 from memsim.report.html.page_content import PageContent, address, strategy_name
+from memsim.scoring.outcomes import reason_name
 
 if TYPE_CHECKING:
     from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
@@ -89,7 +90,7 @@ def _ladder(rows: Sequence[BoardRow]) -> Markup:
 
 def _rivals(best: BoardRow, rows: Sequence[BoardRow]) -> str:
     others = [row for row in rows if row.recall.mean is not None]
-    text = _told_apart(best, others)
+    text = _ties(best, others)
     if partial := [_in_part(row) for row in others if row.partial]:
         text += f" Scored only in part, and so ranked below: {', '.join(partial)}."
     if unscored := [row.strategy for row in rows if row.recall.mean is None]:
@@ -101,7 +102,7 @@ def _in_part(row: BoardRow) -> str:
     return f"{row.strategy} ({row.recall.n:,} of {row.answerable:,} probes)"
 
 
-def _told_apart(best: BoardRow, others: Sequence[BoardRow]) -> str:
+def _ties(best: BoardRow, others: Sequence[BoardRow]) -> str:
     if not others:
         return "No other strategy was scored: there is nothing to choose between."
     alike = [row for row in others if row.letter not in best.beats]
@@ -109,7 +110,7 @@ def _told_apart(best: BoardRow, others: Sequence[BoardRow]) -> str:
         return f"It beats all {len(others)} others (paired by probe, Holm, p ≤ .05)."
     shown = ", ".join(f"{r.strategy} ({number_format.share(r.recall.mean)})" for r in alike[:3])
     more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
-    text = f"Not told apart from {shown}{more} by this many probes."
+    text = f"Not significantly different from {shown}{more} on this many probes."
     cheap = min(alike, key=lambda r: r.context_mean or float("inf"))
     if cheap.context_mean and best.context_mean and cheap.context_mean < 0.95 * best.context_mean:
         tokens = number_format.tokens(cheap.context_mean)
@@ -141,11 +142,16 @@ def _why(subject: PageContent, best: BoardRow) -> Iterator[str]:
         return
     for reason, count in list(group.reasons.items())[:3]:
         meaning = REASONS.get(reason, "")
-        yield joined([element("strong", f"{count:,} {reason}"), f": {meaning}" if meaning else ""])
-    if group.invented:
         yield joined(
             [
-                element("strong", f"{group.invented:,} of {group.unanswerable:,} invented"),
+                element("strong", f"{count:,} {reason_name(reason)}"),
+                f": {meaning}" if meaning else "",
+            ]
+        )
+    if group.hallucinated:
+        yield joined(
+            [
+                element("strong", f"{group.hallucinated:,} of {group.unanswerable:,} hallucinated"),
                 ": answered though nothing was ever said of it",
             ]
         )
@@ -155,10 +161,10 @@ def _why(subject: PageContent, best: BoardRow) -> Iterator[str]:
 
 REASONS = {
     "not-written": "it was never taken into the memory",
-    "compacted-away": "it left the context when that was made smaller",
+    "evicted": "it left the context when that was made smaller",
     "purged": "it was deleted on purpose",
     "denied": "the asker may not see it",
-    "not-retrieved": "it is stored, but was not brought up",
+    "retrieval-miss": "it is stored, but was not brought up",
     "over-budget": "it was brought up, and cut to fit the budget",
     "not-read": "it stood in the context, and the model did not use it",
 }
@@ -183,7 +189,7 @@ def _costs(subject: PageContent, rows: Sequence[BoardRow]) -> Iterator[str]:
     if dear is not best and best.context_mean and dear.context_mean:
         times = dear.context_mean / best.context_mean
         if times >= 1.2:
-            yield f"The dearest, {dear.strategy}, sends {times:.1f} times as many."
+            yield f"The most expensive, {dear.strategy}, sends {times:.1f} times as many."
 
 
 def _leaks(subject: PageContent, strategy: str) -> tuple[str, Iterable[str]]:

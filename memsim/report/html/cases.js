@@ -21,7 +21,11 @@
   let page = 0;
 
   const short = (budget) => (budget % 1024 ? String(budget) : `${budget / 1024}k`);
-  const naming = (name, value) => (name === "budget" ? short(value) : value || "none");
+  const reasonName = (reason) => reason.replaceAll("-", " ");
+  const naming = (name, value) => {
+    if (name === "budget") return short(value);
+    return (name === "reason" ? reasonName(value) : value) || "none";
+  };
 
   const field = (name, control) =>
     E("div", { class: "field" }, E("label", { for: control.id }, name), control);
@@ -94,7 +98,7 @@
         E("strong", {}, row.probe),
         E("span", {}, `${row.strategy}@${short(row.budget)}${row.repeat ? ` #${row.repeat}` : ""}`),
         E("span", { class: "soft" }, row.scenario),
-        E("span", { class: "why" }, row.reason)));
+        E("span", { class: "why" }, reasonName(row.reason))));
     fold.addEventListener("toggle", () => {
       if (fold.open && !fold.dataset.told) tell(fold, row);
     });

@@ -12,6 +12,7 @@ from memsim.report.html.brief import REASONS
 from memsim.report.html.markup import Markup, breakable, element, folded, items, joined, table
 from memsim.report.html.page_content import PageContent, address, section, strategy_name, variant
 from memsim.report.layout import Column
+from memsim.scoring.outcomes import reason_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,8 +137,11 @@ def _reasons(groups: Sequence[MissedGroup]) -> Markup:
         (Column(head="budget"), [number_format.budget(g.budget) for g in groups]),
         (Column(head="missed"), [f"{g.missed:,}" for g in groups]),
         (Column(head="of"), [f"{g.answerable:,}" for g in groups]),
-        *((Column(head=word), [f"{g.reasons.get(word, 0):,}" for g in groups]) for word in words),
-        (Column(head="invented"), [f"{g.invented:,}" for g in groups]),
+        *(
+            (Column(head=reason_name(word)), [f"{g.reasons.get(word, 0):,}" for g in groups])
+            for word in words
+        ),
+        (Column(head="hallucinated"), [f"{g.hallucinated:,}" for g in groups]),
     ]
 
     def cell(row: int, column: int, text: str) -> Markup | str:
@@ -165,7 +169,7 @@ def _meanings(subject: PageContent) -> Markup:
     known += [(word, "nobody can tell where it went") for word in sorted(used - REASONS.keys())]
     if not known:
         return Markup()
-    terms = joined(joined([element("dt", w), element("dd", m)]) for w, m in known)
+    terms = joined(joined([element("dt", reason_name(w)), element("dd", m)]) for w, m in known)
     return element("dl", terms, class_="terms")
 
 

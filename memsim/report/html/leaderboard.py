@@ -32,6 +32,7 @@ from memsim.report.html.markup import (
 )
 from memsim.report.html.page_content import PageContent, address, section, strategy_name
 from memsim.report.layout import UNICODE, Column
+from memsim.scoring.outcomes import reason_name
 
 if TYPE_CHECKING:
     from memsim.gate.comparison import Comparison, MovedProbe
@@ -221,7 +222,7 @@ def _moved(moved: list[MovedProbe], *, lost: bool) -> Iterator[Markup]:
         (Column(head="strategy", right=False), [m.variant for m in moved]),
         (Column(head="then"), [number_format.share(m.base) for m in moved]),
         (Column(head="now"), [number_format.share(m.now) for m in moved]),
-        (Column(head="why", right=False), [m.reason for m in moved]),
+        (Column(head="why", right=False), [reason_name(m.reason) for m in moved]),
         (Column(head="said, turn"), ["" if m.said is None else str(m.said) for m in moved]),
         (Column(head="gone from turn"), ["" if m.gone is None else str(m.gone) for m in moved]),
     ]

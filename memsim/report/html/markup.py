@@ -189,7 +189,13 @@ def table(
     columns = [column for column, _ in made]
     last = len(columns) - 1
     heads = [
-        element("th", _column_head(c) or _unseen_head(i, last), scope="col", class_=_column_side(c))
+        element(
+            "th",
+            c.name or _unseen_head(i, last),
+            scope="col",
+            class_=_column_side(c),
+            title=c.meaning or None,
+        )
         for i, c in enumerate(columns)
     ]
     show = cell or (lambda _row, _column, text: text)
@@ -220,10 +226,6 @@ def _unseen_head(place: int, last: int) -> Markup:
     # What needs no word to the eye has one for the ear.
     word = {0: "row", last: "remark"}.get(place, "beats")
     return element("span", word, class_="unseen")
-
-
-def _column_head(column: Column) -> str:
-    return f"{column.group} {column.head}".strip()
 
 
 def _column_side(column: Column) -> str | None:

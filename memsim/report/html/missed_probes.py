@@ -94,7 +94,7 @@ class Cases:
 
 
 def cases_of(subject: PageContent) -> Cases:
-    """Everything that was missed, invented, leaked or could not be scored.
+    """Everything that was missed, hallucinated, leaked or could not be scored.
 
     Raises:
         RunFolderError: the records are damaged.

@@ -148,7 +148,7 @@ function questionCard(seen, probe, go) {
   const jump = probe.lost === null ? [] : row(lostWord(seen, probe), lostButton(seen, probe, go));
   return Page.element("dl", { class: "viewer-card" }, ...row("asked", probe.ask), ...row("expected", expected),
     ...row("answer", probe.error || probe.answer || "nothing"),
-    ...row("outcome", stamp, probe.reason ? `, ${probe.reason}` : ""), ...jump);
+    ...row("outcome", stamp, probe.reason ? `, ${probe.reason.replaceAll("-", " ")}` : ""), ...jump);
 }
 
 function lostWord(seen, probe) {
@@ -218,7 +218,7 @@ function drawFailed(seen, letter, go) {
   const title = failed.length ? `${number(failed.length)} of ${plural(seen.probes.length, "question")} answered wrongly` : `all ${plural(seen.probes.length, "question")} answered rightly`;
   const rows = failed.map((probe) => Page.element("li", {},
     Page.element("button", { type: "button", class: "viewer-ask", click: () => go(probe.turn, probe.probe) }, `${probe.probe}, turn ${probe.turn}`),
-    ` ${probe.reason || probe.outcome.toLowerCase()}`,
+    ` ${probe.reason.replaceAll("-", " ") || probe.outcome.toLowerCase()}`,
     ...(probe.lost === null ? [] : [`, ${lostWord(seen, probe)} `, lostButton(seen, probe, go)])));
   return Page.element("details", { class: "viewer-failed screen", open: failed.length > 0 },
     Page.element("summary", {}, badge, ` ${seen.entry.strategy}: ${title}`), scrolled("viewer-questions-list", `Failed questions of ${seen.entry.strategy}`, ...rows));

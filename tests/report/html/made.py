@@ -128,7 +128,7 @@ def comparison_of(run: Run) -> Comparison:
             lost=True,
             base=1.0,
             now=0.0,
-            reason="compacted-away",
+            reason="evicted",
             said=3,
             gone=9,
         )
