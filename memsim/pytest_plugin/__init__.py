@@ -123,11 +123,12 @@ def session_of(config: pytest.Config) -> ScenarioSession:
     """What memsim knows of the session, which begins with the first scenario."""
     if (known := config.stash.get(SESSION, None)) is not None:
         return known
-    from memsim.pytest_plugin.scenario_session import ScenarioSession
+    from memsim.pytest_plugin.scenario_session import PLUGIN, ScenarioSession
+    from memsim.pytest_plugin.session_end import SessionEnd
 
-    found = config.stash[SESSION] = ScenarioSession(config)
-    config.pluginmanager.register(found, "memsim-session")
-    return found
+    session = config.stash[SESSION] = ScenarioSession(config, SessionEnd)
+    config.pluginmanager.register(session, PLUGIN)
+    return session
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import pytest
 
@@ -18,7 +18,6 @@ from memsim.pytest_plugin.session_run import decode_outcome, encode_outcome
 from memsim.suite.cases import CaseOutcome, blank_result
 
 if TYPE_CHECKING:
-    from memsim.pytest_plugin.session_end import SessionEnd
     from memsim.suite.cases import CaseSpec
 
 
@@ -96,9 +95,7 @@ class ScenarioItem(pytest.Item):
     def _judge_tried(self) -> CaseSpec:
         if not self.spec.judge:
             return self.spec
-        from memsim.pytest_plugin import session_of
-
-        trial = session_of(self.config).trial
+        trial = self.config.pluginmanager.get_plugin(PLUGIN).trial
         unfit = str(trial["unfit"]) if trial else self.spec.unfit
         return replace(self.spec, unfit=unfit)
 
@@ -141,12 +138,39 @@ def _line_of(path: Path, *places: str) -> int | None:
 Phase = Literal["setup", "call"]
 """What failed in its setup could not be measured; what failed in its call was."""
 
+PLUGIN = "memsim-session"
+"""Name of the session among pytest's plugins."""
+
 _CARRIED = "memsim_outcome"
 _TRIAL = "memsim_judge"
 
 
+class EndSteps(Protocol):
+    """The steps of `session_end.SessionEnd` that a session calls."""
+
+    @property
+    def header(self) -> str:
+        """The settings that shape the numbers, in one line."""
+
+    def read_baseline(self) -> None:
+        """Read the baseline before a case is played."""
+
+    def write_header(self) -> None:
+        """Write the header below pytest's own header."""
+
+    def compare_or_update(self) -> None:
+        """Compare the session with the baseline, or update the baseline."""
+
+    def write_summary(self, reporter: pytest.TerminalReporter) -> None:
+        """Write the table, the comparison and the notes."""
+
+
 class ScenarioSession:
     """What memsim knows of a session; in a worker of xdist, only what the worker plays.
+
+    Args:
+        config: pytest's configuration.
+        end_of: makes the end of the session from any of its cases.
 
     Attributes:
         planned: the scenario items that are to be played, by node id, in pytest's order.
@@ -154,26 +178,27 @@ class ScenarioSession:
         narrowed: some scenario items were left out on purpose.
     """
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(
+        self, config: pytest.Config, end_of: Callable[[ScenarioSession, CaseSpec], EndSteps]
+    ) -> None:
         self.config = config
+        self._end_of = end_of
         self.planned: dict[str, None] = {}
         self.played: dict[str, CaseOutcome] = {}
         self.narrowed = bool(config.getoption("lf", default=False))
         self._specs: dict[str, CaseSpec] = {}
         self._crashed: list[str] = []
-        self._ending: SessionEnd | None = None
+        self._end: EndSteps | None = None
         self._pytest_session: pytest.Session | None = None
         self._added: list[str] = []
         self._trial: Mapping[str, Any] | None = None
 
     @property
-    def ending(self) -> SessionEnd | None:
-        """What is done at the end; None as long as nothing is planned, and in workers."""
-        if self._ending is None and self.planned and not self._works_for_another:
-            from memsim.pytest_plugin.session_end import SessionEnd
-
-            self._ending = SessionEnd(self, self.spec_of(next(iter(self.planned))))
-        return self._ending
+    def end(self) -> EndSteps | None:
+        """The steps at the end; None while nothing is planned, and in workers of xdist."""
+        if self._end is None and self.planned and not self._is_worker:
+            self._end = self._end_of(self, self.spec_of(next(iter(self.planned))))
+        return self._end
 
     @property
     def trial(self) -> Mapping[str, Any]:
@@ -192,12 +217,12 @@ class ScenarioSession:
         return self._trial
 
     @property
-    def told_of_judge(self) -> Mapping[str, Any]:
-        """The same, as far as anybody asked."""
+    def known_trial(self) -> Mapping[str, Any]:
+        """The trial of the judge, if it was made already; empty otherwise."""
         return self._trial or {}
 
     @property
-    def _works_for_another(self) -> bool:
+    def _is_worker(self) -> bool:
         return hasattr(self.config, "workerinput")
 
     def spec_of(self, nodeid: str) -> CaseSpec:
@@ -221,14 +246,14 @@ class ScenarioSession:
             if isinstance(item, ScenarioItem):
                 self.planned[item.nodeid] = None
                 self._specs[item.nodeid] = item.spec
-        if (ending := self.ending) is not None:
-            ending.begin()
+        if (end := self.end) is not None:
+            end.read_baseline()
 
     def pytest_report_collectionfinish(self) -> list[str]:
         """What shapes the numbers."""
-        if (ending := self.ending) is None or self.config.get_verbosity() < 0:
+        if (end := self.end) is None or self.config.get_verbosity() < 0:
             return []
-        return [f"memsim: {ending.header}"]
+        return [f"memsim: {end.header}"]
 
     def planned_elsewhere(self, ids: Sequence[str]) -> None:
         """The items that a worker of xdist collected; all workers collect the same."""
@@ -238,9 +263,9 @@ class ScenarioSession:
         # Which items a worker left out is not told here, only that it was asked to.
         asked = ("keyword", "markexpr", "deselect")
         self.narrowed |= any(self.config.getoption(name, default=None) for name in asked)
-        if (ending := self.ending) is not None:
-            ending.begin()
-            ending.say_header()
+        if (end := self.end) is not None:
+            end.read_baseline()
+            end.write_header()
 
     # -- what came of it
 
@@ -294,13 +319,13 @@ class ScenarioSession:
             session: pytest's.
             complete: nothing stopped it.
         """
-        if self._works_for_another or not self.planned:
+        if self._is_worker or not self.planned:
             return
         self._pytest_session = session
         if self._crashed and not self.config.getoption("maxfail", default=0):
             self._lose_the_rest()
-        if complete and self.played and (ending := self.ending) is not None:
-            ending.judge()
+        if complete and self.played and (end := self.end) is not None:
+            end.compare_or_update()
 
     def _lose_the_rest(self) -> None:
         for nodeid in [n for n in self.planned if n not in self.played]:
@@ -333,15 +358,15 @@ class ScenarioSession:
     def pytest_sessionfinish(self) -> None:
         """What is no item cannot be run again by --lf, and is not kept for it."""
         cache = getattr(self.config, "cache", None)
-        if cache is None or not self._added or self._works_for_another:
+        if cache is None or not self._added or self._is_worker:
             return
         failed = cache.get("cache/lastfailed", {})
         cache.set("cache/lastfailed", {k: v for k, v in failed.items() if k not in self._added})
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The table of all strategies, and what became of them since the baseline."""
-        if self.played and (ending := self.ending) is not None:
-            ending.tell(terminalreporter)
+        if self.played and (end := self.end) is not None:
+            end.write_summary(terminalreporter)
 
 
 @lru_cache(maxsize=64)

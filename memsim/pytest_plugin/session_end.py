@@ -52,7 +52,7 @@ class SessionEnd:
 
     # -- at the beginning
 
-    def begin(self) -> None:
+    def read_baseline(self) -> None:
         """Read the baseline.
 
         Raises:
@@ -98,7 +98,7 @@ class SessionEnd:
             return "(not there yet: pytest --memsim-update-baseline)"
         return f"({' '.join(p for p in (self._base.created[:10], self._base.commit[:7]) if p)})"
 
-    def say_header(self) -> None:
+    def write_header(self) -> None:
         """Write the header where pytest's own has long been written."""
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and self._config.get_verbosity() >= 0:
@@ -137,7 +137,7 @@ class SessionEnd:
         lines = [x for x in self._lines() if _key(x) in known]
         return sheet_of(results, lines, info, name="this session")
 
-    def judge(self) -> None:
+    def compare_or_update(self) -> None:
         """Compare with the baseline, or update it; what is worse is reported as failed."""
         try:
             if self._updating:
@@ -237,7 +237,7 @@ class SessionEnd:
 
     # -- in the summary
 
-    def tell(self, reporter: pytest.TerminalReporter) -> None:
+    def write_summary(self, reporter: pytest.TerminalReporter) -> None:
         """Keep the run, and write the table with everything that followed from it."""
         self._keep()
         self._add_to_job()
@@ -284,7 +284,7 @@ class SessionEnd:
                 outcomes,
                 self._settings,
                 self._found,
-                trial=self._session.told_of_judge,
+                trial=self._session.known_trial,
                 command=self._command,
             )
         except MemsimError as error:
