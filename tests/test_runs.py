@@ -373,8 +373,8 @@ def test_stopping_early_finishes_with_what_there_is(reports: Path) -> None:
 def test_a_lock_goes_with_its_process(tmp_path: Path) -> None:
     """However the process ended, the folder is free again."""
     script = (
-        "import sys; from pathlib import Path; from memsim.runs.run_folder import Lock;"
-        "assert Lock.take(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
+        "import sys; from pathlib import Path; from memsim.runs.run_folder import RunLock;"
+        "assert RunLock.take(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
     with subprocess.Popen(

@@ -7,13 +7,12 @@ import os
 import re
 import secrets
 import shutil
-import sys
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memsim.atomic_files import is_beginning, sweep, write_whole
+from memsim.atomic_files import is_beginning, sweep, try_lock, write_whole
 from memsim.errors import RunFolderError
 
 INFO = "run.json"
@@ -179,10 +178,10 @@ class RunLock:
     def take(cls, folder: Path) -> RunLock | None:
         """The folder's lock, with this process's id in it; None while another process has it."""
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        if not _lock(descriptor):
-            os.close(descriptor)
-            return None
         try:
+            if not try_lock(descriptor):
+                os.close(descriptor)
+                return None
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"{os.getpid()}\n".encode())
         except OSError:
@@ -203,15 +202,3 @@ def holder(folder: Path) -> str:
         return (folder / LOCK).read_text(encoding="utf-8").strip() or "unknown"
     except (OSError, UnicodeDecodeError):
         return "unknown"
-
-
-def _lock(descriptor: int) -> bool:
-    if sys.platform == "win32":
-        return True  # there is no flock; two runs into one folder are the user's own look-out
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memsim.atomic_files import try_lock
 from memsim.errors import StoreError
 from memsim.memory.entry import decode_shelf
 from memsim.memory.index import Hit
@@ -37,11 +38,6 @@ from memsim.memory.index.nearest_vectors import closest, products
 from memsim.memory.stores import PAGE, EmbedderInfo, shelf_search
 from memsim.memory.stores.sqlite.rows import unpack
 from memsim.memory.stores.sqlite.store import SQLite
-
-try:
-    import fcntl
-except ImportError:  # Windows has none: two processes on one folder are then the user's look-out
-    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -341,12 +337,9 @@ def _making(path: Path) -> int:
 def _hold(folder: Path) -> int:
     """Be the one process that uses a folder, until the descriptor is closed."""
     held = os.open(folder / "in-use", os.O_RDWR | os.O_CREAT, 0o600)
-    if fcntl is not None:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(held)
-            raise StoreError(f"{folder} is open already, and Chroma takes one at a time") from error
+    if not try_lock(held):
+        os.close(held)
+        raise StoreError(f"{folder} is open already, and Chroma takes one at a time")
     return held
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from memsim.atomic_files import TEMPORARY, sweep, write_whole
+from memsim.atomic_files import TEMPORARY, sweep, wait_for_lock, write_whole
 from memsim.models.cassette import LARGEST, Recording, RecordMode, SentMessage
 from memsim.models.cassette.tape import (
     Journal,
@@ -147,13 +146,10 @@ def write_if_changed(path: Path, data: bytes) -> None:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Nobody else changes what is in a folder as long as this lasts."""
+    """Hold the lock of a folder of recordings, and wait until it is free."""
     file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        if sys.platform != "win32":
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX)
+        wait_for_lock(file)
         yield
     finally:
         os.close(file)

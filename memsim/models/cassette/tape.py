@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memsim.atomic_files import try_lock
 from memsim.errors import nearest
 from memsim.message import ToolUse
 from memsim.models.cassette import (
@@ -277,7 +277,7 @@ class Journal:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise unwritable(path, error) from error
-        if not _alone(self._file):
+        if not try_lock(self._file):
             os.close(self._file)
             raise CassetteError("is being recorded by another process", path=path)
 
@@ -323,15 +323,3 @@ class Journal:
 def unwritable(path: Path, error: OSError) -> CassetteError:
     """The error for a recording that cannot be written."""
     return CassetteError(f"cannot be written: {error.strerror or error}", path=path)
-
-
-def _alone(file: int) -> bool:
-    if sys.platform == "win32":
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memsim.atomic_files import wait_for_lock
 from memsim.errors import ModelError
 from memsim.models.live import TransientError
 from memsim.tokens import load_tokenizer
@@ -158,17 +158,10 @@ class SpendingLedger:
     def _held(self) -> Iterator[int]:
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            _lock(file)
+            wait_for_lock(file)
             yield file
         finally:
             os.close(file)
-
-
-def _lock(file: int) -> None:
-    if sys.platform != "win32":
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def _said(spent: float, more: float, cap: float) -> str:
