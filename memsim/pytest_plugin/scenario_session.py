@@ -95,7 +95,8 @@ class ScenarioItem(pytest.Item):
     def _judge_tried(self) -> CaseSpec:
         if not self.spec.judge:
             return self.spec
-        trial = self.config.pluginmanager.get_plugin(PLUGIN).trial
+        session = self.config.pluginmanager.get_plugin(PLUGIN)
+        trial = session.trial if session else {}
         unfit = str(trial["unfit"]) if trial else self.spec.unfit
         return replace(self.spec, unfit=unfit)
 
