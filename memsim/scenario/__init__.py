@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memsim.scenario.builder import ScenarioBuilder
-    from memsim.scenario.plan import scenario_schema
     from memsim.scenario.scenario_loader import load_scenario, load_scenarios
     from memsim.scenario.script import (
         ABILITIES,
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
         ScriptEvent,
         Turn,
     )
+    from memsim.scenario.script_plan import scenario_schema
 
 __all__ = [
     "ABILITIES",

@@ -15,9 +15,9 @@ from memsim.scenario.document import (
     describe_node,
     scalar,
 )
-from memsim.scenario.plan import VERSION
 from memsim.scenario.scenario_loader import make_scenario
 from memsim.scenario.script import Scenario
+from memsim.scenario.script_plan import VERSION
 
 PATH = "<python>"
 

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 
 from memsim.scenario.domains import Domain
-from memsim.scenario.plan import Filler, Plan, ToolCall
+from memsim.scenario.script_plan import Filler, Plan, ToolCall
 from memsim.scenario.words import Words, words
 
 

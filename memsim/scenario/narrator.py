@@ -13,7 +13,8 @@ from memsim.errors import ScenarioError
 from memsim.fast_dataclass import fast_init
 from memsim.message import Block, Message, Role, Text, ToolResult, ToolUse
 from memsim.scenario.document import ListNode, MappingNode, Node, ScalarNode, nearest_name, quote
-from memsim.scenario.plan import (
+from memsim.scenario.script import ElapseEvent, Fact, Turn
+from memsim.scenario.script_plan import (
     MAX_TURNS,
     STEP,
     Facts,
@@ -28,7 +29,6 @@ from memsim.scenario.plan import (
     ToolCall,
     UseTools,
 )
-from memsim.scenario.script import ElapseEvent, Fact, Turn
 from memsim.scenario.value_kinds import DistinctNames
 from memsim.scenario.words import ValueSearch
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from memsim.errors import ScenarioError
 from memsim.fast_dataclass import fast_init
 from memsim.scenario.document import nearest_name, quote
-from memsim.scenario.plan import After, Plan, ProbeNote
 from memsim.scenario.record_kinds import Named
 from memsim.scenario.script import UNKNOWN, Fact, Probe
+from memsim.scenario.script_plan import After, Plan, ProbeNote
 from memsim.scenario.survey import Moment, Survey
 from memsim.scenario.words import Words, says, words
 

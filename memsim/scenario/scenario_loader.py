@@ -27,20 +27,6 @@ from memsim.scenario.document import (
 from memsim.scenario.filler import SeededVoice
 from memsim.scenario.narrator import Narrator, ScriptExchange, beats, repetition
 from memsim.scenario.placement import PlacedProbe, place_probes
-from memsim.scenario.plan import (
-    PLAN,
-    VERSION,
-    AskHere,
-    Filler,
-    Forgetting,
-    Gap,
-    OpenSession,
-    Plan,
-    Repeat,
-    Restart,
-    Share,
-    UseTools,
-)
 from memsim.scenario.script import (
     UNKNOWN,
     Ask,
@@ -55,6 +41,20 @@ from memsim.scenario.script import (
     Turn,
 )
 from memsim.scenario.script_files import has_memsim_key, read_bytes, scenario_files
+from memsim.scenario.script_plan import (
+    PLAN,
+    VERSION,
+    AskHere,
+    Filler,
+    Forgetting,
+    Gap,
+    OpenSession,
+    Plan,
+    Repeat,
+    Restart,
+    Share,
+    UseTools,
+)
 from memsim.scenario.survey import Survey, survey
 from memsim.scenario.value_kinds import fold_name
 from memsim.strategy import Forget

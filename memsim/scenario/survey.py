@@ -12,7 +12,8 @@ from memsim.errors import ScenarioError
 from memsim.message import Message
 from memsim.scenario.document import nearest_name, quote
 from memsim.scenario.narrator import Narrator, ScriptExchange, beats
-from memsim.scenario.plan import (
+from memsim.scenario.script import UNKNOWN, Fact
+from memsim.scenario.script_plan import (
     AskHere,
     Filler,
     Forgetting,
@@ -25,7 +26,6 @@ from memsim.scenario.plan import (
     ToolCall,
     UseTools,
 )
-from memsim.scenario.script import UNKNOWN, Fact
 from memsim.scenario.value_kinds import DistinctNames
 from memsim.scenario.words import ValueSearch, Words, words
 

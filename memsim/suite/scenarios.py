@@ -159,7 +159,7 @@ def scenarios_in_dataset(
     from memsim.scenario.datasets import load_dataset
 
     if name == LEAKAGE:
-        from memsim.leakage.channel import leak_scenarios
+        from memsim.leakage.channels import leak_scenarios
 
         return {s.name: s for s in leak_scenarios(path, dict(options))}
     return {s.name: s for s in load_dataset(name, path, dict(options))}
@@ -302,7 +302,7 @@ class _Finder:
 
     def _data_of(self, name: str) -> Path:
         if name == LEAKAGE:
-            from memsim.leakage.channel import own_folder
+            from memsim.leakage.channels import own_folder
 
             return own_folder(self.project).resolve()
         if self.data is None:
