@@ -1,5 +1,5 @@
-# Needs make and python3 (3.11 or newer); `make test` also Chromium, which it installs where apt-get
-# does it without asking. `make help` lists the targets.
+# Needs make and python3 (3.11 or newer); `make test-slow` and `make test-all` also Chromium, which
+# they install where apt-get does it without asking. `make help` lists the targets.
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +11,7 @@ LIVE := .venv-live
 MEMSIM_DATA ?= $(wildcard ../shared/data)
 LOCOMO = $(MEMSIM_DATA)/locomo
 
-# Processes for `make test`, and anything more to say to pytest: make test PYTEST_FLAGS="-k recall".
+# Processes for the tests, and anything more to say to pytest: make test PYTEST_FLAGS="-k recall".
 TEST_JOBS ?= 2
 PYTEST_FLAGS ?=
 
@@ -43,7 +43,7 @@ HELD := sliding_window rolling_summary bm25
 GATE = $(BIN)/memsim run $(GATED) $(addprefix -s ,$(HELD)) \
 	-k '$(firstword $(HELD))$(foreach s,$(wordlist 2,9,$(HELD)), or $(s))' --progress none
 
-.PHONY: demo test test-live browser lint gate baseline comparison bench peers lock clean help
+.PHONY: demo test test-slow test-all test-live browser lint gate baseline comparison bench peers lock clean help
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -57,8 +57,19 @@ demo: $(VENV)/.run  ## replay the built-in scenarios (and LoCoMo where it is fou
 			"then: $(BIN)/memsim run locomo --data PATH/TO/locomo10.json"; \
 	fi
 
-test: $(VENV)/.dev browser  ## run the tests
-	$(BIN)/python -m pytest -n $(TEST_JOBS) $(PYTEST_FLAGS)
+# tests/tiers.py names the slow tests. Compiled files are kept: workers and the processes that tests
+# start would otherwise compile everything again.
+test test-slow test-all: export PYTHONDONTWRITEBYTECODE :=
+PYTEST = $(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadgroup
+
+test: $(VENV)/.dev  ## run the tests, but for the slow ones
+	$(PYTEST) -m "not slow" $(PYTEST_FLAGS)
+
+test-slow: $(VENV)/.dev browser  ## run the slow tests: servers, kills, browser, wheel, processes
+	$(PYTEST) -m slow $(PYTEST_FLAGS)
+
+test-all: $(VENV)/.dev browser  ## run all tests
+	$(PYTEST) $(PYTEST_FLAGS)
 
 # Needs a C++ compiler besides; some minutes the first time, and about one from then on.
 test-live: $(LIVE)/.ready  ## let a small real model on this machine do every task, and replay it

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.tiers import FAST, KINDS, mark_slow, whole_file_is_slow
+
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,8 +29,23 @@ settings.register_profile("memsim", derandomize=True, deadline=None, print_blob=
 settings.load_profile("memsim")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the markers of slow tests."""
+    config.addinivalue_line("markers", "slow: left out by `make test`; see tests/tiers.py")
+    for kind, what in KINDS.items():
+        config.addinivalue_line("markers", f"{kind}: slow; {what}")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave files unread that hold slow tests only, where those are left out."""
+    left_out = config.getoption("markexpr") == FAST and whole_file_is_slow(collection_path)
+    return left_out or None
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what asks for `data_dir`, so that `-m 'not needs_data'` leaves it out."""
+    """Mark slow tests, and those that ask for `data_dir`."""
+    mark_slow(items)
     for item in items:
         if "data_dir" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.needs_data)

@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+import pytest
+from _pytest.mark import ParameterSet
 from hypothesis import strategies as st
 
 from memsim.clock import Clock
@@ -85,6 +87,34 @@ FIXED = tuple(f"{ref}{',' if ':' in ref else ':'}fixed=true" for ref in DOCUMENT
 
 EVERY = (*SHARED, *SCOPED, *LAYERED, OPEN, "no_memory", CHROMA, *DOCUMENTED, *FIXED)
 """Every built-in strategy, and those of its parameters that change how it works."""
+
+REPRESENTATIVE = frozenset(
+    (
+        "full_context",
+        "oracle",
+        "sliding_window",
+        "rolling_summary:keep=120,summary=80",
+        "bm25:k=4,window=3",
+        "vector:k=4,window=3",
+        "hybrid:k=4,window=3",
+        "hybrid:fusion=zscore,neighbours=0.5,k=3,window=2,scope=principal",
+        "layered:store=memory,window=3,k=4",
+        "no_memory",
+        f"agenticx:{_SOON},fixed=true",
+        f"agentscope:{_SMALL},fixed=true",
+        "prx:backend=memory,acl=on,fixed=true",
+        "cogtrix:window=4,fixed=true",
+        "aegis:fixed=true",
+    )
+)
+"""One of each class; the other sets of parameters are tried by the slow tests."""
+
+
+def variants(refs: Sequence[str]) -> list[ParameterSet]:
+    """Parameters of a test: refs that represent no class make slow tests."""
+    fast = REPRESENTATIVE.intersection(refs) or {refs[0]}
+    return [pytest.param(ref, marks=[] if ref in fast else [pytest.mark.variants]) for ref in refs]
+
 
 _SYSTEMS = (*DOCUMENTED, *FIXED)
 BY_SESSION = frozenset(

@@ -33,9 +33,10 @@ from tests.strategies.conversations import (
     saved,
     shown,
     strategy,
+    variants,
 )
 
-each = pytest.mark.parametrize("ref", EVERY)
+each = pytest.mark.parametrize("ref", variants(EVERY))
 few = settings(max_examples=10)
 Turns = tuple[Turn, ...]
 interruptions = st.dictionaries(
@@ -99,7 +100,7 @@ def test_two_instances_give_the_same_bytes(ref: str, turns: Turns) -> None:
     assert same
 
 
-@pytest.mark.parametrize("ref", holding("budget"))
+@pytest.mark.parametrize("ref", variants(holding("budget")))
 @pytest.mark.parametrize("tokenizer", ["chars/4", "o200k_base"])
 @settings(max_examples=5)
 @given(turns=conversations(), budget=st.integers(256, 8192), tighter=st.integers(0, 400))
@@ -159,7 +160,7 @@ def test_tool_calls_stay_with_their_results(ref: str, turns: Turns) -> None:
         assert torn(sent) <= pending
 
 
-@pytest.mark.parametrize("ref", [ref for ref in holding("pairs") if ref != "no_memory"])
+@pytest.mark.parametrize("ref", variants([ref for ref in holding("pairs") if ref != "no_memory"]))
 @few
 @given(turns=conversations())
 def test_no_result_is_kept_without_its_call(ref: str, turns: Turns) -> None:
@@ -193,7 +194,7 @@ def outlived(memory: Strategy, message: Message) -> bool:
     return bool(terms) and memory.env.clock.now() - message.time >= min(terms)
 
 
-@pytest.mark.parametrize("ref", WINDOWED)
+@pytest.mark.parametrize("ref", variants(WINDOWED))
 @few
 @given(turns=conversations(), budget=st.integers(256, 8192))
 def test_what_was_said_last_is_always_there(ref: str, turns: Turns, budget: int) -> None:

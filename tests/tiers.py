@@ -1,0 +1,167 @@
+"""Which tests are slow: `make test` leaves them out, `make test-slow` runs only them.
+
+Each kind of slow test is a marker, so `pytest -m servers` runs one kind. A test belongs to a kind
+when its file or `file::test` is listed here, when its id names a server, when it uses a slow
+fixture, or when its own parameter carries the marker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+
+KINDS: Mapping[str, str] = {
+    "attacks": "plays leakage attacks against many memories",
+    "browser": "opens pages in Chromium",
+    "checks": "searches for counterexamples over whole memories",
+    "fuzz": "sends random or hostile input to a whole process or service",
+    "huge": "measures inputs of megabytes",
+    "kills": "kills processes and looks at what they left",
+    "lockstep": "plays two worlds that may differ in other people's data only",
+    "mutants": "breaks parts of memsim and expects a check to fail",
+    "processes": "starts processes and compares their bytes",
+    "replays": "replays many built-in scenarios or a whole dataset",
+    "servers": "needs PostgreSQL or Redis",
+    "variants": "repeats a property for one more set of strategy parameters",
+    "wheel": "builds the package and installs it",
+}
+"""The kinds of slow tests, and what each of them does."""
+
+SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
+    "attacks": (
+        "leakage/test_channels_of_artefacts.py::test_who_keeps_things_apart_is_safe",
+        "leakage/test_channels_of_derived.py::test_who_keeps_things_apart_is_safe",
+        "leakage/test_channels_of_forgetting.py::test_erasure_takes_as_long_as_the_last_tier",
+        "leakage/test_channels_of_forgetting.py::test_the_reference_forgets",
+        "leakage/test_channels_of_forgetting.py::test_what_is_broken_is_named",
+        "leakage/test_channels_of_others.py::test_the_reference_is_safe",
+        "leakage/test_gaps_of_systems.py",
+        "leakage/test_l05_existence_timing.py::test_the_reference_tells_nothing_by_its_time",
+    ),
+    "browser": ("report/test_plots.py::test_pictures_are_files_that_a_browser_opens",),
+    "checks": (
+        "testing/test_checking.py::test_parts_of_the_memory_hold_what_they_promise",
+        "testing/test_departures.py",
+        "testing/test_generators.py::test_every_kind_of_case_comes_up_often_enough",
+        "testing/test_generators.py::test_conversations_make_sense",
+        "testing/test_machine.py",
+    ),
+    "fuzz": (
+        "hostile/test_hostile_artefacts.py::test_a_plot_holds_texts_as_texts",
+        "hostile/test_hostile_input.py::test_nothing_that_is_read_is_run",
+        "scenario/test_script_fuzz.py",
+        "scenario/test_script_hostile.py",
+        "service/test_service_fuzz.py",
+    ),
+    "huge": (
+        "canary/test_canary_match.py::test_much_of_one_thing_is_decoded",
+        "canary/test_canary_match.py::test_ten_megabytes_are_searched",
+        "memory/compaction/test_parts.py::test_a_very_long_history_is_compacted_as_a_short_one",
+        "memory/compaction/test_parts.py::test_work_grows_with_the_history_and_no_faster",
+        "memory/stores/test_store_contract.py::test_a_text_may_be_long",
+        "models/test_offline_properties.py::test_a_huge_answer_is_judged",
+        "models/test_offline_properties.py::test_a_huge_message_is_read",
+        "scenario/test_script_words.py::test_many_values_are_found_as_each_alone",
+        "test_tokens.py::test_a_megabyte_of_one_character_can_be_counted",
+    ),
+    "kills": (
+        "cli/test_environment.py::test_an_interrupt_keeps_the_run_and_says_how_to_go_on",
+        "faults/test_resume_kills.py",
+        "faults/test_server_kills.py",
+        "memory/stores/test_store_kills.py",
+        "memory/test_saved.py::test_a_killed_process_loses_at_most_the_unfinished_turn",
+        "models/test_live_agents.py::test_killed_between_rounds_it_goes_on_and_pays_for_the_rest",
+        "models/test_live_runs.py::test_a_killed_case_pays_for_no_call_twice",
+        "plugin/test_lost_workers.py",
+        "test_executors.py::test_a_case_that_kills_its_process_is_lost_alone",
+        "test_executors.py::test_an_interrupt_is_passed_on_and_leaves_no_process_behind",
+        "test_executors.py::test_many_deaths_are_many_lost_cases",
+        "test_resume.py",
+    ),
+    "lockstep": (
+        "memory/stores/test_store_isolation.py",
+        "memory/test_lockstep.py",
+        "testing/test_lockstep.py",
+    ),
+    "mutants": (
+        "leakage/test_doubles.py",
+        "testing/test_mutants.py",
+    ),
+    "processes": (
+        "leakage/test_leak_runs.py::test_any_number_of_processes_keeps_the_same_bytes",
+        "memory/test_clusters.py::test_every_process_builds_the_same_lists",
+        "memory/test_vectors.py::test_every_process_finds_the_same",
+        "models/test_judged_cases.py::test_two_processes_make_the_same_bytes_as_one",
+        "models/test_live_runs.py::test_recordings_do_not_depend_on_how_many_processes_make_them",
+        "options/test_jobs.py::test_the_records_do_not_depend_on_it",
+        "test_executors.py::test_large_cases_are_handed_out_singly",
+        "test_scaffold.py::test_the_written_tests_pass",
+        "test_suite.py::test_records_do_not_depend_on_hash_seed_zone_or_locale",
+        "test_suite.py::test_records_do_not_depend_on_the_number_of_processes",
+        "testing/test_check_command.py",
+    ),
+    "replays": (
+        "gating/test_own_gate.py::test_a_strategy_that_was_cut_down_fails",
+        "gating/test_own_gate.py::test_reseeded_fillers_pass",
+        "models/test_reader_on_locomo.py::test_the_reader_reads",
+        "scoring/test_published_ranking.py",
+        "test_comparison_folder.py::test_a_sample_comes_to_what_is_written",
+    ),
+    "servers": (
+        "fidelity/test_prx.py::test_rows_are_on_the_server",
+        "memory/stores/test_opening.py::test_a_memory_of_ones_own_name_stays",
+        "memory/stores/test_opening.py::test_two_workers_do_not_meet_in_a_server",
+        "memory/stores/test_servers.py",
+    ),
+    "wheel": ("test_wheel.py",),
+}
+"""Slow tests by kind: `file` or `file::test`, below `tests/`."""
+
+FIXTURES: Mapping[str, str] = {"browser": "browser", "matrix": "replays"}
+"""Fixtures whose tests are slow, with their kind."""
+
+SHARED = ("matrix",)
+"""Fixtures so slow that the tests which share one run in one worker."""
+
+FAST = "not slow"
+"""What `make test` gives to `-m`."""
+
+
+def whole_file_is_slow(path: Path) -> bool:
+    """Whether a file need not be imported where slow tests are left out."""
+    return path.is_relative_to(TESTS) and _kind(path, "") is not None
+
+
+def mark_slow(items: Iterable[pytest.Item]) -> None:
+    """Give each slow test the marker of its kind and `slow`; group tests by shared fixture."""
+    for item in items:
+        for kind in _kinds(item):
+            item.add_marker(kind)
+        if any(item.get_closest_marker(kind) for kind in KINDS):
+            item.add_marker("slow")
+        for fixture in set(SHARED).intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group(fixture))
+
+
+def _kinds(item: pytest.Item) -> Iterator[str]:
+    listed = _kind(item.path, getattr(item, "originalname", None) or item.name)
+    if listed:
+        yield listed
+    name = item.nodeid.rpartition("/")[2]
+    if "postgres" in name or "redis" in name:
+        yield "servers"
+    yield from (FIXTURES[used] for used in getattr(item, "fixturenames", ()) if used in FIXTURES)
+
+
+def _kind(path: Path, test: str) -> str | None:
+    if not path.is_relative_to(TESTS):
+        return None
+    file = path.relative_to(TESTS).as_posix()
+    return _KIND_OF.get(file) or _KIND_OF.get(f"{file}::{test}")
+
+
+_KIND_OF = {test: kind for kind, tests in SLOW_TESTS.items() for test in tests}
