@@ -1,4 +1,4 @@
-"""Invariants of agent memory, for property tests of one's own: needs Hypothesis.
+"""Property tests of a memory against invariants; needs Hypothesis.
 
 ::
 
@@ -6,8 +6,6 @@
 
     def test_mine():
         assert_holds(check("strategies/mine.py@Mine"))
-
-`memsim.testing.doubles`, memories that are broken on purpose, needs nothing but memsim.
 """
 
 from __future__ import annotations

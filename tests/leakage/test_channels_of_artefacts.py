@@ -14,8 +14,8 @@ from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import ChannelRun
 from memsim.leakage.lab import readable_text
 from memsim.leakage.scores import ChannelScore
-from memsim.testing.doubles import reading, telling
-from memsim.testing.doubles.honest import Honest
+from tests.doubles import log_faults, read_faults
+from tests.doubles.honest import Honest
 
 Play = Callable[..., ChannelRun]
 Score = Callable[[str, ChannelRun], ChannelScore]
@@ -43,15 +43,15 @@ def test_who_remembers_nothing_is_not_called_safe(play: Play, scored: Score, cha
 @pytest.mark.parametrize(
     ("channel", "double"),
     [
-        ("L13", reading.SharedCache),
-        ("L14", telling.LogsAtInfo),
-        ("L14", telling.LogsQueries),
-        ("L15", telling.ExportsRaw),
-        ("L19", telling.MarksFirst),
-        ("L19", telling.NeverRearmed),
-        ("L19", telling.InjectsAgain),
-        ("L19", telling.SharedLedger),
-        ("L19", telling.RecallsTwice),
+        ("L13", read_faults.SharedCache),
+        ("L14", log_faults.LogsAtInfo),
+        ("L14", log_faults.LogsQueries),
+        ("L15", log_faults.ExportsRaw),
+        ("L19", log_faults.MarksFirst),
+        ("L19", log_faults.NeverRearmed),
+        ("L19", log_faults.InjectsAgain),
+        ("L19", log_faults.SharedLedger),
+        ("L19", log_faults.RecallsTwice),
     ],
 )
 def test_a_broken_one_is_caught(
@@ -63,7 +63,7 @@ def test_a_broken_one_is_caught(
 
 def test_an_answer_that_was_kept_is_served_by_every_way(play: Play) -> None:
     """By context and tool, and to somebody whom the owner let see it no longer."""
-    leaks = _leaks(play("L13", reading.SharedCache, 16))
+    leaks = _leaks(play("L13", read_faults.SharedCache, 16))
 
     assert {"context", "taken back", "tool"} == {a.labels["by"] for a in leaks}
     assert {("ana", "ben"), ("ben", "ana")} == {(a.owners[0], a.viewer) for a in leaks}
@@ -73,7 +73,7 @@ def test_what_is_logged_for_who_looks_closer_is_reported_and_not_gated(
     play: Play, scored: Score
 ) -> None:
     """DEBUG is switched on by hand; INFO and above is what an operation keeps."""
-    found = scored("L14", play("L14", telling.LogsAtDebug, 16))
+    found = scored("L14", play("L14", log_faults.LogsAtDebug, 16))
 
     assert (8, 0, 8) == (found.leaks.k, found.gated.k, found.gated.n)
 
@@ -90,7 +90,7 @@ def test_an_export_of_everybodys_is_found_wherever_it_is_shown(play: Play) -> No
 
     The strategy's own saved state is its operator's, and no artefact.
     """
-    leaks = _leaks(play("L15", telling.ExportsRaw, 20))
+    leaks = _leaks(play("L15", log_faults.ExportsRaw, 20))
 
     assert {"shown", "taken over", "taken over twice"} == {a.labels["artefact"] for a in leaks}
     assert {"export"} == {t.seen.surface for a in leaks for t in a.trails}
@@ -131,11 +131,11 @@ def test_no_file_of_a_run_holds_a_secret(
 @pytest.mark.parametrize(
     ("double", "after"),
     [
-        (telling.MarksFirst, {"crash before it was put in"}),
-        (telling.NeverRearmed, {"compaction"}),
-        (telling.InjectsAgain, {"twice", "three times"}),
-        (telling.SharedLedger, {"selected there as well"}),
-        (telling.RecallsTwice, {"it was said"}),
+        (log_faults.MarksFirst, {"crash before it was put in"}),
+        (log_faults.NeverRearmed, {"compaction"}),
+        (log_faults.InjectsAgain, {"twice", "three times"}),
+        (log_faults.SharedLedger, {"selected there as well"}),
+        (log_faults.RecallsTwice, {"it was said"}),
     ],
 )
 def test_a_ledger_is_caught_by_what_it_is_wrong_about(
@@ -189,7 +189,7 @@ class MetadataOnly(Honest):
     """Says nothing, but hands the text over beside the message."""
 
     def told(self, principal: str, text: str, count: int) -> str:
-        telling.LOG.info("a search", extra={"query_text": text})
+        log_faults.LOG.info("a search", extra={"query_text": text})
         return super().told(principal, text, count)
 
 
@@ -200,7 +200,7 @@ class TracebackOnly(Honest):
         try:
             int(text)
         except ValueError:
-            telling.LOG.exception("a search failed")
+            log_faults.LOG.exception("a search failed")
         return super().told(principal, text, count)
 
 

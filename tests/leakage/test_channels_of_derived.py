@@ -10,8 +10,8 @@ from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import ChannelRun
 from memsim.leakage.scores import ChannelScore
 from memsim.memory.file_guard import Guard
-from memsim.testing.doubles import deriving
-from memsim.testing.doubles.honest import Honest
+from tests.doubles import summary_faults
+from tests.doubles.honest import Honest
 
 Play = Callable[..., ChannelRun]
 Score = Callable[[str, ChannelRun], ChannelScore]
@@ -38,11 +38,11 @@ def test_who_remembers_nothing_is_not_called_safe(play: Play, scored: Score, cha
 @pytest.mark.parametrize(
     ("channel", "double"),
     [
-        ("L12", deriving.SharedSummary),
-        ("L17", deriving.SystemSummary),
-        ("L17", deriving.OpenBlock),
-        ("L17", deriving.PromotesOrders),
-        ("L18", deriving.UnpinnedRule),
+        ("L12", summary_faults.SharedSummary),
+        ("L17", summary_faults.SystemSummary),
+        ("L17", summary_faults.OpenBlock),
+        ("L17", summary_faults.PromotesOrders),
+        ("L18", summary_faults.UnpinnedRule),
     ],
 )
 def test_a_broken_one_is_caught(
@@ -54,7 +54,7 @@ def test_a_broken_one_is_caught(
 
 def test_a_leak_by_a_summary_names_it(play: Play) -> None:
     """The trail goes from the owner by the summary to the reader."""
-    trails = [t for a in _leaks(play("L12", deriving.SharedSummary, 16)) for t in a.trails]
+    trails = [t for a in _leaks(play("L12", summary_faults.SharedSummary, 16)) for t in a.trails]
 
     assert any(s.surface == "summary" for t in trails for s in (*t.through, t.seen))
     assert {"ana"} == {t.owner for t in trails}
@@ -70,7 +70,7 @@ def test_a_value_that_is_chosen_again_and_again_has_leaked(play: Play) -> None:
 
 def test_words_that_leave_their_block_are_told_from_a_promotion(play: Play) -> None:
     """Only words that try to close the very block that they stand in can have done so."""
-    leaks = _leaks(play("L17", deriving.OpenBlock, 16))
+    leaks = _leaks(play("L17", summary_faults.OpenBlock, 16))
 
     assert {"break-out"} == {a.attack for a in leaks}
     assert {"it closes the block <summary>"} == {a.detail for a in leaks}
@@ -78,7 +78,7 @@ def test_words_that_leave_their_block_are_told_from_a_promotion(play: Play) -> N
 
 def test_a_rule_that_a_summary_loses_is_evicted(play: Play) -> None:
     """It was in force, and is no longer there word for word."""
-    leaks = _leaks(play("L18", deriving.UnpinnedRule, 16))
+    leaks = _leaks(play("L18", summary_faults.UnpinnedRule, 16))
 
     assert 16 == len(leaks)
     assert {1.0} == {a.measures["gone"] for a in leaks}
@@ -108,7 +108,7 @@ def test_poison_that_becomes_a_rule_is_served_unasked(play: Play) -> None:
         return sum(a.measures["unasked"] for a in poison) / len(poison)
 
     assert unasked(Honest) < 0.3
-    assert unasked(deriving.PromotesOrders) > 0.5
+    assert unasked(summary_faults.PromotesOrders) > 0.5
 
 
 def test_poison_in_an_amnesiac_says_nothing(play: Play, scored: Score) -> None:
@@ -154,7 +154,7 @@ def test_attributes_are_told_apart_by_whole_names() -> None:
 
 def test_who_tells_all_violates_most(play: Play, scored: Score) -> None:
     """Everything that is known in every context: nothing stays private."""
-    every, some = (scored("L10", play("L10", s, 50)) for s in (deriving.TellsAll, "bm25"))
+    every, some = (scored("L10", play("L10", s, 50)) for s in (summary_faults.TellsAll, "bm25"))
 
     assert 1.0 == every.any_leak
     assert some.any_leak is not None
@@ -164,7 +164,7 @@ def test_who_tells_all_violates_most(play: Play, scored: Score) -> None:
 
 def test_a_tool_that_knows_plain_names_alone_is_passed_by(play: Play) -> None:
     """Other spellings of the same file lead to it; the host's guarded tools do not."""
-    leaks = _leaks(play("L11", deriving.ReadsFiles, 16))
+    leaks = _leaks(play("L11", summary_faults.ReadsFiles, 16))
 
     assert {f"file_read {n}" for n in (2, 4, 6, 9)} == {a.labels["way"] for a in leaks}
 

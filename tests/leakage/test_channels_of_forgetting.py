@@ -16,7 +16,7 @@ from memsim.leakage.lab import Lab, readable_text, tier_of
 from memsim.leakage.scores import TIER, ChannelScore
 from memsim.message import Message
 from memsim.strategy import Environment, Forget, ForgetOutcome, Query, Retention, Strategy
-from memsim.testing.doubles.forgetting import (
+from tests.doubles.forget_faults import (
     FirstPage,
     HistoryKept,
     IndexGhost,
@@ -26,7 +26,7 @@ from memsim.testing.doubles.forgetting import (
     StaleFirst,
     SummaryKept,
 )
-from memsim.testing.doubles.honest import Honest
+from tests.doubles.honest import Honest
 
 Play = Callable[..., ChannelRun]
 Score = Callable[[str, ChannelRun], ChannelScore]

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import ChannelRun
 from memsim.leakage.channels import load_channel, modules
 from memsim.leakage.scores import ChannelScore
-from memsim.testing.doubles import ALWAYS_RAISES, AMNESIAC, DOUBLES, HONEST, Double, load
+from tests.doubles.catalogue import ALWAYS_RAISES, AMNESIAC, DOUBLES, HONEST, Double, load
 
 Play = Callable[..., ChannelRun]
 Score = Callable[[str, ChannelRun], ChannelScore]
@@ -73,12 +74,13 @@ def test_every_double_has_a_name_of_its_own_and_a_channel() -> None:
 
 def test_doubles_need_no_hypothesis() -> None:
     """They are played where nothing but memsim is installed."""
+    root = Path(__file__).parents[2]
     code = (
-        "import sys; from memsim.testing.doubles import DOUBLES; [d.make for d in DOUBLES];"
+        "import sys; from tests.doubles.catalogue import DOUBLES; [d.make for d in DOUBLES];"
         "sys.exit('hypothesis' in sys.modules)"
     )
 
-    assert 0 == subprocess.run([sys.executable, "-c", code], check=False).returncode
+    assert 0 == subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode
 
 
 def _more(play: Play, channel: str, double: Double, count: int) -> Iterator[str]:

@@ -11,8 +11,8 @@ from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import ChannelRun
 from memsim.leakage.channels.l05_existence_timing import apart, taken
 from memsim.leakage.scores import ChannelScore
-from memsim.testing.doubles import HONEST, load
-from memsim.testing.doubles.reading import SleepsOnHit
+from tests.doubles.catalogue import HONEST, load
+from tests.doubles.read_faults import SleepsOnHit
 
 Play = Callable[..., ChannelRun]
 Score = Callable[[str, ChannelRun], ChannelScore]

@@ -11,7 +11,7 @@ from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import ChannelRun
 from memsim.message import Message
 from memsim.strategy import Environment, Forget, ForgetOutcome, State, Surface
-from memsim.testing.doubles.honest import Honest
+from tests.doubles.honest import Honest
 
 Play = Callable[..., ChannelRun]
 

@@ -15,10 +15,10 @@ from memsim.message import Message, composed
 from memsim.strategy import Environment, Query, Strategy
 from memsim.testing.checks import CheckProfile, subject_of
 from memsim.testing.claims import claims_of
-from memsim.testing.doubles import AMNESIAC, HONEST, load
 from memsim.testing.invariants.isolation import observer
 from memsim.testing.lockstep import WAYS, LockstepResult, look
 from memsim.testing.worlds import Subject
+from tests.doubles.catalogue import AMNESIAC, HONEST, load
 
 FEW = CheckProfile(name="few", examples=8, steps=30, patience=150)
 OPEN = '''

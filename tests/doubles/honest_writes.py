@@ -1,4 +1,4 @@
-"""The honest memory's write path: what it keeps of whom, how it forgets, and what can be seen."""
+"""The honest memory's write path: it stores, erases and shows entries of each principal."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from memsim.strategy import (
     Strategy,
     Surface,
 )
-from memsim.testing.doubles.drawers import Drawer, Talk, due, made_from
+from tests.doubles.honest_tiers import Conversation, Drawer, due, made_from
 
 if TYPE_CHECKING:
     from memsim.message import Message
     from memsim.strategy import Environment
 
-LOG = logging.getLogger("memsim.testing.doubles")
+LOG = logging.getLogger("tests.doubles")
 WINDOW = 12
 COMPACT_AT, COMPACTED = 40, 20
 """Messages in a conversation at which the oldest are summarised, and how many of them."""
@@ -43,7 +43,7 @@ TERM = timedelta(days=7)
 _SELECTED = re.compile(r"SKILL_SELECT:([\w.-]*\w)")
 
 
-class Keeping(Strategy):
+class HonestWrites(Strategy):
     """Everybody's own messages, notes, summary, rules and skills.
 
     Args:
@@ -56,7 +56,7 @@ class Keeping(Strategy):
     def __init__(self, env: Environment, *, files: bool = False) -> None:
         super().__init__(env)
         self.drawers: dict[str, Drawer] = {}
-        self.talks: dict[str, Talk] = {}
+        self.talks: dict[str, Conversation] = {}
         self.grants: dict[str, set[tuple[str, str]]] = {}
         self._files = files
         self._lines = Recollection(env.counter, voice=self.voice)
@@ -81,9 +81,9 @@ class Keeping(Strategy):
         """A principal's memory, to read; reading leaves no trace."""
         return self.drawers.get(self.address(principal)) or Drawer(principal)
 
-    def talk(self, principal: str, session: str) -> Talk:
+    def talk(self, principal: str, session: str) -> Conversation:
         """A principal's conversation, to write to."""
-        made = Talk(principal, session, Window(self.env.counter))
+        made = Conversation(principal, session, Window(self.env.counter))
         return self.talks.setdefault(self.address(principal, session), made)
 
     def readable(self, principal: str) -> Iterator[Message]:
@@ -127,7 +127,7 @@ class Keeping(Strategy):
             self.compact(talk)
         self.write_files()
 
-    def compact(self, talk: Talk) -> None:
+    def compact(self, talk: Conversation) -> None:
         """What is oldest leaves the window, and its lines go into the principal's summary."""
         before = talk.window.tokens
         gone = talk.window.older(before // 2)[:COMPACTED] or talk.window.older(before // 2)
@@ -137,7 +137,7 @@ class Keeping(Strategy):
         event = Event(kind="compaction", before=before, after=talk.window.tokens)
         self.env.log(event)
 
-    def summarise(self, talk: Talk, gone: Sequence[Message]) -> None:
+    def summarise(self, talk: Conversation, gone: Sequence[Message]) -> None:
         """A line for each of a user's messages; the oldest lines give way."""
         summary = self.drawer(talk.principal).summary
         for message in gone:
@@ -174,7 +174,7 @@ class Keeping(Strategy):
 
     # -- skills
 
-    def skill(self, talk: Talk, message: Message) -> bool:
+    def skill(self, talk: Conversation, message: Message) -> bool:
         """Whether a message is the content of a skill; it is given once."""
         if message.role == "assistant":
             talk.selected += _SELECTED.findall(message.text)
@@ -188,13 +188,13 @@ class Keeping(Strategy):
         talk.window.remove([m.id for m in talk.window if set(m.calls) & set(message.results)])
         return True
 
-    def inject(self, talk: Talk, name: str, content: Message) -> None:
+    def inject(self, talk: Conversation, name: str, content: Message) -> None:
         """Put a skill into the conversation, then note that it is there."""
         talk.given[name] = content
         talk.ledger.add(name)
         self.env.log(Event(kind="injected", sources=(content.id,), detail=name))
 
-    def rearm(self, talk: Talk) -> None:
+    def rearm(self, talk: Conversation) -> None:
         """A compaction takes skills out, so each may be given again."""
         talk.given.clear()
         talk.ledger.clear()
@@ -318,7 +318,7 @@ class Keeping(Strategy):
         saved: Any = state
         with reading("it is not an honest memory"):
             drawers = [Drawer.loaded(owner, kept) for owner, kept in saved["drawers"]]
-            talks = [Talk.loaded(talk, self.env.counter) for talk in saved["talks"]]
+            talks = [Conversation.loaded(talk, self.env.counter) for talk in saved["talks"]]
             grants = {
                 viewer: {(owner, source) for owner, source in granted}
                 for viewer, granted in saved["grants"].items()

@@ -1,4 +1,4 @@
-"""Doubles that say too much in logs and exports, or have a wrong idea of what a context holds."""
+"""Doubles that log or export too much, or track wrongly what a context holds."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from memsim.strategy import Surface
-from memsim.testing.doubles.honest import Honest
+from tests.doubles.honest import Honest
 
 if TYPE_CHECKING:
     from memsim.context import Section
     from memsim.message import Message
     from memsim.strategy import Environment, Query
-    from memsim.testing.doubles.drawers import Talk
+    from tests.doubles.honest_tiers import Conversation
 
-LOG = logging.getLogger("memsim.testing.doubles")
+LOG = logging.getLogger("tests.doubles")
 
 
 class LogsAtInfo(Honest):
@@ -58,7 +58,7 @@ class MarksFirst(Honest):
         super().__init__(env, files=files)
         self._coming: set[tuple[str, str, str]] = set()
 
-    def skill(self, talk: Talk, message: Message) -> bool:
+    def skill(self, talk: Conversation, message: Message) -> bool:
         if message.role == "tool" and talk.selected:
             name = talk.selected[0]
             place = (talk.principal, talk.session, name)
@@ -77,21 +77,21 @@ class MarksFirst(Honest):
 class NeverRearmed(Honest):
     """A compaction takes skills out, and the ledger goes on saying that they are there."""
 
-    def rearm(self, talk: Talk) -> None:
+    def rearm(self, talk: Conversation) -> None:
         talk.given.clear()
 
 
 class InjectsAgain(Honest):
     """Nothing is noted, so a skill is put in as often as it is asked for."""
 
-    def inject(self, talk: Talk, name: str, content: Message) -> None:
+    def inject(self, talk: Conversation, name: str, content: Message) -> None:
         super().inject(talk, f"{name} {len(talk.given) + 1}", content)
 
 
 class SharedLedger(Honest):
     """One ledger for everybody: what one conversation was given, no other gets."""
 
-    def skill(self, talk: Talk, message: Message) -> bool:
+    def skill(self, talk: Conversation, message: Message) -> bool:
         if message.role == "tool" and talk.selected:
             for other in self.talks.values():
                 if other is not talk and talk.selected[0] in other.ledger:

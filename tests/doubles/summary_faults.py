@@ -1,4 +1,4 @@
-"""Doubles that write texts of their own for the wrong reader, in the wrong role, or lose a rule."""
+"""Doubles that write summaries for the wrong reader, in the wrong role, or lose a rule."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Literal
 from memsim.memory.entry import digest_of
 from memsim.message import Text
 from memsim.models import ToolSpec
-from memsim.testing.doubles.honest import Found, Honest
+from tests.doubles.honest import Found, Honest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memsim.message import Message
     from memsim.strategy import Environment, Query
-    from memsim.testing.doubles.drawers import Drawer
+    from tests.doubles.honest_tiers import Drawer
 
 _ORDER = re.compile(
     r"\b(always|remember|from now on|permanent|answer|reply|say|save|policy|confirmed|agreed)\b",

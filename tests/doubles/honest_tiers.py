@@ -1,4 +1,4 @@
-"""What the honest memory keeps of one principal: its tiers, each with an erasure of its own."""
+"""The tiers in which the honest memory stores one principal's entries; each erases its own."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Drawer:
 
 
 @dataclass(slots=True)
-class Talk:
+class Conversation:
     """One conversation of one principal.
 
     Attributes:
@@ -139,7 +139,7 @@ class Talk:
         }
 
     @classmethod
-    def loaded(cls, saved: Any, counter: TokenCounter) -> Talk:  # noqa: ANN401 - what was read from a file may be anything
+    def loaded(cls, saved: Any, counter: TokenCounter) -> Conversation:  # noqa: ANN401 - what was read from a file may be anything
         """The conversation that `save` gave."""
         window = Window(counter)
         window.load(saved["window"])

@@ -1,4 +1,4 @@
-"""Doubles that let somebody read what is another's."""
+"""Doubles that let a principal read another principal's entries."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 from memsim.context import Context, Section
 from memsim.message import Message, Text
 from memsim.strategy import Environment, Query
-from memsim.testing.doubles.drawers import Drawer, Statistics
-from memsim.testing.doubles.honest import Found, Honest
-from memsim.testing.doubles.keeping import Keeping
+from tests.doubles.honest import Found, Honest
+from tests.doubles.honest_tiers import Drawer, Statistics
+from tests.doubles.honest_writes import HonestWrites
 
 
-def everybodys(memory: Keeping) -> Iterator[Message]:
+def everybodys(memory: HonestWrites) -> Iterator[Message]:
     """All that a memory holds, whoever's it is."""
     for drawer in memory.drawers.values():
         yield from drawer.messages.values()

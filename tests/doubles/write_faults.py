@@ -9,8 +9,8 @@ from memsim.context import Context
 from memsim.errors import StrategyError
 from memsim.message import Message
 from memsim.strategy import Forget, ForgetOutcome, Query, Strategy
-from memsim.testing.doubles.drawers import Drawer
-from memsim.testing.doubles.honest import Honest
+from tests.doubles.honest import Honest
+from tests.doubles.honest_tiers import Drawer
 
 
 class DedupAcrossOwners(Honest):

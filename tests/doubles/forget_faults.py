@@ -1,4 +1,4 @@
-"""Doubles that forget too little, too late or not for good, and two that mistake what is new."""
+"""Doubles that erase too little, too late or not for good, and two that mistake what is new."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memsim.strategy import Surface
-from memsim.testing.doubles.honest import Found, Honest
+from tests.doubles.honest import Found, Honest
 
 if TYPE_CHECKING:
     from memsim.message import Message
     from memsim.strategy import Environment
-    from memsim.testing.doubles.drawers import Drawer, Talk
+    from tests.doubles.honest_tiers import Conversation, Drawer
 
 PAGE = 100
 SAME = 80
@@ -120,7 +120,7 @@ class PrefixDedup(Honest):
         if not any(_alike(text, message.text) for message in drawer.messages.values()):
             super().keep(drawer, key, text, category, present)
 
-    def summarise(self, talk: Talk, gone: Sequence[Message]) -> None:
+    def summarise(self, talk: Conversation, gone: Sequence[Message]) -> None:
         lines = self.drawer(talk.principal).summary.values()
         for message in gone:
             if not any(_alike(message.text, line) for line in lines):
