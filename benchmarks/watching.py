@@ -28,7 +28,6 @@ from memsim.tokens import TokenCounter, load_tokenizer
 
 STRATEGIES = ("sliding_window", "sliding_window:messages=100", "bm25")
 ALLOWED = 0.03
-WATCHED = ("watch_asked", "watch_fitted", "watch_sent")
 
 
 class Blind:
@@ -94,7 +93,9 @@ def blind() -> Iterator[None]:
         pass
 
     with (
-        mock.patch.multiple("memsim.replay.stage", Watch=Blind, **dict.fromkeys(WATCHED, nothing)),
+        mock.patch.multiple("memsim.replay.case_state", Watch=Blind, watch_fitted=nothing),
+        mock.patch.multiple("memsim.replay.probe_player", watch_asked=nothing, watch_sent=nothing),
+        mock.patch("memsim.replay.stage.watch_asked", nothing),
         mock.patch("memsim.replay.tool_agent.watch_sent", nothing),
     ):
         yield

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from memsim.errors import MemsimError
 from memsim.leakage.observation import Logbook, Observation, claimed_in, parts_of, voices_of
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
+from memsim.replay.case_state import CaseState
 from memsim.replay.stage import Stage
 from memsim.replay.strategy_calls import describe_error
 from memsim.scenario.script import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from memsim.context import Context
     from memsim.models import Embedder, Model
-    from memsim.replay.stage import MakeStrategy
+    from memsim.replay.player import MakeStrategy
     from memsim.tokens import TokenCounter
     from memsim.trace import TurnRecord
 
@@ -80,7 +81,8 @@ class AttackWorld:
         self._setting = setting
         script = Scenario(name="world", path="<leakage>", play=_nothing, turns=0, probes=())
         self._book = Logbook()
-        self._stage = Stage(
+        self._records: list[TurnRecord] = []
+        case = CaseState(
             script,
             lambda env: setting.make(self._book.around(env)),
             model=setting.model,
@@ -92,8 +94,8 @@ class AttackWorld:
             repeat=setting.repeat,
             services=setting.services,
         )
-        self._stage.keep = self._keep
-        self._records: list[TurnRecord] = []
+        self._stage = Stage(case)
+        self._stage.keep = self._records.append
         self.turn = 0
         self.now: datetime = EPOCH
         self.seen: list[Observation] = []
@@ -155,7 +157,7 @@ class AttackWorld:
             answers += self._tool(tool, principal, where, aside)
         answers.append(self._message("assistant", reply, principal, where, "a"))
         facts = tuple(self._fact(name, text, heard) for name in plants)
-        self._play(
+        self._stage.play(
             Turn(
                 number=self.turn,
                 session=where,
@@ -176,11 +178,11 @@ class AttackWorld:
     def wait(self, by: timedelta) -> None:
         """Let time pass, and tell the strategy so; a negative time sets the clock back."""
         self.now += by
-        self._play(ElapseEvent(now=self.now))
+        self._stage.play(ElapseEvent(now=self.now))
 
     def grant(self, owner: str, viewer: str, *facts: str, revoked: bool = False) -> None:
         """Let somebody see what was planted under these names, or everything when none is named."""
-        self._play(
+        self._stage.play(
             GrantEvent(
                 owner=owner, viewer=viewer, facts=facts, revoked=revoked, everything=not facts
             )
@@ -203,7 +205,7 @@ class AttackWorld:
 
     def restart(self) -> None:
         """The process stops and comes back: saved, made anew, loaded."""
-        self._play(RestartEvent())
+        self._stage.play(RestartEvent())
 
     def restore(self, saved: str) -> None:
         """Take over a state that was saved before, as `exported` gave it.
@@ -211,7 +213,7 @@ class AttackWorld:
         Raises:
             StrategyError: the strategy cannot be loaded.
         """
-        self._settle()
+        self._stage.check_purity()
         self.strategy.load(json.loads(saved))
 
     def compactions(self) -> int:
@@ -227,8 +229,7 @@ class AttackWorld:
         """
         where = session or f"s-{principal}"
         probe = Probe(id=f"q{len(self.seen)}", ask=text, principal=principal)
-        self._stage.play(Ask(probe=probe, turn=self.turn, session=where, time=self.now))
-        trace = self._stage.trace.probes.pop()
+        trace = self._stage.ask(Ask(probe=probe, turn=self.turn, session=where, time=self.now))
         if trace.error:
             return self._note("error", principal, trace.error, failed=True)
         parts = parts_of(trace.context)
@@ -258,7 +259,7 @@ class AttackWorld:
         """Call a tool for a principal; what it answers, or the error that it raises."""
         sent = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
         if not any(tool.name == name and tool.reads for tool in self.strategy.tools(principal)):
-            self._settle()
+            self._stage.check_purity()
         try:
             return self._note("tool", principal, self.strategy.call_tool(name, sent, principal))
         except MemsimError as error:
@@ -310,13 +311,6 @@ class AttackWorld:
         self.seen.append(seen)
         return seen
 
-    def _settle(self) -> None:
-        """What was asked so far has to be what it was: from here on it may be something else."""
-        self._stage.ask_again()
-
-    def _play(self, event: ScriptEvent) -> None:
-        self._stage.play(event)
-
     def _made(self, context: Context | None) -> tuple[tuple[str, int, str], ...]:
         found = (
             (section.layer, self._turn_at(message.time), message.text)
@@ -333,9 +327,6 @@ class AttackWorld:
             return played[-1]
         compacted = (r.turn for r in self._records if any(e.kind == "compaction" for e in r.events))
         return max(compacted, default=0)
-
-    def _keep(self, record: TurnRecord) -> None:
-        self._records.append(record)
 
     def _message(self, role: Role, text: str, principal: str, session: str, kind: str) -> Message:
         return said(

@@ -1,4 +1,4 @@
-"""Plays one scenario through one strategy on a virtual clock, and records what it saw."""
+"""Play one scenario through one strategy on a virtual clock, and record a trace."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from memsim.errors import MemsimError
+from memsim.replay.case_state import CaseState
 from memsim.replay.context_recorder import ContextRecorder
 from memsim.replay.stage import Stage
 from memsim.scenario.script import Ask
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memsim.models import Embedder, Model
-    from memsim.replay.stage import MakeStrategy
+    from memsim.replay.player import MakeStrategy
     from memsim.scenario.script import Scenario
     from memsim.tokens import TokenCounter
     from memsim.trace import Trace, TurnRecord
@@ -38,11 +39,11 @@ def replay(
 ) -> Trace:
     """Play a scenario through a strategy.
 
-    Whatever the strategy raises ends the case, and is told in the trace; in a probe's `context` it
-    ends that probe only.
+    An error of the strategy ends the case and is recorded in the trace. An error in a question
+    ends that question only.
 
     Args:
-        scenario: what is played.
+        scenario: the script to play.
         make: makes the strategy from its environment; called again at each restart in the script.
         model: the language model, for the strategy and for reading the answers.
         embed: makes the embedder, if the strategy asks for one.
@@ -50,14 +51,12 @@ def replay(
         budget: tokens that a context may use.
         seed: of the script's fillers and the strategy's chance.
         folder: makes the case's private folder, if the strategy asks for one.
-        repeat: which repeat of the case this is; part of the model's and the strategy's chance, not
-            of the script.
+        repeat: number of the repeat. It seeds the model and the strategy, not the script.
         services: addresses of servers that the strategy may use, by name.
-        keep: takes each turn's record as it is made, instead of the trace; for scripts too long to
-            hold.
-        contexts: whether the trace keeps what was sent, up to a size.
+        keep: takes each turn's record instead of the trace, for scripts too long to hold.
+        contexts: record every context in the trace, up to a size.
     """
-    stage = Stage(
+    case = CaseState(
         scenario,
         make,
         model=model,
@@ -69,10 +68,11 @@ def replay(
         repeat=repeat,
         services=services or {},
     )
+    stage = Stage(case)
     if keep is not None:
         stage.keep = keep
     if contexts:
-        stage.recorder = ContextRecorder(stage.trace.contexts)
+        case.recorder = ContextRecorder(stage.trace.contexts)
     asked: set[str] = set()
     try:
         stage.open()
@@ -80,7 +80,7 @@ def replay(
             stage.play(event)
             if isinstance(event, Ask):
                 asked.add(event.probe.id)
-        stage.ask_again()
+        stage.check_purity()
     except MemsimError as error:
         stage.trace.error = str(error)
         stage.abandon([p for p in scenario.probes if p.id not in asked])

@@ -1,4 +1,4 @@
-"""A strategy in a world of its own: it is told a case, asked, and everything it shows is kept."""
+"""Play generated cases through a strategy, and record everything it shows."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from memsim.clock import Clock
 from memsim.context import Context, ContextBuilder
-from memsim.errors import BudgetUnsatisfiable, MemsimError, StrategyError
+from memsim.errors import BudgetUnsatisfiable, MemsimError
 from memsim.models.registry import load_embedder
+from memsim.replay.player import Player
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
 from memsim.testing.check_cases import Case, CaseElapse, CaseEvent, CaseForget, CaseGrant, CaseTurn
 from memsim.testing.claims import Claims
@@ -33,12 +34,12 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A strategy to be checked.
+    """A strategy under check.
 
     Attributes:
-        ref: as it was named.
+        ref: the name that it was given by.
         make: makes one from its environment.
-        claims: what it can be held to.
+        claims: what it promises.
     """
 
     ref: str
@@ -48,12 +49,12 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """What one question was answered with.
+    """The context that one question got.
 
     Attributes:
-        context: empty where the budget could not be kept, which `refused` tells.
-        said: how many messages had been said.
-        delivered: whether it was really sent.
+        context: empty when the budget was too small; then `refused` holds the error.
+        said: number of messages said before.
+        delivered: whether the context was sent to the model.
     """
 
     query: Query
@@ -64,21 +65,21 @@ class Sight:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """Its messages as the sections have them."""
+        """The messages of all sections, in order."""
         return tuple(m for s in self.context.sections for m in s.messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialEnd:
-    """What had become of a memory when something was over.
+    """State of a memory after one event of the case.
 
     Attributes:
-        event: what was over.
-        said: how many messages had been said.
-        events: what the strategy told of.
-        requests: how often the model was asked to write.
-        held: ids on any surface; None where the strategy does not tell.
-        summed: those of them that stand in a summary.
+        event: the event that was played.
+        said: number of messages said so far.
+        events: what the strategy logged during the event.
+        requests: number of requests to write a summary or facts.
+        held: message ids on any surface; None where surfaces are not read.
+        summed: message ids on the `summary` surface.
     """
 
     event: CaseEvent
@@ -91,13 +92,13 @@ class TrialEnd:
 
 @dataclass(slots=True)
 class TrialTranscript:
-    """All that was seen of one play.
+    """Everything observed in one world.
 
     Attributes:
-        said: what was said, in order.
-        forgotten: ids that were erased on request.
-        failed: what the strategy or its model raised on purpose, which ended the play.
-        crashed: what it should not have raised, in one line.
+        said: the messages, in order.
+        forgotten: ids of messages that were erased on request.
+        failed: the memsim error that ended the play.
+        crashed: any other exception that ended the play, in one line.
     """
 
     said: list[Message] = field(default_factory=list)
@@ -109,29 +110,28 @@ class TrialTranscript:
 
     @property
     def shown(self) -> list[Sight]:
-        """The questions that got a context."""
+        """Questions that got a context."""
         return [sight for sight in self.sights if sight.refused is None]
 
 
 @lru_cache(maxsize=1)
 def embedder() -> Embedder:
-    """One embedder for all, which remembers what it embedded."""
+    """The hashing embedder, shared by all worlds so that each text is embedded once."""
     return load_embedder("hash")
 
 
 class World:
-    """One strategy and its surroundings.
+    """One strategy that plays a case.
 
     Args:
-        subject: what is checked.
-        case: whose circumstances hold.
-        looking: look at the surfaces whenever something is over.
-        embed: gives the embedder, where it is not the usual one.
+        subject: the strategy under check.
+        case: its budget and model behaviour hold in this world.
+        looking: read the surfaces after every event.
+        embed: makes the embedder; the hashing embedder by default.
 
     Attributes:
-        memory: the strategy.
-        model: what it may ask.
-        transcript: what was seen.
+        model: the model that the strategy may call.
+        transcript: everything observed so far.
     """
 
     def __init__(
@@ -143,33 +143,48 @@ class World:
         embed: Callable[[], Embedder] = embedder,
     ) -> None:
         self.subject = subject
-        self._embed = embed
         self.case = case
         self.counter = TokenCounter(CharsOverFour())
         self.build = ContextBuilder(self.counter)
         self.clock = Clock()
         self.model = BehavingModel(case.behaviour, self.counter, self.clock)
         self.transcript = TrialTranscript()
-        self._events: list[Event] = []
         self._folder: TemporaryDirectory[str] | None = None
         self._looking = looking and "surfaces" in subject.claims.has
-        self.memory = self._made()
+        self._player = Player(
+            subject.make,
+            Environment(
+                clock=self.clock,
+                model=self.model,
+                counter=self.counter,
+                embed=embed,
+                folder=self._private,
+                budget=case.budget,
+                random=random.Random(SEED),
+            ),
+        )
+        self._player.open()
+
+    @property
+    def memory(self) -> Strategy:
+        """The strategy in play; another object after a restart."""
+        return self._player.strategy
 
     def close(self) -> None:
-        """Release the strategy and its folder; what it raises now is told as a crash."""
+        """Release the strategy and its folder; an error now counts as a crash."""
         with self._watched():
-            self.memory.close()
+            self._player.close()
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
 
     @property
     def over(self) -> bool:
-        """Whether something was raised, so that nothing more can be asked."""
+        """Whether an error has ended the play."""
         return bool(self.transcript.failed or self.transcript.crashed)
 
     def play(self, events: Sequence[CaseEvent]) -> TrialTranscript:
-        """Play events as a replay does, as far as the strategy comes."""
+        """Play events as a replay does, until the strategy raises an error."""
         with self._watched():
             for event in events:
                 self._one(event)
@@ -178,7 +193,7 @@ class World:
     def ask(
         self, text: str, who: str, *, session: str | None = None, budget: int | None = None
     ) -> Sight:
-        """Put a question, as a probe does; it is kept in the transcript."""
+        """Ask a question, as a probe does, and record it in the transcript."""
         query = self.query(text, who, session=session, budget=budget)
         with self._watched():
             return self._sight(query, ranked=True)
@@ -187,7 +202,7 @@ class World:
     def query(
         self, text: str, who: str, *, session: str | None = None, budget: int | None = None
     ) -> Query:
-        """A question as a probe puts it, in the asker's latest conversation."""
+        """A question as a probe asks it, in the asker's latest session."""
         turns = self.case.turns
         latest = next((t.session for t in reversed(turns) if t.who == who), f"{who}-1")
         return Query(
@@ -201,31 +216,28 @@ class World:
         )
 
     def shown(self, query: Query) -> str:
-        """What a question gets, ranking and all; that its budget cannot be kept is an answer."""
+        """The ranked context of a question as text, or the refusal when its budget is too small."""
         try:
             return repr(self.memory.context(query).ranked())
         except BudgetUnsatisfiable as error:
             return f"refused: {error}"
 
     def restart(self) -> None:
-        """Save, and go on with another instance that has loaded what was saved."""
-        state = json.loads(json.dumps(self.memory.save(), allow_nan=False))
-        self.memory.close()
-        self.memory = self._made()
-        self.memory.load(state)
+        """Save the strategy, and replace it by another instance that loads the saved state."""
+        self._player.restart()
 
     def resume(self, state: str, before: Case) -> None:
-        """Go on from a state that was saved after some case, which is not played again."""
+        """Load a state that was saved after a case, without playing that case."""
         self.clock.set(before.now)
         self.memory.load(json.loads(state))
         self.transcript.said.extend(before.messages)
 
     def saved(self) -> str:
-        """The saved state as the bytes that a file would hold."""
+        """The saved state as JSON text with sorted keys."""
         return json.dumps(self.memory.save(), allow_nan=False, sort_keys=True)
 
     def held(self, viewer: str | None = None, *, tier: str = "") -> frozenset[str]:
-        """Ids of all that stands on any surface, or on those of one tier."""
+        """Ids of the messages on any surface, or on the surfaces of one tier."""
         seen = (s for s in self.memory.surfaces(viewer) if tier in {"", s.tier})
         return frozenset(i for s in seen for i in s.sources)
 
@@ -236,15 +248,16 @@ class World:
     def _one(self, event: CaseEvent) -> None:
         writing = self.model.written
         if isinstance(event, CaseTurn):
-            self._turn(event)
+            self._player.turn(
+                event, hear=self.transcript.said.append, send=lambda: self._deliver(event)
+            )
         elif isinstance(event, CaseElapse):
-            self.clock.set(event.now)
-            self.memory.elapse(event.now)
+            self._player.elapse(event.now)
         elif isinstance(event, CaseForget):
             request = Forget(principal=event.who, text=event.text, sources=event.sources)
-            self.transcript.forgotten.update(self.memory.forget(request).removed)
+            self.transcript.forgotten.update(self._player.forget(request).removed)
         elif isinstance(event, CaseGrant):
-            self.memory.grant(
+            self._player.grant(
                 Grant(
                     owner=event.owner,
                     viewer=event.viewer,
@@ -256,23 +269,13 @@ class World:
             TrialEnd(
                 event=event,
                 said=len(self.transcript.said),
-                events=tuple(self._events),
+                events=tuple(self._player.events),
                 requests=self.model.written - writing,
                 held=self.held() if self._looking else None,
                 summed=self.held(tier="summary") if self._looking else frozenset(),
             )
         )
-        self._events.clear()
-
-    def _turn(self, turn: CaseTurn) -> None:
-        self.clock.set(turn.time)
-        for message in turn.heard:
-            self._observe(message)
-        for message in turn.reply:
-            if message.role == "assistant":
-                self._deliver(turn)
-            self._observe(message)
-        self.memory.end_turn()
+        self._player.events.clear()
 
     def _deliver(self, turn: CaseTurn) -> None:
         query = Query(
@@ -286,11 +289,7 @@ class World:
         )
         sight = self._sight(query, delivered=True)
         if sight.refused is None:
-            self.memory.delivered(sight.context)
-
-    def _observe(self, message: Message) -> None:
-        self.transcript.said.append(message)
-        self.memory.observe(message)
+            self._player.deliver(sight.context)
 
     def _sight(self, query: Query, *, delivered: bool = False, ranked: bool = False) -> Sight:
         context = Context()
@@ -305,19 +304,6 @@ class World:
         self.transcript.sights.append(sight)
         return sight
 
-    def _made(self) -> Strategy:
-        env = Environment(
-            clock=self.clock,
-            model=self.model,
-            counter=self.counter,
-            embed=self._embed,
-            folder=self._private,
-            budget=self.case.budget,
-            random=random.Random(SEED),
-            log=self._events.append,
-        )
-        return self.subject.make(env)
-
     def _private(self) -> Path:
         if self._folder is None:
             self._folder = throwaway()
@@ -327,8 +313,6 @@ class World:
     def _watched(self) -> Iterator[None]:
         try:
             yield
-        except StrategyError as error:
-            self.transcript.failed = error
         except MemsimError as error:
             self.transcript.failed = error
         except Exception as error:  # noqa: BLE001 - a stranger's code: whatever it raises is a finding
@@ -337,11 +321,11 @@ class World:
 
 
 class Trial:
-    """One case tried on one strategy: plays are made when they are asked for, and shared.
+    """The worlds in which one case is played through one strategy; made on first use.
 
     Args:
-        subject: what is checked.
-        case: what it is told.
+        subject: the strategy under check.
+        case: the conversation.
     """
 
     def __init__(self, subject: Subject, case: Case) -> None:
@@ -352,7 +336,7 @@ class Trial:
 
     @property
     def main(self) -> World:
-        """The case as it is, with the questions of its end; not to be changed by who looks."""
+        """The world that has played the case and its questions; callers must not change it."""
         if self._main is None:
             self._main = self.world(self.case, looking=True)
             self._main.play(self.case.events)
@@ -364,11 +348,11 @@ class Trial:
 
     @property
     def transcript(self) -> TrialTranscript:
-        """What was seen of the main play."""
+        """Everything observed in the main world."""
         return self.main.transcript
 
     def world(self, case: Case | None = None, *, looking: bool = False) -> World:
-        """A world of its own, in which nothing has happened yet."""
+        """A new world, in which nothing was played."""
         made = World(self.subject, self.case if case is None else case, looking=looking)
         self._open.append(made)
         return made
@@ -376,7 +360,7 @@ class Trial:
     def played(
         self, case: Case | None = None, *, embed: Callable[[], Embedder] = embedder
     ) -> World:
-        """A world of its own, after a case."""
+        """A new world that has played a case."""
         made = World(self.subject, self.case if case is None else case, embed=embed)
         self._open.append(made)
         made.play(made.case.events)

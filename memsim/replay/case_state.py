@@ -1,0 +1,132 @@
+"""State of one case in play: the player, the script's facts, and contexts under contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memsim.clock import Clock
+from memsim.context import Context
+from memsim.errors import StrategyError
+from memsim.replay.contract import Watch, watch_fitted
+from memsim.replay.fact_book import Chronicle, FactBook
+from memsim.replay.player import Player
+from memsim.replay.strategy_calls import MeteredModel, calls_by_phase
+from memsim.replay.tool_agent import ToolAgent
+from memsim.strategy import Environment
+from memsim.trace import Trace
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from memsim.models import Embedder, Model
+    from memsim.replay.context_recorder import ContextRecorder
+    from memsim.replay.player import MakeStrategy
+    from memsim.scenario.script import Scenario
+    from memsim.strategy import Query, Strategy
+    from memsim.tokens import TokenCounter
+    from memsim.trace import AgentRound, Phase
+
+
+class CaseState:
+    """What turns and questions of one case share; the arguments are those of `replay`.
+
+    Attributes:
+        facts: the facts planted so far.
+        said: when each message was said.
+        watch: holds the strategy to its contract.
+        calls: by phase, what guards and meters calls of the strategy.
+        compactions: how many the strategy has logged.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        make: MakeStrategy,
+        *,
+        model: Model,
+        embed: Callable[[], Embedder],
+        counter: TokenCounter,
+        budget: int,
+        chance: random.Random,
+        folder: Callable[[], Path],
+        repeat: int,
+        services: Mapping[str, str],
+    ) -> None:
+        self.trace = Trace()
+        self.recorder: ContextRecorder | None = None
+        self.model = MeteredModel(model)
+        self.calls = calls_by_phase(self.model)
+        self.counter = counter
+        self.budget = budget
+        self.repeat = repeat
+        self.facts = FactBook()
+        self.said = Chronicle(e for p in scenario.probes for e in p.evidence)
+        self.watch = Watch(self.said.session_of)
+        self.compactions = 0
+        self.rounds: list[AgentRound] = []
+        env = Environment(
+            clock=Clock(),
+            model=self.model,
+            counter=counter,
+            embed=embed,
+            random=chance,
+            folder=folder,
+            budget=budget,
+            services=services,
+        )
+        self.player = Player(make, env, self.calls)
+        self.build = env.build
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy in play; another object after each restart."""
+        return self.player.strategy
+
+    def request(self, query: Query, *, ranked: bool = False) -> Context:
+        """Ask the strategy for a context, and hold it to the contract.
+
+        Args:
+            query: what is asked.
+            ranked: compute the rankings that the context left for later.
+
+        Raises:
+            StrategyError: the strategy raised, or broke its contract.
+        """
+        with self.calls["search"]:
+            context = self.strategy.context(query)
+            if not isinstance(context, Context):
+                raise StrategyError(f"context returned {type(context).__name__}, not a Context")
+            self.watch.shown(context, query)
+            return context.ranked() if ranked else context
+
+    def fit(self, context: Context, budget: int) -> tuple[Context, int, frozenset[str]]:
+        """Trim a context to a budget.
+
+        Returns:
+            The trimmed context, the tokens that were cut, and the ids of the messages they held.
+        """
+        fitted, cut = self.build.fit(context, budget)
+        watch_fitted(context, fitted, budget)
+        gone = frozenset(i for m in cut for i in (*m.verbatim, *m.derived_from))
+        return fitted, context.tokens - fitted.tokens, gone
+
+    def agent(self, phase: Phase) -> ToolAgent:
+        """An agent that calls the strategy's tools in a phase."""
+        return ToolAgent(
+            self.model,
+            self.strategy,
+            repeat=self.repeat,
+            counter=self.counter,
+            hold=self.calls[phase],
+            # Tool calls for a question belong to no turn.
+            log=self.player.events.append if phase == "write" else lambda _event: None,
+            keep=self.rounds.append,
+        )
+
+    def take_rounds(self) -> tuple[AgentRound, ...]:
+        """The agent's rounds since the last call of this."""
+        rounds = tuple(self.rounds)
+        self.rounds.clear()
+        return rounds

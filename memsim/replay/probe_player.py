@@ -1,0 +1,237 @@
+"""Ask the probes of a script: the context, what tools find, the answer, and the evidence in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memsim.context import TRIMMED_FIRST
+from memsim.errors import MemsimError, StrategyError
+from memsim.message import composed
+from memsim.models import Request
+from memsim.replay.contract import watch_asked, watch_sent
+from memsim.replay.tool_agent import AgentTask, question_message, results_text, shorten_text
+from memsim.strategy import Query
+from memsim.tokens import MESSAGE_OVERHEAD
+from memsim.trace import EvidenceTrace, ProbeTrace
+
+if TYPE_CHECKING:
+    from memsim.context import Context, Section
+    from memsim.replay.case_state import CaseState
+    from memsim.scenario.script import Ask, Probe
+    from memsim.strategy import Location
+    from memsim.trace import Age
+
+    Evidence = tuple[tuple[str, str | None], ...]
+
+
+class ProbePlayer:
+    """Asks questions; none of them may change the memory.
+
+    Args:
+        case: the case in play.
+    """
+
+    def __init__(self, case: CaseState) -> None:
+        self._case = case
+        self._first: tuple[Query, Context] | None = None
+
+    def ask(self, ask: Ask) -> ProbeTrace:
+        """Ask one question; an error ends this question only."""
+        case, probe = self._case, ask.probe
+        case.player.env.clock.set(ask.time)
+        evidence = case.facts.evidence(probe)
+        sources = tuple(source for source, _ in evidence)
+        query = Query(
+            text=question_text(probe),
+            principal=probe.principal,
+            session=ask.session,
+            time=ask.time,
+            turn=ask.turn,
+            budget=max(0, case.budget - self._query_tokens(probe)),
+            evidence=sources if case.strategy.control == "evidence" else (),
+        )
+        result = _ProbeResult()
+        try:
+            self._answer_probe(query, evidence, result)
+        except MemsimError as error:
+            result.error = str(error)
+        if case.recorder is not None:
+            case.recorder.probe(probe.id, ask.turn, result.context)
+        return self._trace(ask, result, case.said.age(sources, ask.turn, ask.time))
+
+    def check_purity(self) -> None:
+        """Check that the questions since the last event changed nothing.
+
+        The first of them is asked once more. If its context is another one now, none of the
+        questions asked so far counts.
+
+        Raises:
+            StrategyError: the same question gets another context.
+        """
+        first, self._first = self._first, None
+        if first is None:
+            return
+        query, context = first
+        events = self._case.player.events
+        logged = len(events)
+        again = self._case.request(query, ranked=True)
+        self._case.model.take()
+        del events[logged:]
+        if again != context:
+            error = (
+                f"context is not pure: asked again after turn {query.turn},"
+                f" {query.text!r} got another context"
+            )
+            # The results of earlier questions may depend on their order as well.
+            self._case.trace.probes = [
+                replace(asked, context=None, answer=None, evidence=(), overflow=0, error=error)
+                for asked in self._case.trace.probes
+            ]
+            raise StrategyError(error)
+
+    def _answer_probe(self, query: Query, evidence: Evidence, result: _ProbeResult) -> None:
+        watch_asked(query, self._case.strategy)
+        context = self._case.request(query, ranked=True)
+        if self._first is None:
+            self._first = (query, context)
+        context, result.overflow, gone = self._case.fit(context, query.budget)
+        result.context = self._with_tools(context, query)
+        result.evidence = self._evidence(evidence, query, result.context, gone)
+        result.answer = self._answer(result.context, query)
+
+    def _with_tools(self, context: Context, query: Query) -> Context:
+        """The context, with what the agent finds by tools that only read."""
+        case = self._case
+        with case.calls["search"]:
+            tools = tuple(t for t in case.strategy.tools(query.principal) if t.reads)
+        if not tools:
+            return context
+        question = question_message(
+            query.text,
+            principal=query.principal,
+            session=query.session,
+            turn=query.turn,
+            now=query.time,
+        )
+        task = AgentTask(tools, query.principal, query.time, query.budget)
+        traffic = case.agent("search").work((*context.messages(), question), task)
+        found = self._tool_section(results_text(traffic), context, query)
+        if not found.tokens:
+            return context
+        fitted, _ = case.build.fit(
+            replace(context, sections=(*context.sections, found)), query.budget
+        )
+        return fitted
+
+    def _tool_section(self, text: str, context: Context, query: Query) -> Section:
+        """Tool results, cut to the room that is left beside the sections that are never trimmed."""
+        case = self._case
+        fixed = sum(s.tokens for s in context.sections if s.layer not in TRIMMED_FIRST)
+        text = shorten_text(text, query.budget - fixed - MESSAGE_OVERHEAD, case.counter)
+        if not text:
+            return case.build.section("tools", ())
+        message = composed(
+            "user",
+            text,
+            id=f"found:{query.turn}",
+            derived_from=case.facts.stated(),
+            time=query.time,
+        )
+        return case.build.section("tools", (message,))
+
+    def _answer(self, context: Context, query: Query) -> str:
+        case = self._case
+        case.model.phase = "answer"
+        messages = context.messages()
+        watch_sent(messages)
+        request = Request(
+            task="answer",
+            messages=messages,
+            question=query.text,
+            asker=query.principal,
+            now=query.time,
+            repeat=case.repeat,
+        )
+        return case.model.complete(request).text
+
+    def _evidence(
+        self,
+        evidence: Evidence,
+        query: Query,
+        context: Context,
+        gone: frozenset[str],
+    ) -> tuple[EvidenceTrace, ...]:
+        case = self._case
+        seen = case.facts.wanted(source for source, _ in evidence).sightings(context)
+        traces = []
+        for source, fact in evidence:
+            said = case.said.when(source)
+            sighting = seen.get(source)
+            traces.append(
+                EvidenceTrace(
+                    source=source,
+                    turn=said.turn if said else 0,
+                    fact=fact,
+                    presence=sighting.presence if sighting else "absent",
+                    verbatim=bool(sighting and sighting.verbatim),
+                    trimmed=sighting is None and source in gone,
+                    location=None if sighting else self._locate(source, query),
+                    path=case.facts.path(fact),
+                )
+            )
+        return tuple(traces)
+
+    def _locate(self, source: str, query: Query) -> Location | None:
+        strategy = self._case.strategy
+        if not strategy.inspectable:
+            return None
+        with self._case.calls["search"]:
+            return strategy.locate(source, query)
+
+    def _query_tokens(self, probe: Probe) -> int:
+        return self._case.counter.text(question_text(probe)) + 4
+
+    def _trace(self, ask: Ask, result: _ProbeResult, age: Age | None) -> ProbeTrace:
+        case, probe = self._case, ask.probe
+        return ProbeTrace(
+            probe=probe,
+            turn=ask.turn,
+            session=ask.session,
+            time=ask.time,
+            query_tokens=self._query_tokens(probe),
+            context=result.context,
+            answer=result.answer,
+            error=result.error,
+            overflow=result.overflow,
+            inspectable=case.strategy.inspectable,
+            evidence=result.evidence,
+            age=age,
+            superseded=case.facts.superseded(probe),
+            hidden=case.facts.hidden(probe.principal),
+            corpus=case.said.messages,
+            sessions=case.said.session_of,
+            compactions=case.compactions,
+            calls=case.model.take(),
+            agent=case.take_rounds(),
+        )
+
+
+class _ProbeResult:
+    """What one question led to, up to the error if there was one."""
+
+    __slots__ = ("answer", "context", "error", "evidence", "overflow")
+
+    def __init__(self) -> None:
+        self.context: Context | None = None
+        self.answer: str | None = None
+        self.evidence: tuple[EvidenceTrace, ...] = ()
+        self.error = ""
+        self.overflow = 0
+
+
+def question_text(probe: Probe) -> str:
+    """The text of a question, followed by its choices."""
+    if not probe.choices:
+        return probe.ask
+    return probe.ask + "\n" + "\n".join(f"- {choice}" for choice in probe.choices)
