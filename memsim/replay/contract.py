@@ -98,7 +98,7 @@ class Watch:
             strategy: observes it.
 
         Raises:
-            Broken: it is handed on as another's.
+            InvariantError: it is handed on as another's.
         """
         if message.principal != self.whose:
             raise InvariantError(
@@ -147,7 +147,7 @@ class Watch:
         """What somebody grants is their own.
 
         Raises:
-            Broken: something of another's is granted.
+            InvariantError: something of another's is granted.
         """
         for source in sources:
             if self._owners.get(source, owner) != owner:
@@ -213,7 +213,7 @@ def watch_asked(query: Query, strategy: Strategy) -> None:
     """A question is somebody's, and tells of the answer nobody but the control for it.
 
     Raises:
-        Broken: one of these does not hold.
+        InvariantError: one of these does not hold.
     """
     if not query.principal:
         raise InvariantError(f"{query.text!r} is asked by nobody")
@@ -227,7 +227,7 @@ def watch_fitted(shown: Context, fitted: Context, budget: int) -> None:
     Nothing is added to it, and nothing that is never cut is missing.
 
     Raises:
-        Broken: one of these does not hold.
+        InvariantError: one of these does not hold.
     """
     if fitted is shown:
         if shown.tokens > budget:
@@ -247,7 +247,7 @@ def watch_sent(messages: tuple[Message, ...]) -> None:
     """Every tool call has its result and every result its call, but for calls still to be answered.
 
     Raises:
-        Broken: a provider would refuse this.
+        InvariantError: a provider would refuse this.
     """
     if not any(m.role == "tool" or m.calls for m in messages):
         return

@@ -301,7 +301,7 @@ def test_a_broken_harness_stops_the_run(tmp_path: Path, monkeypatch: pytest.Monk
     done = CliRunner().invoke(program, ["run", "-s", "full_context", "-j", "1"])
 
     assert ExitCode.INTERNAL == done.exit_code
-    assert "Broken: cutting a context added to it" in done.stderr
+    assert "InvariantError: cutting a context added to it" in done.stderr
     assert "PASS" not in done.stdout
 
 
