@@ -202,10 +202,13 @@ class Strategy(ABC):
         control: set on strategies that mark a floor or a ceiling; they are shown greyed, and never
             gated.
         inspectable: false for black boxes, whose insides are then reported as `not inspectable`.
+        parameters: a dataclass of `memsim`, or of the same file, whose fields are the parameters of
+            the strategy; None where the arguments of `__init__` are.
     """
 
     control: ClassVar[Control | None] = None
     inspectable: ClassVar[bool] = True
+    parameters: ClassVar[type | None] = None
 
     def __init__(self, env: Environment) -> None:
         self.env = env

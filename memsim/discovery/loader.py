@@ -288,7 +288,9 @@ def _signature(kind: type[Strategy]) -> Iterator[Param]:
     if (file := inspect.getsourcefile(kind)) is not None:
         inside = strategies_in(Path(file))
         described = {p.name: p for f in inside if f.class_name == kind.__name__ for p in f.params}
-    for parameter in list(inspect.signature(kind).parameters.values())[1:]:  # after env
+    record = kind.parameters
+    given = list(inspect.signature(record or kind).parameters.values())
+    for parameter in given if record else given[1:]:  # after env
         default = parameter.default
         plain = Param(
             name=parameter.name,

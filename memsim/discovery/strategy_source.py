@@ -15,7 +15,8 @@ from memsim.errors import RefError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_SYSTEMS = Path(__file__).resolve().parents[1] / "systems"
+_PACKAGE = Path(__file__).resolve().parents[1]
+_SYSTEMS = _PACKAGE / "systems"
 """Its packages open with the statements of the systems that are reproduced."""
 
 _ARGUMENT = re.compile(r"^\s*(\w+)(?:\s*\([^)]*\))?:\s*(.*)$")
@@ -100,7 +101,7 @@ def strategies_in(
             doc=(ast.get_docstring(node) or "").partition("\n")[0],
             origin=origin,
             control=_control(node, classes),
-            params=_params(node, classes, aliases),
+            params=_params(node, tree, aliases),
             fidelity=tuple(_fidelity(_table_of(node))),
         )
         for node in classes.values()
@@ -180,14 +181,39 @@ def _control(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> str:
 
 
 def _params(
-    node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], aliases: Mapping[str, ast.expr]
+    node: ast.ClassDef, tree: ast.Module, aliases: Mapping[str, ast.expr]
 ) -> tuple[Param, ...]:
+    classes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef)}
     for owner in _lineage(node, classes):
+        record = dict(_assignments(owner.body)).get("parameters")
+        if isinstance(record, ast.Name):
+            return tuple(_fields(record.id, tree))
         for method in owner.body:
             if isinstance(method, ast.FunctionDef) and method.name == "__init__":
                 docs = _argument_docs(owner) | _argument_docs(method)
                 return tuple(_with_docs(_signature(method, aliases), docs))
     return ()
+
+
+def _fields(record: str, tree: ast.Module) -> Iterator[Param]:
+    """The fields of a dataclass that a file defines, or imports from `memsim`."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == record:
+            docs, aliases = _argument_docs(node, "Attributes"), dict(_assignments(tree.body))
+            for field in node.body:
+                if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                    name = field.target.id
+                    yield Param(
+                        name=name,
+                        default=ast.unparse(field.value) if field.value else None,
+                        annotation=_annotation(field.annotation, aliases),
+                        doc=docs.get(name, ""),
+                    )
+        elif isinstance(node, ast.ImportFrom) and any(a.name == record for a in node.names):
+            package, *parts = (node.module or "").split(".")
+            if package == _PACKAGE.name:
+                path = _PACKAGE.joinpath(*parts).with_suffix(".py")
+                yield from _fields(record, _parse(path, path.name))
 
 
 def _signature(method: ast.FunctionDef, aliases: Mapping[str, ast.expr]) -> Iterator[Param]:
@@ -222,12 +248,12 @@ def _with_docs(params: Iterator[Param], docs: Mapping[str, str]) -> Iterator[Par
         yield replace(param, doc=docs.get(param.name, ""))
 
 
-def _argument_docs(node: ast.ClassDef | ast.FunctionDef) -> dict[str, str]:
+def _argument_docs(node: ast.ClassDef | ast.FunctionDef, *sections: str) -> dict[str, str]:
     docs: dict[str, str] = {}
     name, inside = "", False
     for line in (ast.get_docstring(node) or "").splitlines():
         if section := _SECTION.match(line):
-            inside, name = section[1] in {"Args", "Arguments", "Parameters"}, ""
+            inside, name = section[1] in {"Args", "Arguments", "Parameters", *sections}, ""
         elif inside and (found := _ARGUMENT.match(line)) and _indent(line) <= 4:
             name = found[1]
             docs[name] = found[2]

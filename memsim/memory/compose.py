@@ -100,6 +100,23 @@ class Core:
         self._vault.put([entry])
         return entry
 
+    def pin_rule(self, message: Message) -> Entry:
+        """Pin a system message as a rule, for the principal on whose behalf it was said alone.
+
+        Raises:
+            ValueError: as `pin`.
+            StoreError: as `pin`.
+        """
+        return self.pin(
+            message.principal,
+            message.id,
+            message.text,
+            now=message.time,
+            kind="rule",
+            role="system",
+            sources=(message.id,),
+        )
+
     def unpin(self, owner: str, key: str) -> bool:
         """Take a text out of core memory; whether it was there."""
         entry = self._vault.own(owner, "core", key)

@@ -94,6 +94,12 @@ class ErasureReport:
     beside: dict[str, int] = field(default_factory=dict)
 
     @property
+    def messages(self) -> tuple[str, ...]:
+        """Ids of the erased messages, each once."""
+        held = (original_of(entry) for entry in self.entries)
+        return tuple(dict.fromkeys(source for source in held if source is not None))
+
+    @property
     def by_tier(self) -> dict[str, int]:
         """How much of each layer and each other tier, in sorted order of their names."""
         counts = dict(self.beside)

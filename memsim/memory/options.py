@@ -23,6 +23,9 @@ RETAINED_LAYERS: frozenset[Layer] = frozenset({"episodic", "semantic", "long_ter
 Term = int | timedelta | None
 """How long: whole days, or to the microsecond. Nothing and None mean for ever."""
 
+Terms = Mapping[str, tuple[timedelta, timedelta | None]]
+"""By category, for how long its entries are found, and for how long they are kept at all."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionPolicy:
@@ -59,6 +62,19 @@ class RetentionPolicy:
                 raise ValueError("days are negative")
         if self.retention.get("core"):
             raise ValueError("core has no retention: it is kept until it is forgotten")
+
+    @classmethod
+    def of_terms(cls, terms: Terms) -> RetentionPolicy:
+        """The policy of terms by category; entries that are kept longer are archived in between."""
+        kept = {name: until for name, (_, until) in terms.items()}
+        found = {name: min(term, kept[name] or term) for name, (term, _) in terms.items()}
+        return cls(
+            retention=found,
+            erased=frozenset(name for name in terms if kept[name] == found[name]),
+            archive_after=None,
+            purge_after=None,
+            purged=kept,
+        )
 
     def found_for(self, category: str) -> timedelta | None:
         """For how long entries of a category are found; None for ever."""

@@ -64,7 +64,7 @@ def test_its_page_names_stores_that_there_are() -> None:
 
 def test_every_option_is_a_parameter_of_layered() -> None:
     """Under its own name, and so are the fields of the policy."""
-    parameters = set(signature(Layered).parameters)
+    parameters = set(signature(Layered.parameters).parameters)
     options = {f.name for f in fields(MemoryOptions)} - {"policy"}
     policy = {f.name for f in fields(RecallPolicy)} - {"limit"}
 
