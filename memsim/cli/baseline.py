@@ -138,21 +138,21 @@ Example:
 def list_() -> None:
     """List the baselines, with what they were made from."""
     from memsim.gate.baseline_file import list_baselines, read_baseline
-    from memsim.report.layout import Column, TextLine, lay_out
+    from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
 
     project = find_project()
     reports = project.base / settings_of(project).reports
     terminal = Terminal.of_process()
-    rows = []
+    rows: list[Row] = []
     for path in list_baselines(reports):
         try:
             rows.append((_row(read_baseline(path)), ""))
         except BaselineError as error:
             rows.append(((path.stem, "", "", "", error.message), "bad"))
     heads = ("baseline", "made", "strategies", "probes", "")
-    columns = [Column(head=head, right=head in {"strategies", "probes"}) for head in heads]
+    columns = [Column(head, right=head in {"strategies", "probes"}) for head in heads]
     nothing = [TextLine(text="there is no baseline: memsim baseline save", tone="dim")]
-    laid = lay_out(columns, rows, terminal.width, indent="").lines  # type: ignore[arg-type]
+    laid = terminal_table(Table(columns, rows), terminal.width, indent="").lines
     terminal.say_lines([*laid] if rows else nothing)
 
 
@@ -194,28 +194,27 @@ def show(name: str, form: str) -> None:
 
 def _shown(sheet: ScoreSheet, terminal: Terminal) -> Iterator[TextLine]:
     from memsim.gate.metric_comparison import variant
-    from memsim.report.layout import Column, TextLine, lay_out
+    from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
 
     measured = ", ".join(f"{kind} {name}" for kind, name in sorted(sheet.instruments.items()))
     yield TextLine(text=" ".join(part for part in _row(sheet)[:2] if part), tone="head")
     yield TextLine(text=f"  {measured}, seed {sheet.seed}, repeat {sheet.repeat}", tone="dim")
     yield TextLine(text="")
     heads = ("strategy", "scenarios", "probes", "recall", "context_peak", "noise in recall")
-    rows = []
+    rows: list[Row] = []
     for cell, column in sheet.columns.items():
         name = variant(cell)
         floor = sheet.noise.get(name, {}).get("recall")
         recalls = [v for s in column.probes.values() if (v := s.mean("recall")) is not None]
         peaks = [v for a in column.amounts.values() for v in a.get("context_peak", ())]
-        rows.append(
-            (
-                name,
-                str(len(column.amounts)),
-                str(len(column.probes)),
-                f"{sum(recalls) / len(recalls):.2f}" if recalls else "n/a",
-                f"{max(peaks):,.0f}" if peaks else "n/a",
-                "" if floor is None else f"{floor:.3f}",
-            )
+        cells = (
+            name,
+            str(len(column.amounts)),
+            str(len(column.probes)),
+            f"{sum(recalls) / len(recalls):.2f}" if recalls else "n/a",
+            f"{max(peaks):,.0f}" if peaks else "n/a",
+            "" if floor is None else f"{floor:.3f}",
         )
-    columns = [Column(head=head, right=head != "strategy") for head in heads]
-    yield from lay_out(columns, [(row, "") for row in rows], terminal.width).lines
+        rows.append((cells, ""))
+    columns = [Column(head, right=head != "strategy") for head in heads]
+    yield from terminal_table(Table(columns, rows), terminal.width).lines

@@ -14,7 +14,7 @@ from memsim.cli.terminal import Terminal
 from memsim.discovery import Project, StrategySource, builtin_folder, find_project, find_strategies
 from memsim.errors import RunFolderError, ScenarioError
 from memsim.report import number_format
-from memsim.report.layout import Column, TextLine, Tone, lay_out
+from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
 from memsim.scenario.script_files import check_one_line
 
 if TYPE_CHECKING:
@@ -33,15 +33,12 @@ class ListView:
     detailed: bool
     everything: bool
 
-    def table(self, columns: Sequence[Column], rows: Sequence[_Row]) -> Iterator[TextLine]:
+    def table(self, columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[TextLine]:
         """Rows under heads, or the word none."""
         if rows:
-            yield from lay_out(columns, rows, self.terminal.width).lines
+            yield from terminal_table(Table(columns, rows), self.terminal.width).lines
         else:
             yield TextLine(text="  none", tone="dim")
-
-
-_Row = tuple[Sequence[str], Tone]
 
 
 @click.command(
@@ -79,7 +76,7 @@ def command(kind: str | None, verbose: bool) -> None:
 
 
 def _scenarios(view: ListView) -> Iterator[TextLine]:
-    rows: list[_Row] = []
+    rows: list[Row] = []
     problems: list[str] = []
     for path, found, origin in _found_scenarios(view.project):
         shown = view.project.show(path)
@@ -94,11 +91,11 @@ def _scenarios(view: ListView) -> Iterator[TextLine]:
         else:
             rows.append((_scenario_cells(found, shown, origin), ""))
     columns = [
-        Column(head="scenario", right=False),
-        Column(head="turns"),
-        Column(head="probes"),
-        Column(head="from", right=False, rank=2),
-        Column(head="about", right=False, rank=1, clip=True),
+        Column("scenario", right=False),
+        Column("turns"),
+        Column("probes"),
+        Column("from", right=False, rank=2),
+        Column("about", right=False, rank=1, clip=True),
     ]
     yield from view.table(columns, rows)
     yield from _told(problems)
@@ -130,11 +127,11 @@ def _scenario_cells(found: Outline, shown: str, origin: str) -> tuple[str, ...]:
 def _strategies(view: ListView) -> Iterator[TextLine]:
     everything = find_strategies(view.project)
     strategies = [found for found in everything if not found.problem]
-    rows: list[_Row] = [(_strategy_cells(found), "") for found in strategies]
+    rows: list[Row] = [(_strategy_cells(found), "") for found in strategies]
     columns = [
-        Column(head="strategy", right=False),
-        Column(head="from", right=False, rank=2),
-        Column(head="about", right=False, rank=1, clip=True),
+        Column("strategy", right=False),
+        Column("from", right=False, rank=2),
+        Column("about", right=False, rank=1, clip=True),
     ]
     lines = list(view.table(columns, rows))
     yield lines[0]
@@ -173,12 +170,12 @@ def _metrics(view: ListView) -> Iterator[TextLine]:
     from memsim.scoring.metrics import JUDGED, METRICS
 
     known = {**METRICS, **JUDGED, **LEAKAGE}
-    rows: list[_Row] = [((name, m.unit, m.better, m.about), "") for name, m in known.items()]
+    rows: list[Row] = [((name, m.unit, m.better, m.about), "") for name, m in known.items()]
     columns = [
-        Column(head="metric", right=False),
-        Column(head="in", right=False, rank=3),
-        Column(head="better", right=False, rank=2),
-        Column(head="what it is", right=False, rank=1, clip=True),
+        Column("metric", right=False),
+        Column("in", right=False, rank=3),
+        Column("better", right=False, rank=2),
+        Column("what it is", right=False, rank=1, clip=True),
     ]
     yield from view.table(columns, rows)
 
@@ -187,17 +184,17 @@ def _runs(view: ListView) -> Iterator[TextLine]:
     from memsim.runs import list_runs, load_run
 
     reports = reports_folder(view.project)
-    rows: list[_Row] = []
+    rows: list[Row] = []
     for folder in list_runs(reports):
         try:
             rows.append((_run_cells(load_run(folder, reports)), ""))
         except RunFolderError as error:
             rows.append(((folder.name, "", "", str(error)), "bad"))
     columns = [
-        Column(head="run", right=False),
-        Column(head="cases"),
-        Column(head="exit"),
-        Column(head="what came of it", right=False, rank=1, clip=True),
+        Column("run", right=False),
+        Column("cases"),
+        Column("exit"),
+        Column("what came of it", right=False, rank=1, clip=True),
     ]
     yield from view.table(columns, rows)
 

@@ -15,7 +15,7 @@ import click
 from memsim.cli.program import VerbGroup
 from memsim.cli.terminal import Terminal, printable, safe_json
 from memsim.errors import StoreError, UsageError
-from memsim.report.layout import Column, TextLine, lay_out
+from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
 
 if TYPE_CHECKING:
     from memsim.cli.memory_view import MemoryView
@@ -69,16 +69,16 @@ def _entry_table(
         return
     scored = found[0][1] is not None
     columns = [
-        *([Column(head="score")] if scored else []),
-        Column(head="key", right=False, clip=True),
-        Column(head="layer", right=False, rank=2),
-        Column(head="category", right=False, rank=1),
-        Column(head="owner", right=False, rank=3),
-        Column(head="since", right=False, rank=4),
-        Column(head="text", right=False, clip=True),
+        *([Column("score")] if scored else []),
+        Column("key", right=False, clip=True),
+        Column("layer", right=False, rank=2),
+        Column("category", right=False, rank=1),
+        Column("owner", right=False, rank=3),
+        Column("since", right=False, rank=4),
+        Column("text", right=False, clip=True),
     ]
-    rows = [((*_entry_cells(entry, score),), "") for entry, score in found]
-    yield from lay_out(columns, rows, terminal.width).lines  # type: ignore[arg-type]
+    rows: list[Row] = [(tuple(_entry_cells(entry, score)), "") for entry, score in found]
+    yield from terminal_table(Table(columns, rows), terminal.width).lines
     if total > len(found):
         yield TextLine(text=f"  and {total - len(found):,} more: --limit {total}", tone="dim")
 

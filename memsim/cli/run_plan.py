@@ -13,7 +13,7 @@ from memsim.config import Settings, parse_budget
 from memsim.discovery import Project, StrategyRef
 from memsim.errors import ConfigError, NothingCollected, RunFolderError
 from memsim.report import number_format
-from memsim.report.layout import Column, Marks, TextLine, Tone, lay_out
+from memsim.report.layout import Column, Marks, Row, Table, TextLine, terminal_table
 
 if TYPE_CHECKING:
     from memsim.suite import CasePlan, Selection
@@ -38,7 +38,7 @@ def plan_line(plan: CasePlan, marks: Marks) -> str:
 
 def preview_lines(plan: CasePlan, terminal: Terminal) -> list[TextLine]:
     """The cases of a plan by scenario, with the turns and questions that they come to."""
-    rows: list[tuple[Sequence[str], Tone]] = []
+    rows: list[Row] = []
     turns = probes = 0
     for ref in dict.fromkeys(c.scenario for c in plan.cases):
         scenario = ref.load()
@@ -47,14 +47,14 @@ def preview_lines(plan: CasePlan, terminal: Terminal) -> list[TextLine]:
         probes += cases * len(scenario.probes)
         counts = (cases, scenario.turns, len(scenario.probes))
         rows.append(((str(ref), *map(number_format.count, counts)), ""))
-    columns = [Column(head="scenario", right=False)]
-    columns += [Column(head=head) for head in ("cases", "turns", "probes")]
+    columns = [Column("scenario", right=False)]
+    columns += [Column(head) for head in ("cases", "turns", "probes")]
     marks = terminal.marks
     strategies = ", ".join(dict.fromkeys(str(c.strategy) for c in plan.cases))
     budgets = ", ".join(dict.fromkeys(number_format.budget(c.budget) for c in plan.cases))
     return [
         TextLine(text=plan_line(plan, marks), tone="head"),
-        *lay_out(columns, rows, terminal.width).lines,
+        *terminal_table(Table(columns, rows), terminal.width).lines,
         TextLine(text=""),
         TextLine(text=f"  strategies  {strategies}"),
         TextLine(text=f"  budgets     {budgets}"),

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from memsim.report import number_format
-from memsim.report.layout import Column, Laid, Marks, TextLine, Tone, lay_out
+from memsim.report.layout import (
+    Column,
+    Marks,
+    Table,
+    TerminalTable,
+    TextLine,
+    Tone,
+    terminal_table,
+)
 from memsim.report.run_summary import (
     LEAST_SCORED,
     Board,
@@ -77,9 +86,6 @@ def closing_line(summary: RunSummary, marks: Marks) -> str:
 # Recall by scenario, ability, category or budget, with a column for each strategy or budget.
 
 
-Table = list[tuple[Column, list[str]]]
-"""Columns with their cells."""
-
 MANY_SLICES = 24
 """Rows of a matrix beyond which only the most telling ones are printed."""
 
@@ -89,9 +95,11 @@ _SHORT = {"ceiling": "ceil.", "evidence": "evid.", "floor": "floor"}
 def matrix_lines(matrix: Matrix, board: Board, marks: Marks, width: int) -> list[TextLine]:
     """A matrix with a column for each row of the board, named in full where there is room."""
     shown, left_out = shown_slices(matrix.slices)
-    names = [[s.name, number_format.count(s.n), *map(number_format.share, s.recall)] for s in shown]
-    rows: list[tuple[Sequence[str], Tone]] = [(cells, "plain") for cells in names]
-    laid = _fit_matrix(matrix.by, board, rows, marks, width)
+    matrix = replace(matrix, slices=tuple(shown))
+    laid = terminal_table(matrix_table(matrix, [row.strategy for row in board.rows]), width)
+    if laid.hidden or len(laid.lines[0].text) > width:
+        short = [row.letter or _SHORT.get(row.control, marks.control) for row in board.rows]
+        laid = terminal_table(matrix_table(matrix, short), width)
     lines = [TextLine(text=f"recall by {matrix.by}", tone="head"), *laid.lines]
     if left_out:
         text = f"  {marks.dots} {left_out:,} more, with less between the strategies, in report.md"
@@ -119,52 +127,47 @@ def _best(piece: Slice) -> float:
     return max((v for v in piece.recall if v is not None), default=1.0)
 
 
-def _fit_matrix(
-    by: str,
-    board: Board,
-    rows: Sequence[tuple[Sequence[str], Tone]],
-    marks: Marks,
-    width: int,
-) -> Laid:
-    full = [row.strategy for row in board.rows]
-    short = [row.letter or _SHORT.get(row.control, marks.control) for row in board.rows]
-    laid = lay_out(_matrix_columns(by, full), rows, width, indent="  ")
-    if laid.hidden or len(laid.lines[0].text) > width:
-        return lay_out(_matrix_columns(by, short), rows, width, indent="  ")
-    return laid
+def matrix_table(matrix: Matrix, heads: Sequence[str]) -> Table:
+    """Recall by slice, with a column for each strategy.
+
+    Args:
+        matrix: of a board.
+        heads: what the strategies are called, in the order of the board's rows.
+    """
+    slices = matrix.slices
+    series = [
+        (Column(matrix.by, right=False), [s.name for s in slices]),
+        (Column("n", rank=99), [number_format.count(s.n) for s in slices]),
+    ]
+    for place, head in enumerate(heads):
+        series.append((Column(head), [number_format.share(s.recall[place]) for s in slices]))
+    return Table.of_columns(series)
 
 
-def _matrix_columns(by: str, heads: Sequence[str]) -> list[Column]:
-    first = [Column(head=by, right=False), Column(head="n", rank=99)]
-    return [*first, *(Column(head=head) for head in heads)]
-
-
-def sweep_table(boards: Sequence[Board]) -> Table:
-    """Recall by strategy and budget; empty when there is only one budget."""
+def sweep_table(boards: Sequence[Board]) -> Table | None:
+    """Recall by strategy and budget; None where there is only one budget."""
     budgets = sorted({b.budget for b in boards})
     if len(budgets) < 2:
-        return []
+        return None
     names = list(dict.fromkeys((b.dataset, r.strategy) for b in boards for r in b.rows))
     found = {(b.dataset, r.strategy, b.budget): r for b in boards for r in b.rows}
-    table: Table = [(Column(head="strategy", right=False), [name for _, name in names])]
+    series = [(Column("strategy", right=False), [name for _, name in names])]
     if any(dataset for dataset, _ in names):
-        table.append((Column(head="over", right=False), [d or "scenarios" for d, _ in names]))
+        series.append((Column("over", right=False), [d or "scenarios" for d, _ in names]))
     for budget in budgets:
         rows = [found.get((*name, budget)) for name in names]
         cells = [number_format.share(r.recall.mean) if r else "" for r in rows]
-        table.append((Column(head=number_format.budget(budget)), cells))
-    return table
+        series.append((Column(number_format.budget(budget)), cells))
+    return Table.of_columns(series)
 
 
 def sweep_lines(boards: Sequence[Board], width: int) -> list[TextLine]:
-    """Recall by strategy and budget, where several were tried."""
+    """Recall by strategy and budget for a terminal, where several budgets were tried."""
     table = sweep_table(boards)
-    if not table:
+    if table is None:
         return []
-    rows = list(zip(*(cells for _, cells in table), strict=True))
-    tones: list[Tone] = ["plain"] * len(rows)
-    laid = lay_out([c for c, _ in table], list(zip(rows, tones, strict=True)), width)
-    return [TextLine(text="recall by budget", tone="head"), *laid.lines, TextLine(text="")]
+    lines = terminal_table(table, width).lines
+    return [TextLine(text="recall by budget", tone="head"), *lines, TextLine(text="")]
 
 
 MASKED_TITLE = "without answers and citations that an audit found wrong"
@@ -172,27 +175,20 @@ MASKED_TITLE = "without answers and citations that an audit found wrong"
 
 def board_lines(board: Board, marks: Marks, width: int) -> list[TextLine]:
     """A board with its title, its legend and its matrices."""
-    laid = _lay_table(board_table(board, marks), board.rows, width)
+    laid = terminal_table(board_table(board, marks), width, indent="")
     lines = [TextLine(text=title(board, marks), tone="head"), TextLine(text="")]
     lines += [*laid.lines, TextLine(text="")]
     lines += [line for note in legend(board, marks, laid) for line in wrapped(note, width)]
     if ranking := ranking_table(board):
         lines += [TextLine(text=""), TextLine(text="evidence recall of the ranking", tone="head")]
-        lines += _lay_table(ranking, _ranked(board), width).lines
+        lines += terminal_table(ranking, width, indent="").lines
     if masked := masked_table(board):
         lines += [TextLine(text=""), TextLine(text=MASKED_TITLE, tone="head")]
-        lines += _lay_table(masked, board.rows, width).lines
+        lines += terminal_table(masked, width, indent="").lines
     for matrix in board.matrices:
         if len(matrix.slices) > 1:
             lines += [TextLine(text=""), *matrix_lines(matrix, board, marks, width)]
     return lines
-
-
-def _lay_table(table: Table, rows: Sequence[BoardRow], width: int) -> Laid:
-    columns = [column for column, _ in table]
-    cells = [[column[i] for _, column in table] for i in range(len(rows))]
-    tones = [_tone(row) for row in rows]
-    return lay_out(columns, list(zip(cells, tones, strict=True)), width, indent="")
 
 
 def wrapped(text: str, width: int) -> list[TextLine]:
@@ -227,115 +223,84 @@ def _tone(row: BoardRow) -> Tone:
     return "dim" if row.control else "plain"
 
 
+Series = tuple[Column, list[str]]
+"""A column with its cells."""
+
+
 def board_table(board: Board, marks: Marks) -> Table:
-    """The columns of a board with their cells; what says nothing in it is left out."""
+    """The columns of a board; those that would say nothing in it are left out."""
     rows = board.rows
-    table = [
-        (Column(head="", right=False), [_sign(r, marks) for r in rows]),
-        (Column(head="strategy", right=False), [r.strategy for r in rows]),
+    series = [
+        (Column("", right=False), [_sign(r, marks) for r in rows]),
+        (Column("strategy", right=False), [r.strategy for r in rows]),
         *_recall_columns(board, marks),
-        *_judged_columns(rows),
-        (_in_context_column(), [number_format.share(r.in_context.mean) for r in rows]),
-        (_evidence_column(rows), [number_format.share(r.evidence.mean) for r in rows]),
+        *_answer_columns(rows),
+        *_cost_columns(rows),
+        (Column("", right=False, rank=2), [note(r) for r in rows]),
     ]
-    if unknown := max((r.abstained.n for r in rows), default=0):
-        meaning = f"rightly said to be unknown, of {unknown:,}"
-        cells = [number_format.share(r.abstained.mean) for r in rows]
-        table.append((Column(head="abst.", rank=8, meaning=meaning), cells))
-    if f1 := max((r.f1.n for r in rows if r.f1), default=0):
-        meaning = f"LoCoMo's, {number_format.plural(f1, 'probe')}"
-        cells = [number_format.share(r.f1.mean if r.f1 else None) for r in rows]
-        table.append((Column(head="F1", rank=6, meaning=meaning), cells))
-    table += _cost_columns(rows)
-    table.append((Column(head="", right=False, rank=2), [note(r) for r in rows]))
-    return table
-
-
-def _in_context_column() -> Column:
-    meaning = "probes whose answer stood in what was sent"
-    return Column(group="answer in", head="context", rank=4, meaning=meaning)
-
-
-def _evidence_column(rows: Sequence[BoardRow]) -> Column:
-    pieces = max((r.evidence.n for r in rows), default=0)
-    meaning = f"share of the evidence that was sent, {number_format.plural(pieces, 'probe')}"
-    return Column(group="evidence", head="recall", rank=5, meaning=meaning)
+    return Table.of_columns(series, map(_tone, rows))
 
 
 def _sign(row: BoardRow, marks: Marks) -> str:
     return f"{marks.failed if row.failed else ' '} {row.letter or marks.control}"
 
 
-def _recall_columns(board: Board, marks: Marks) -> Table:
+def _recall_columns(board: Board, marks: Marks) -> Iterator[Series]:
     rows = board.rows
-    beats = [marks.superscript(r.beats) for r in rows]
-    table = [
-        (Column(head="recall"), [number_format.share(r.recall.mean) for r in rows]),
-        (
-            Column(head="95%", right=False, rank=1),
-            [number_format.interval(r.recall.low, r.recall.high) for r in rows],
-        ),
-    ]
-    if any(beats):
-        table.append((Column(head="", right=False, rank=3), beats))
+    yield Column("recall"), [number_format.share(r.recall.mean) for r in rows]
+    intervals = [number_format.interval(r.recall.low, r.recall.high) for r in rows]
+    yield Column("95%", right=False, rank=1), intervals
+    if any(beats := [marks.superscript(r.beats) for r in rows]):
+        yield Column("", right=False, rank=3), beats
     if any(r.recall.n != board.answerable for r in rows):
-        table.append((Column(head="n", rank=2), [number_format.count(r.recall.n) for r in rows]))
-    return table
+        yield Column("n", rank=2), [number_format.count(r.recall.n) for r in rows]
+    if any(r.judged for r in rows):
+        judged = [r.judged or Estimate() for r in rows]
+        meaning = "right, as the judge says (see below how far it is to be believed)"
+        yield (
+            Column("judged", rank=1, meaning=meaning),
+            [number_format.share(e.mean) for e in judged],
+        )
+        if any(e.n != r.recall.n for e, r in zip(judged, rows, strict=True)):
+            yield Column("of", rank=7), [number_format.count(e.n) for e in judged]
 
 
-def _judged_columns(rows: Sequence[BoardRow]) -> Table:
-    if not any(r.judged for r in rows):
-        return []
-    found = [r.judged or Estimate() for r in rows]
-    table = [(_JUDGED, [number_format.share(e.mean) for e in found])]
-    if len({(e.n, r.recall.n) for e, r in zip(found, rows, strict=True)}) > 1 or any(
-        e.n != r.recall.n for e, r in zip(found, rows, strict=True)
-    ):
-        table.append((Column(head="of", rank=7), [number_format.count(e.n) for e in found]))
-    return table
+def _answer_columns(rows: Sequence[BoardRow]) -> Iterator[Series]:
+    meaning = "probes whose answer stood in what was sent"
+    column = Column("context", "answer in", rank=4, meaning=meaning)
+    yield column, [number_format.share(r.in_context.mean) for r in rows]
+    pieces = number_format.plural(max((r.evidence.n for r in rows), default=0), "probe")
+    meaning = f"share of the evidence that was sent, {pieces}"
+    column = Column("recall", "evidence", rank=5, meaning=meaning)
+    yield column, [number_format.share(r.evidence.mean) for r in rows]
+    if unknown := max((r.abstained.n for r in rows), default=0):
+        column = Column("abst.", rank=8, meaning=f"rightly said to be unknown, of {unknown:,}")
+        yield column, [number_format.share(r.abstained.mean) for r in rows]
+    if f1 := max((r.f1.n for r in rows if r.f1), default=0):
+        column = Column("F1", rank=6, meaning=f"LoCoMo's, {number_format.plural(f1, 'probe')}")
+        yield column, [number_format.share(r.f1.mean if r.f1 else None) for r in rows]
 
 
-def _cost_columns(rows: Sequence[BoardRow]) -> Table:
-    table = [
-        (
-            Column(head="mean", group="context", rank=3, meaning="tokens sent, on average"),
-            [number_format.tokens(r.context_mean) for r in rows],
-        ),
-        (
-            Column(head="peak", group="context", rank=6, meaning="tokens sent, at most"),
-            [number_format.tokens(r.context_peak) for r in rows],
-        ),
-        *_query_columns(rows),
-        (_LOST, [number_format.count(r.lost) for r in rows]),
-        (
-            Column(head="comp.", rank=9, meaning="compactions"),
-            [number_format.count(r.compactions) for r in rows],
-        ),
-    ]
+_MEAN = Column("mean", "context", rank=3, meaning="tokens sent, on average")
+_PEAK = Column("peak", "context", rank=6, meaning="tokens sent, at most")
+_QUERY = Column("tokens", "query", rank=7, meaning="tokens sent for a question, itself included")
+_LOST = Column("lost", rank=3, meaning="pieces of evidence that were not sent")
+_COMPACTIONS = Column("comp.", rank=9, meaning="compactions")
+_LEAKS = Column("leaks", rank=1, meaning="probes that showed what the asker may not see")
+_UNSCORED = Column("unscored", rank=1, meaning="probes without a score")
+
+
+def _cost_columns(rows: Sequence[BoardRow]) -> Iterator[Series]:
+    yield _MEAN, [number_format.tokens(r.context_mean) for r in rows]
+    yield _PEAK, [number_format.tokens(r.context_peak) for r in rows]
+    if any(r.question_mean is not None for r in rows):
+        yield _QUERY, [number_format.tokens(r.question_mean) for r in rows]
+    yield _LOST, [number_format.count(r.lost) for r in rows]
+    yield _COMPACTIONS, [number_format.count(r.compactions) for r in rows]
     if any(r.leaks is not None for r in rows):
-        table.append((_LEAKS, [number_format.count(r.leaks) for r in rows]))
+        yield _LEAKS, [number_format.count(r.leaks) for r in rows]
     if any(r.unscored for r in rows):
-        cells = [number_format.count(r.unscored) for r in rows]
-        table.append((Column(head="unscored", rank=1, meaning="probes without a score"), cells))
-    return table
-
-
-_JUDGED = Column(
-    head="judged",
-    rank=1,
-    meaning="right, as the judge says (see below how far it is to be believed)",
-)
-_LOST = Column(head="lost", rank=3, meaning="pieces of evidence that were not sent")
-_LEAKS = Column(head="leaks", rank=1, meaning="probes that showed what the asker may not see")
-_QUERY = Column(
-    group="query", head="tokens", rank=7, meaning="tokens sent for a question, itself included"
-)
-
-
-def _query_columns(rows: Sequence[BoardRow]) -> Table:
-    if all(r.question_mean is None for r in rows):
-        return []
-    return [(_QUERY, [number_format.tokens(r.question_mean) for r in rows])]
+        yield _UNSCORED, [number_format.count(r.unscored) for r in rows]
 
 
 def note(row: BoardRow) -> str:
@@ -347,7 +312,7 @@ def note(row: BoardRow) -> str:
     return row.control
 
 
-def legend(board: Board, marks: Marks, laid: Laid | None = None) -> list[str]:
+def legend(board: Board, marks: Marks, laid: TerminalTable | None = None) -> list[str]:
     """What the signs and the columns of a board mean, and over how many probes."""
     hidden = laid.hidden if laid else ()
     notes = [_recall_note(board)]
@@ -355,10 +320,9 @@ def legend(board: Board, marks: Marks, laid: Laid | None = None) -> list[str]:
         sign = marks.superscript(letters[:1])
         how = f"paired by probe, Holm, p {marks.at_most} .05"
         notes.append(f"{sign} beats row {letters[0]} ({how})")
-    columns = [column for column, _ in board_table(board, marks)]
     meanings = [
         f"{column.name}: {column.meaning}"
-        for column in columns
+        for column in board_table(board, marks).columns
         if column.meaning and column.name not in hidden
     ]
     notes += ["; ".join(meanings[place : place + 2]) for place in range(0, len(meanings), 2)]
@@ -382,39 +346,36 @@ def _recall_note(board: Board) -> str:
     return f"recall: answered rightly, of {of} answerable probes; 95%: {ways}"
 
 
-def ranking_table(board: Board) -> Table:
-    """Recall of evidence @k, MRR and nDCG of the strategies that rank; empty where none does."""
-    rows = _ranked(board)
-    notations = list(dict.fromkeys(name for r in rows for name in r.ranking))
+def ranking_table(board: Board) -> Table | None:
+    """Recall of evidence @k, MRR and nDCG of the strategies that rank; None where none does."""
+    rows = [row for row in board.rows if row.ranking]
+    notations = dict.fromkeys(name for r in rows for name in r.ranking)
     if not notations:
-        return []
-    table: Table = [
-        (Column(head="", right=False), [f"  {r.letter}" for r in rows]),
-        (Column(head="strategy", right=False), [r.strategy for r in rows]),
-    ]
+        return None
+    series = _named(rows)
     for place, name in enumerate(notations):
         cells = [number_format.share(r.ranking.get(name)) for r in rows]
-        table.append((Column(head=name, rank=place), cells))
-    table.append((Column(head="n", rank=1), [number_format.count(r.ranked) for r in rows]))
-    return table
+        series.append((Column(name, rank=place), cells))
+    series.append((Column("n", rank=1), [number_format.count(r.ranked) for r in rows]))
+    return Table.of_columns(series, map(_tone, rows))
 
 
-def _ranked(board: Board) -> list[BoardRow]:
-    return [row for row in board.rows if row.ranking]
-
-
-def masked_table(board: Board) -> Table:
-    """Means without what an audit of the dataset found wrong; empty where there was no audit."""
+def masked_table(board: Board) -> Table | None:
+    """Means without what an audit of the dataset found wrong; None where there was no audit."""
     rows = board.rows
-    names = list(dict.fromkeys(name for r in rows for name in r.masked))
+    names = dict.fromkeys(name for r in rows for name in r.masked)
     if not names:
-        return []
-    table: Table = [
-        (Column(head="", right=False), [f"  {r.letter}" for r in rows]),
-        (Column(head="strategy", right=False), [r.strategy for r in rows]),
-    ]
+        return None
+    series = _named(rows)
     for name in names:
         found = [r.masked.get(name, Estimate()) for r in rows]
-        table.append((Column(head=name), [number_format.share(e.mean) for e in found]))
-        table.append((Column(head="n"), [number_format.count(e.n) for e in found]))
-    return table
+        series.append((Column(name), [number_format.share(e.mean) for e in found]))
+        series.append((Column("n"), [number_format.count(e.n) for e in found]))
+    return Table.of_columns(series, map(_tone, rows))
+
+
+def _named(rows: Sequence[BoardRow]) -> list[Series]:
+    return [
+        (Column("", right=False), [f"  {r.letter}" for r in rows]),
+        (Column("strategy", right=False), [r.strategy for r in rows]),
+    ]

@@ -9,8 +9,18 @@ from collections.abc import Iterator, Sequence
 from memsim.gate.comparison import ChangeWord, Comparison, MetricChange, MovedProbe, StalePart
 from memsim.gate.score_sheet import is_share
 from memsim.report import number_format
-from memsim.report.board_tables import Table
-from memsim.report.layout import UNICODE, Column, Marks, TextLine, Tone, lay_out
+from memsim.report.layout import (
+    UNICODE,
+    Column,
+    Marks,
+    Table,
+    TextLine,
+    Tone,
+    markdown_code,
+    markdown_escape,
+    markdown_table,
+    terminal_table,
+)
 from memsim.scoring.outcomes import reason_name
 
 TONES: dict[ChangeWord, Tone] = {
@@ -35,11 +45,9 @@ def comparison_lines(
         run: what `memsim explain` should call the run; empty where there is none to explain.
     """
     table = comparison_table(comparison, marks)
-    tones = [TONES.get(cell.word, "plain") for cell in _shared(comparison)]
-    rows = [[cells[i] for _, cells in table] for i in range(len(tones))]
-    laid = lay_out([c for c, _ in table], list(zip(rows, tones, strict=True)), width, indent="")
     lines = [TextLine(text=title(comparison, marks), tone="head"), TextLine(text="")]
-    lines += [*laid.lines, TextLine(text="")] if rows else []
+    if table.rows:
+        lines += [*terminal_table(table, width, indent="").lines, TextLine(text="")]
     notes = [*whys(comparison), *stale_notes(comparison.stale), *sizes(comparison)]
     lines += [TextLine(text=f"  {note}", tone="dim") for note in notes]
     for lost in (True, False):
@@ -66,26 +74,23 @@ def title(comparison: Comparison, marks: Marks) -> str:
 
 
 def comparison_table(comparison: Comparison, marks: Marks) -> Table:
-    """The columns of a comparison with their cells, of strategies that both have."""
-    cells = _shared(comparison)
+    """The changes of every strategy that both runs have, metric by metric."""
+    cells = [cell for cell in comparison.cells if cell.word not in {"new", "gone"}]
     share = f"{comparison.confidence:.0%}"
-    return [
-        (Column(head="strategy", right=False, clip=True), [c.variant for c in cells]),
-        (Column(head="metric", right=False), [c.metric for c in cells]),
-        (Column(head=comparison.base, rank=4), [value(c.metric, c.base) for c in cells]),
-        (Column(head="now", rank=4), [value(c.metric, c.now) for c in cells]),
-        (Column(head="change"), [change(c, marks) for c in cells]),
-        (Column(head=share, right=False, rank=2), [_interval(c, marks) for c in cells]),
-        (Column(head="p", rank=3), [_p(c.p) for c in cells]),
-        (Column(head="pairs", rank=5), [str(c.pairs) if c.pairs else "" for c in cells]),
-        (Column(head="lost", rank=1), [str(c.lost) if c.layer else "" for c in cells]),
-        (Column(head="kept", rank=1), [str(c.kept) if c.layer else "" for c in cells]),
-        (Column(head="", right=False), [_said(c) for c in cells]),
+    series = [
+        (Column("strategy", right=False, clip=True), [c.variant for c in cells]),
+        (Column("metric", right=False), [c.metric for c in cells]),
+        (Column(comparison.base, rank=4), [value(c.metric, c.base) for c in cells]),
+        (Column("now", rank=4), [value(c.metric, c.now) for c in cells]),
+        (Column("change"), [change(c, marks) for c in cells]),
+        (Column(share, right=False, rank=2), [_interval(c, marks) for c in cells]),
+        (Column("p", rank=3), [_p(c.p) for c in cells]),
+        (Column("pairs", rank=5), [str(c.pairs) if c.pairs else "" for c in cells]),
+        (Column("lost", rank=1), [str(c.lost) if c.layer else "" for c in cells]),
+        (Column("kept", rank=1), [str(c.kept) if c.layer else "" for c in cells]),
+        (Column("", right=False), [_said(c) for c in cells]),
     ]
-
-
-def _shared(comparison: Comparison) -> list[MetricChange]:
-    return [cell for cell in comparison.cells if cell.word not in {"new", "gone"}]
+    return Table.of_columns(series, [TONES.get(cell.word, "") for cell in cells])
 
 
 def _said(cell: MetricChange) -> str:
@@ -208,11 +213,10 @@ def _way(moved: MovedProbe) -> str:
 
 def comparison_markdown(comparison: Comparison) -> Iterator[str]:
     """The comparison as a section of a report."""
-    from memsim.report.layout import markdown_code, markdown_escape, markdown_table
-
     yield from ("", f"## Compared: {markdown_escape(title(comparison, UNICODE))}", "")
-    if _shared(comparison):
-        yield from markdown_table(comparison_table(comparison, UNICODE))
+    table = comparison_table(comparison, UNICODE)
+    if table.rows:
+        yield from markdown_table(table)
         yield ""
     notes = [*whys(comparison), *stale_notes(comparison.stale), *sizes(comparison)]
     yield from (f"- {markdown_escape(note)}" for note in notes)

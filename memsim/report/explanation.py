@@ -10,7 +10,16 @@ from memsim.leakage.attempt import Attempt, read_finding
 from memsim.leakage.probe_lines import KEY, score_lines
 from memsim.report import number_format
 from memsim.report.failure_text import explain_command
-from memsim.report.layout import Column, Marks, TextLine, Tone, cells_wide, lay_out, pad
+from memsim.report.layout import (
+    Column,
+    Marks,
+    Table,
+    TextLine,
+    Tone,
+    cells_wide,
+    pad,
+    terminal_table,
+)
 from memsim.report.story import EvidencePiece, ProbeStory, agent_lines
 from memsim.scoring.outcomes import PASSED, UNMEASURED, reason_name
 
@@ -41,15 +50,15 @@ def case_lines(case: CaseResult, probes: Sequence[Mapping[str, Any]], width: int
     if not failed:
         return lines
     columns = [
-        Column(head="probe", right=False),
-        Column(head="outcome", right=False),
-        Column(head="why", right=False),
-        Column(head="said", rank=3),
-        Column(head="asked", rank=4),
-        Column(head="answer", right=False, rank=2, clip=True),
+        Column("probe", right=False),
+        Column("outcome", right=False),
+        Column("why", right=False),
+        Column("said", rank=3),
+        Column("asked", rank=4),
+        Column("answer", right=False, rank=2, clip=True),
     ]
-    rows = [(_cells(p), _tone(p)) for p in failed]
-    lines += [TextLine(text=""), *lay_out(columns, rows, width).lines, TextLine(text="")]
+    table = Table(columns, [(_cells(p), _tone(p)) for p in failed])
+    lines += [TextLine(text=""), *terminal_table(table, width).lines, TextLine(text="")]
     first = f"{case.key}::{failed[0]['probe']}"
     lines.append(TextLine(text=f"  {explain_command(first)}"))
     return lines

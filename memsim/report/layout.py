@@ -1,4 +1,4 @@
-"""Columns of text: as wide as they must be, and fewer of them where the terminal is narrow."""
+"""Hold a table once, and render it for the terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -6,24 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Literal
-
-
-def markdown_table(table: Sequence[tuple[Column, Sequence[str]]]) -> Iterator[str]:
-    """A table with its heads."""
-    heads = [column for column, _ in table]
-    yield from _markdown_rows(heads, zip(*(cells for _, cells in table), strict=True))
-
-
-def _markdown_rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield _markdown_row([c.name for c in columns])
-    yield "|" + "|".join(" ---: " if c.right else " :--- " for c in columns) + "|"
-    yield from map(_markdown_row, rows)
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(markdown_escape(cell.strip()) for cell in cells) + " |"
-
 
 _MARKUP = re.compile(r"[\\|*_`]|<(?=\S)|\](?=[(\[:])")
 _LINE_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -43,7 +27,15 @@ def markdown_code(text: str) -> str:
     return f"{ticks}{gap}{line}{gap}{ticks}"
 
 
-# The signs that tables are made of, with plain ASCII ones for terminals that have no others.
+def markdown_table(table: Table) -> Iterator[str]:
+    """Render a table as Markdown, with every column and no colours."""
+    yield _markdown_row([column.name for column in table.columns])
+    yield "|" + "|".join(" ---: " if c.right else " :--- " for c in table.columns) + "|"
+    yield from (_markdown_row(cells) for cells, _ in table.rows)
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(markdown_escape(cell.strip()) for cell in cells) + " |"
 
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
@@ -128,9 +120,9 @@ LEAST = 24
 """Cells that a clipped column keeps."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
-    """One column.
+    """One column of a table: its head, and how it gives way where there is no room.
 
     Attributes:
         head: its name above it.
@@ -154,6 +146,33 @@ class Column:
         return f"{self.group} {self.head}".strip()
 
 
+Row = tuple[Sequence[str], Tone]
+"""The cells of a row, one for each column, and how the row is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that the terminal, Markdown and HTML show alike."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+
+    @classmethod
+    def of_columns(
+        cls, series: Iterable[tuple[Column, Sequence[str]]], tones: Iterable[Tone] = ()
+    ) -> Table:
+        """Make a table from columns with their cells.
+
+        Args:
+            series: each column with its cells, from the top down.
+            tones: of the rows; none for plain rows.
+        """
+        columns, cells = zip(*series, strict=True)
+        plain: Iterable[Tone] = repeat("")
+        rows = zip(zip(*cells, strict=True), chain(tones, plain), strict=False)
+        return cls(columns, tuple(rows))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextLine:
     """A line ready to print, and its tone."""
@@ -163,7 +182,7 @@ class TextLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Laid:
+class TerminalTable:
     """A table as lines, and the heads of the columns that found no room."""
 
     lines: tuple[TextLine, ...]
@@ -189,35 +208,28 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
     return fill + text if right else text + fill
 
 
-def lay_out(
-    columns: Sequence[Column],
-    rows: Sequence[tuple[Sequence[str], Tone]],
-    width: int,
-    *,
-    indent: str = "  ",
-) -> Laid:
-    """Rows under heads within a width in cells; columns give way by rank, none is ever cut.
+def terminal_table(table: Table, width: int, *, indent: str = "  ") -> TerminalTable:
+    """Render a table within a width in cells; columns give way by rank, and none is cut.
 
     Args:
-        columns: what stands above each cell.
-        rows: the cells, one for each column, and the tone of the line.
-        width: cells that there are.
+        table: what is shown.
+        width: cells in a line.
         indent: what every line begins with.
     """
-    texts = [cells for cells, _ in rows]
+    columns = table.columns
     wide = [
-        max([cells_wide(c.head), *(cells_wide(cells[i]) for cells in texts)])
+        max([cells_wide(c.head), *(cells_wide(cells[i]) for cells, _ in table.rows)])
         for i, c in enumerate(columns)
     ]
     room = width - len(indent)
     wide = _clipped(columns, wide, room)
     shown = _shown(columns, wide, room)
     lines = [*_heads(columns, wide, shown, indent)]
-    for cells, tone in rows:
+    for cells, tone in table.rows:
         text = GAP.join(_cell(cells[i], wide[i], columns[i]) for i in shown)
         lines.append(TextLine(text=(indent + text).rstrip(), tone=tone))
-    gone = tuple(c.name for i, c in enumerate(columns) if i not in shown)
-    return Laid(lines=tuple(lines), hidden=gone)
+    hidden = tuple(c.name for i, c in enumerate(columns) if i not in shown)
+    return TerminalTable(lines=tuple(lines), hidden=hidden)
 
 
 def _cell(text: str, width: int, column: Column) -> str:

@@ -8,13 +8,24 @@ from typing import TYPE_CHECKING
 
 from memsim.leakage.scores import COUNTED
 from memsim.report import number_format
-from memsim.report.layout import Column, TextLine, Tone, lay_out
+from memsim.report.layout import (
+    Column,
+    Table,
+    TextLine,
+    Tone,
+    markdown_escape,
+    markdown_table,
+    terminal_table,
+)
 
 if TYPE_CHECKING:
-    from memsim.report.board_tables import Table
     from memsim.report.layout import Marks
     from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
     from memsim.report.run_summary import Board
+
+
+UNMEASURED = "What could not be measured"
+"""The head of a block that only Markdown and HTML show."""
 
 
 def leakage_lines(
@@ -30,21 +41,21 @@ def leakage_lines(
     """
     lines: list[TextLine] = []
     for board in boards:
-        lines.append(TextLine(text=_title(board, marks.dot), tone="head"))
-        lines.append(TextLine(text=""))
+        found = leakage_text(board, marks, beside=beside)
+        lines += [TextLine(text=found.title.lower(), tone="head"), TextLine(text="")]
         for part in _parts(board, width, marks):
             lines += [*part, TextLine(text="")]
-        notes = [*_legend(board), *_grades(board)]
-        lines += [TextLine(text=f"  {note}") for note in notes]
-        lines += _block("what keeping it costs and gives", _beside(board, beside))
-        lines += _block("residue, and other numbers of a channel", _extras(board))
-        lines += _block("how it got out", _ways(board))
+        lines += [TextLine(text=f"  {note}") for note in found.notes]
+        for head, texts in found.blocks:
+            if head != UNMEASURED:
+                lines += _block(head, texts)
         lines.append(TextLine(text=""))
     return lines
 
 
 def _block(head: str, texts: Iterable[str]) -> list[TextLine]:
     shown = [TextLine(text=f"  {text}") for text in texts]
+    head = head[0].lower() + head[1:]
     return [TextLine(text=""), TextLine(text=head, tone="head"), *shown] if shown else []
 
 
@@ -60,20 +71,11 @@ def _parts(board: LeakBoard, width: int, marks: Marks) -> Iterator[Sequence[Text
     left = list(range(len(board.strategies)))
     while left:
         for count in range(len(left), 0, -1):
-            laid = lay_out(*_table_of(board, left[:count], marks), width)
+            laid = terminal_table(_table(board, left[:count], marks), width)
             if not laid.hidden or count == 1:
                 yield laid.lines
                 left = left[count:]
                 break
-
-
-def _table_of(
-    board: LeakBoard, places: Sequence[int], marks: Marks
-) -> tuple[list[Column], list[tuple[Sequence[str], Tone]]]:
-    table = _table(board, places, marks)
-    tones: list[Tone] = ["bad" if _leaks_badly(row, places) else "plain" for row in board.rows]
-    rows = zip(*(cells for _, cells in table), strict=True)
-    return [column for column, _ in table], list(zip(rows, tones, strict=True))
 
 
 def _leaks_badly(row: LeakRow, places: Sequence[int]) -> bool:
@@ -83,30 +85,22 @@ def _leaks_badly(row: LeakRow, places: Sequence[int]) -> bool:
 
 def _table(board: LeakBoard, places: Sequence[int], marks: Marks) -> Table:
     rows = board.rows
-    table: Table = [
-        (Column(head="", right=False), [row.channel for row in rows]),
-        (Column(head="channel", right=False, rank=2), [row.name for row in rows]),
-        (Column(head="gate", right=False, rank=3), [row.gate for row in rows]),
+    series = [
+        (Column("", right=False), [row.channel for row in rows]),
+        (Column("channel", right=False, rank=2), [row.name for row in rows]),
+        (Column("gate", right=False, rank=3), [row.gate for row in rows]),
     ]
     for place in places:
         group = board.strategies[place]
         cells = [row.cells[place] for row in rows]
-        table += [
-            (Column(head="leaks", group=group), [_leaks(cell, marks) for cell in cells]),
-            (
-                Column(head="upper", group=group),
-                [_percent(cell.upper if cell else None) for cell in cells],
-            ),
-            (
-                Column(head="cov.", group=group),
-                [_share(cell.coverage if cell else None) for cell in cells],
-            ),
-            (
-                Column(head="AR", group=group),
-                [_share(cell.recall if cell else None) for cell in cells],
-            ),
+        series += [
+            (Column("leaks", group), [_leaks(cell, marks) for cell in cells]),
+            (Column("upper", group), [_percent(cell.upper if cell else None) for cell in cells]),
+            (Column("cov.", group), [_share(cell.coverage if cell else None) for cell in cells]),
+            (Column("AR", group), [_share(cell.recall if cell else None) for cell in cells]),
         ]
-    return table
+    tones: list[Tone] = ["bad" if _leaks_badly(row, places) else "plain" for row in rows]
+    return Table.of_columns(series, tones)
 
 
 def _leaks(cell: LeakCell | None, marks: Marks) -> str:
@@ -235,7 +229,7 @@ def leakage_text(board: LeakBoard, marks: Marks, *, beside: Sequence[Board] = ()
             ("What keeping it costs and gives", tuple(_beside(board, beside))),
             ("Residue, and other numbers of a channel", tuple(_extras(board))),
             ("How it got out", tuple(_ways(board))),
-            ("What could not be measured", tuple(_unmeasured(board))),
+            (UNMEASURED, tuple(_unmeasured(board))),
         ),
     )
 
@@ -244,8 +238,6 @@ def leakage_markdown(
     boards: Sequence[LeakBoard], marks: Marks, *, beside: Sequence[Board] = ()
 ) -> Iterator[str]:
     """The boards as Markdown; the arguments are those of `leakage_lines`."""
-    from memsim.report.layout import markdown_escape, markdown_table
-
     for board in boards:
         found = leakage_text(board, marks, beside=beside)
         yield from ("", f"## {markdown_escape(found.title)}", "")

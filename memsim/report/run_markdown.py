@@ -11,6 +11,7 @@ from memsim.report.board_tables import (
     judge_sentences,
     legend,
     masked_table,
+    matrix_table,
     ranking_table,
     sweep_table,
     title,
@@ -21,7 +22,7 @@ from memsim.report.layout import (
     BACKTICKS,
     UNICODE,
     Column,
-    _markdown_rows,
+    Table,
     markdown_code,
     markdown_escape,
     markdown_table,
@@ -91,13 +92,7 @@ def _board(board: Board) -> Iterator[str]:
 
 def _matrix(matrix: Matrix, board: Board) -> Iterator[str]:
     yield from ("", f"### Recall by {markdown_escape(matrix.by)}", "")
-    heads = [Column(head=matrix.by, right=False), Column(head="n")]
-    heads += [Column(head=row.strategy) for row in board.rows]
-    cells = [
-        [piece.name, number_format.count(piece.n), *map(number_format.share, piece.recall)]
-        for piece in matrix.slices
-    ]
-    yield from _markdown_rows(heads, cells)
+    yield from markdown_table(matrix_table(matrix, [row.strategy for row in board.rows]))
 
 
 def _failures(failures: tuple[CaseFailure, ...]) -> Iterator[str]:
@@ -125,13 +120,9 @@ def _missed(groups: tuple[MissedGroup, ...]) -> Iterator[str]:
     if not groups:
         return
     yield from ("", "## Missed, and why", "")
-    heads = [
-        Column(head="strategy", right=False),
-        Column(head="budget"),
-        Column(head="missed", right=False),
-        Column(head="such as", right=False),
-    ]
-    yield from _markdown_rows(heads, map(_missed_cells, groups))
+    heads = ("strategy", "budget", "missed", "such as")
+    columns = [Column(head, right=head == "budget") for head in heads]
+    yield from markdown_table(Table(columns, [(_missed_cells(group), "") for group in groups]))
 
 
 def _missed_cells(group: MissedGroup) -> list[str]:

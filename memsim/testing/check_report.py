@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.errors import ExitCode
-from memsim.report.layout import Column, TextLine, Tone, lay_out
+from memsim.report.layout import Column, Row, Table, TextLine, Tone, terminal_table
 from memsim.testing.invariant_catalogue import COUNT, invariant, known
 
 if TYPE_CHECKING:
@@ -120,17 +120,17 @@ _LEGEND = (
 
 def _table(reports: Sequence[CheckReport], width: int) -> Iterator[TextLine]:
     columns = [
-        Column(head="invariant", right=False),
-        Column(head="family", right=False, rank=1000),
-        *(Column(head=r.subject, rank=n) for n, r in enumerate(reports)),
+        Column("invariant", right=False),
+        Column("family", right=False, rank=1000),
+        *(Column(r.subject, rank=n) for n, r in enumerate(reports)),
     ]
-    rows: list[tuple[Sequence[str], Tone]] = []
+    rows: list[Row] = []
     for place, first in enumerate(reports[0].results):
         promise = invariant(first.invariant)
         results = [report.results[place] for report in reports]
         tone: Tone = "bad" if any(r.verdict == "violated" for r in results) else ""
         rows.append(((promise.label, promise.tag, *map(_cell, results)), tone))
-    laid = lay_out(columns, rows, width)
+    laid = terminal_table(Table(columns, rows), width)
     yield from laid.lines
     if laid.hidden:
         hidden = ", ".join(laid.hidden)

@@ -13,6 +13,7 @@ from memsim.cli.terminal import Terminal, calm, printable
 from memsim.report.layout import (
     UNICODE,
     Column,
+    Table,
     TextLine,
     markdown_code,
     markdown_escape,
@@ -52,8 +53,8 @@ def test_no_text_of_a_list_is_markup(payload: str) -> None:
 @pytest.mark.parametrize("payload", ALL)
 def test_no_text_of_a_table_leaves_its_cell(payload: str) -> None:
     """Neither as a head nor as a cell."""
-    column = Column(head=f"x{payload}", right=False)
-    table = [(column, [f"y{payload}", "z"]), (Column(head="b"), ["1", "2"])]
+    column = Column(f"x{payload}", right=False)
+    table = Table.of_columns([(column, [f"y{payload}", "z"]), (Column("b"), ["1", "2"])])
 
     source = "\n".join(markdown_table(table))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.report.layout import Column, Tone, cells_wide, clip, lay_out, pad
+from memsim.report.layout import Column, Table, Tone, cells_wide, clip, pad, terminal_table
 
 COLUMNS = [
-    Column(head="name", right=False),
-    Column(head="n", rank=1),
-    Column(head="mean", group="size", rank=2),
-    Column(head="peak", group="size", rank=3),
+    Column("name", right=False),
+    Column("n", rank=1),
+    Column("mean", group="size", rank=2),
+    Column("peak", group="size", rank=3),
 ]
 ROWS: list[tuple[tuple[str, ...], Tone]] = [
     (("one", "1", "10", "12"), ""),
@@ -21,7 +21,7 @@ ROWS: list[tuple[tuple[str, ...], Tone]] = [
 
 def texts(width: int) -> list[str]:
     """The table as bare lines."""
-    return [line.text for line in lay_out(COLUMNS, ROWS, width, indent="").lines]
+    return [line.text for line in terminal_table(Table(COLUMNS, ROWS), width, indent="").lines]
 
 
 def test_texts_stand_left_and_numbers_right_under_their_heads() -> None:
@@ -43,7 +43,7 @@ def test_the_highest_rank_gives_way_first() -> None:
 
 def test_what_found_no_room_is_named_in_full() -> None:
     """So that a reader knows what to widen the terminal for."""
-    laid = lay_out(COLUMNS, ROWS, 12)
+    laid = terminal_table(Table(COLUMNS, ROWS), 12)
 
     assert laid.hidden == ("size mean", "size peak")
 
@@ -57,10 +57,10 @@ def test_a_wide_character_takes_two_cells() -> None:
 
 def test_a_clipped_column_is_cut_before_any_other_goes() -> None:
     """A long description must not cost a number."""
-    columns = [Column(head="n"), Column(head="about", right=False, rank=1, clip=True)]
+    columns = [Column("n"), Column("about", right=False, rank=1, clip=True)]
     rows: list[tuple[tuple[str, ...], Tone]] = [(("1", "x" * 100), "")]
 
-    laid = lay_out(columns, rows, 40, indent="")
+    laid = terminal_table(Table(columns, rows), 40, indent="")
 
     assert laid.lines[1].text == "1  " + "x" * 35 + ".."
     assert laid.hidden == ()
@@ -76,7 +76,7 @@ def test_no_width_and_no_text_is_too_strange(width: int, names: list[str]) -> No
     """Whatever is printed on whatever terminal, there is a line for each row."""
     rows: list[tuple[tuple[str, ...], Tone]] = [((name, "1", "2", "3"), "") for name in names]
 
-    laid = lay_out(COLUMNS, rows, width)
+    laid = terminal_table(Table(COLUMNS, rows), width)
 
     heads = 2 if "size mean" not in laid.hidden else 1
     assert len(laid.lines) == len(rows) + heads

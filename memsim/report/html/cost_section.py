@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from memsim.report import number_format
 from memsim.report.html.markup import Markup, element, table
 from memsim.report.html.page_content import PageContent, section, strategy_name
-from memsim.report.layout import Column
+from memsim.report.layout import Column, Table
 
 if TYPE_CHECKING:
     from memsim.report.run_summary import Board, BoardRow
@@ -89,26 +89,26 @@ def _notes(subject: PageContent, spent: Sequence[StrategyCost]) -> Iterator[str]
 
 def _table(board: Board, spent: Sequence[StrategyCost]) -> Markup:
     rows = board.rows
-    made = [
-        (Column(head="strategy", right=False), [r.strategy for r in rows]),
-        (Column(head="input"), [_amount(s.sent) for s in spent]),
-        (Column(head="cache write"), [_amount(s.sent - s.cached) for s in spent]),
-        (Column(head="cache read"), [_amount(s.cached) for s in spent]),
-        (Column(head="memory's calls"), [f"{s.calls:,}" for s in spent]),
-        (Column(head="their input"), [_amount(s.taken) for s in spent]),
-        (Column(head="their output"), [_amount(s.written) for s in spent]),
-        (Column(head="compactions"), [f"{s.compactions:,.0f}" for s in spent]),
-        (Column(head="freed"), [_amount(s.freed) for s in spent]),
-        (Column(head="cache breaks"), [f"{s.breaks:,.0f}" for s in spent]),
+    series = [
+        (Column("strategy", right=False), [r.strategy for r in rows]),
+        (Column("input"), [_amount(s.sent) for s in spent]),
+        (Column("cache write"), [_amount(s.sent - s.cached) for s in spent]),
+        (Column("cache read"), [_amount(s.cached) for s in spent]),
+        (Column("memory's calls"), [f"{s.calls:,}" for s in spent]),
+        (Column("their input"), [_amount(s.taken) for s in spent]),
+        (Column("their output"), [_amount(s.written) for s in spent]),
+        (Column("compactions"), [f"{s.compactions:,.0f}" for s in spent]),
+        (Column("freed"), [_amount(s.freed) for s in spent]),
+        (Column("cache breaks"), [f"{s.breaks:,.0f}" for s in spent]),
     ]
     # A column of nothing but zeros says nothing, and would be taken for a measurement.
     if any(s.dollars for s in spent):
-        made.append((Column(head="dollars"), [_dollars(s.dollars) for s in spent]))
+        series.append((Column("dollars"), [_dollars(s.dollars) for s in spent]))
     if any(s.seconds for s in spent):
-        made.append((Column(head="time"), [number_format.seconds(s.seconds) for s in spent]))
-    what = _listed([column.head for column, _ in made])
+        series.append((Column("time"), [number_format.seconds(s.seconds) for s in spent]))
+    what = _listed([column.head for column, _ in series])
     return table(
-        made,
+        Table.of_columns(series),
         f"{what} at budget {number_format.budget(board.budget)}",
         tones=["control" if r.control else "" for r in rows],
         heading=0,

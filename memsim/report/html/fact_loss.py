@@ -8,16 +8,16 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memsim.report import number_format
+from memsim.report.board_tables import matrix_table
 from memsim.report.html.brief import REASONS
 from memsim.report.html.markup import Markup, breakable, element, folded, items, joined, table
 from memsim.report.html.page_content import PageContent, address, section, strategy_name, variant
-from memsim.report.layout import Column
+from memsim.report.layout import Column, Table
 from memsim.scoring.outcomes import reason_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from memsim.report.board_tables import Table
     from memsim.report.run_summary import Board, Matrix, MissedGroup
 
 
@@ -55,15 +55,15 @@ def _after(facts: pd.DataFrame, compactions: int) -> pd.DataFrame:
 
 
 def _shares(found: list[tuple[str, pd.DataFrame]], budget: str) -> Markup:
-    made: Table = [(Column(head="strategy", right=False), [name for name, _ in found])]
+    series = [(Column("strategy", right=False), [name for name, _ in found])]
     for count in AFTER:
         cells = []
         for _, rows in found:
             after = _after(rows, count)
             cells.append(f"{int(after['there'].sum()):,} of {len(after):,}" if len(after) else "–")
-        made.append((Column(head=f"after {count}"), cells))
+        series.append((Column(f"after {count}"), cells))
     return table(
-        made,
+        Table.of_columns(series),
         f"Facts that still stood in what was sent, by compactions since they were said, {budget}",
         heading=0,
         cell=lambda _, column, text: strategy_name(text) if column == 0 else text,
@@ -132,16 +132,16 @@ def _whys(subject: PageContent, board: Board) -> Iterator[Markup]:
 
 def _reasons(groups: Sequence[MissedGroup]) -> Markup:
     words = list(dict.fromkeys(reason for g in groups for reason in g.reasons))
-    made: Table = [
-        (Column(head="strategy", right=False), [g.strategy for g in groups]),
-        (Column(head="budget"), [number_format.budget(g.budget) for g in groups]),
-        (Column(head="missed"), [f"{g.missed:,}" for g in groups]),
-        (Column(head="of"), [f"{g.answerable:,}" for g in groups]),
+    series = [
+        (Column("strategy", right=False), [g.strategy for g in groups]),
+        (Column("budget"), [number_format.budget(g.budget) for g in groups]),
+        (Column("missed"), [f"{g.missed:,}" for g in groups]),
+        (Column("of"), [f"{g.answerable:,}" for g in groups]),
         *(
-            (Column(head=reason_name(word)), [f"{g.reasons.get(word, 0):,}" for g in groups])
+            (Column(reason_name(word)), [f"{g.reasons.get(word, 0):,}" for g in groups])
             for word in words
         ),
-        (Column(head="hallucinated"), [f"{g.hallucinated:,}" for g in groups]),
+        (Column("hallucinated"), [f"{g.hallucinated:,}" for g in groups]),
     ]
 
     def cell(row: int, column: int, text: str) -> Markup | str:
@@ -154,7 +154,7 @@ def _reasons(groups: Sequence[MissedGroup]) -> Markup:
 
     budgets = dict.fromkeys(number_format.budget(group.budget) for group in groups)
     caption = f"Why probes were missed, budget {', '.join(budgets)}"
-    return table(made, caption, cell=cell, heading=0)
+    return table(Table.of_columns(series), caption, cell=cell, heading=0)
 
 
 def _cases(group: MissedGroup, word: str) -> str:
@@ -199,13 +199,6 @@ def heat_table(subject: PageContent, board: Board, matrix: Matrix) -> Markup:
     """Recall by slices of the probes and by strategy, each cell a link to its cases."""
     rows = board.rows
     lost = _newly_lost(subject)
-    made: Table = [
-        (Column(head=matrix.by, right=False), [s.name for s in matrix.slices]),
-        (Column(head="n"), [number_format.count(s.n) for s in matrix.slices]),
-    ]
-    for place, row in enumerate(rows):
-        cells = [number_format.share(s.recall[place]) for s in matrix.slices]
-        made.append((Column(head=row.strategy), cells))
 
     def cell(at: int, column: int, text: str) -> Markup | str:
         if column < 2:
@@ -222,6 +215,7 @@ def heat_table(subject: PageContent, board: Board, matrix: Matrix) -> Markup:
 
     over = board.dataset or "scenarios"
     caption = f"Recall by {matrix.by}, {over}, budget {number_format.budget(board.budget)}"
+    made = matrix_table(matrix, [row.strategy for row in rows])
     return table(made, caption, cell=cell, heading=0)
 
 

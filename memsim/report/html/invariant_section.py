@@ -13,7 +13,7 @@ from typing import Any
 from memsim.errors import RunFolderError
 from memsim.report.html.markup import Markup, code, element, folded, items, table, unmeasured
 from memsim.report.html.page_content import PageContent, section
-from memsim.report.layout import Column
+from memsim.report.layout import Column, Table
 
 CHECKS = "checks.json"
 SIGNS = {"violated": "✗ broken", "declared": "declared", "nothing": "–", "not applicable": "·"}
@@ -74,19 +74,16 @@ def _shown(found: Record) -> Iterator[Markup]:
 
 def _table(subjects: Sequence[Record], places: Sequence[int], caption: str) -> Markup:
     first = [subjects[0]["results"][i] for i in places]
-    made = [
-        (Column(head="invariant", right=False), [f"I{r['number']} {r['name']}" for r in first]),
-        (Column(head="family", right=False), [str(r["family"]) for r in first]),
-        *(
-            (Column(head=str(s["subject"])), [_cell(s["results"][i]) for i in places])
-            for s in subjects
-        ),
+    series = [
+        (Column("invariant", right=False), [f"I{r['number']} {r['name']}" for r in first]),
+        (Column("family", right=False), [str(r["family"]) for r in first]),
+        *((Column(str(s["subject"])), [_cell(s["results"][i]) for i in places]) for s in subjects),
     ]
     tones = [
         "failed" if any(s["results"][i]["verdict"] == "violated" for s in subjects) else ""
         for i in places
     ]
-    return table(made, caption, tones=tones, heading=0)
+    return table(Table.of_columns(series), caption, tones=tones, heading=0)
 
 
 def _cell(result: Record) -> str:

@@ -31,12 +31,11 @@ from memsim.report.html.markup import (
     unmeasured,
 )
 from memsim.report.html.page_content import PageContent, address, section, strategy_name
-from memsim.report.layout import UNICODE, Column
+from memsim.report.layout import UNICODE, Column, Table
 from memsim.scoring.outcomes import reason_name
 
 if TYPE_CHECKING:
     from memsim.gate.comparison import Comparison, MovedProbe
-    from memsim.report.board_tables import Table
     from memsim.report.run_summary import Board, BoardRow
 
 WORDS = {
@@ -151,7 +150,7 @@ def _board(board: Board) -> Markup:
 
 def _rows(board: Board) -> Markup:
     made = board_table(board, UNICODE)
-    named_by = [column.head for column, _ in made].index("strategy")
+    named_by = [column.head for column in made.columns].index("strategy")
     tones = [_tone(row) for row in board.rows]
 
     def cell(_row: int, column: int, text: str) -> Markup | str:
@@ -201,9 +200,8 @@ def _compared(found: Comparison, subject: PageContent) -> Iterator[Markup]:
     yield element("p", element("strong", _capital(found.sentence)))
     yield subject.plot("forest")
     made = told.comparison_table(found, UNICODE)
-    if made[0][1]:
-        words = [cells for column, cells in made][-1]
-        tones = [told.TONES.get(word.partition(" ")[0], "") for word in words]  # type: ignore[call-overload]
+    if made.rows:
+        tones = [tone for _, tone in made.rows]
         yield table(made, told.title(found, UNICODE).capitalize(), tones=tones, heading=0)
     notes = [*told.whys(found), *told.stale_notes(found.stale), *told.sizes(found)]
     yield items(notes, class_="note")
@@ -216,22 +214,22 @@ def _moved(moved: list[MovedProbe], *, lost: bool) -> Iterator[Markup]:
     if not moved:
         yield element("p", f"{head}: none.", class_="note")
         return
-    made: Table = [
-        (Column(head="probe", right=False), [m.probe for m in moved]),
-        (Column(head="scenario", right=False), [_scenario(m) for m in moved]),
-        (Column(head="strategy", right=False), [m.variant for m in moved]),
-        (Column(head="then"), [number_format.share(m.base) for m in moved]),
-        (Column(head="now"), [number_format.share(m.now) for m in moved]),
-        (Column(head="why", right=False), [reason_name(m.reason) for m in moved]),
-        (Column(head="said, turn"), ["" if m.said is None else str(m.said) for m in moved]),
-        (Column(head="gone from turn"), ["" if m.gone is None else str(m.gone) for m in moved]),
+    series = [
+        (Column("probe", right=False), [m.probe for m in moved]),
+        (Column("scenario", right=False), [_scenario(m) for m in moved]),
+        (Column("strategy", right=False), [m.variant for m in moved]),
+        (Column("then"), [number_format.share(m.base) for m in moved]),
+        (Column("now"), [number_format.share(m.now) for m in moved]),
+        (Column("why", right=False), [reason_name(m.reason) for m in moved]),
+        (Column("said, turn"), ["" if m.said is None else str(m.said) for m in moved]),
+        (Column("gone from turn"), ["" if m.gone is None else str(m.gone) for m in moved]),
     ]
 
     def cell(row: int, column: int, text: str) -> Markup | str:
         linked = column == 0 and lost
         return element("a", breakable(text), href=address(probe=moved[row].id)) if linked else text
 
-    shown = table(made, f"{head} probes: {len(moved):,}", cell=cell, heading=0)
+    shown = table(Table.of_columns(series), f"{head} probes: {len(moved):,}", cell=cell, heading=0)
     yield shown if len(moved) <= MOST else folded(f"{head}: {len(moved):,} probes", shown)
 
 

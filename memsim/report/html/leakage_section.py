@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from memsim.report import number_format
 from memsim.report.html.markup import Markup, element, folded, items, joined, table, unmeasured
 from memsim.report.html.page_content import PageContent, section
-from memsim.report.layout import UNICODE, Column
+from memsim.report.layout import UNICODE, Column, Table
 from memsim.report.leak_tables import leakage_text
 
 if TYPE_CHECKING:
-    from memsim.report.board_tables import Table
     from memsim.report.leak_board import LeakBoard, LeakCell
 
 TONES = {"leak": "leak", "safe": "safe", "invalid": "unclear", "n/a": "unclear", "error": "unclear"}
@@ -45,12 +44,12 @@ def _board(board: LeakBoard, subject: PageContent) -> Iterator[Markup]:
 
 def _matrix(board: LeakBoard) -> Markup:
     rows = board.rows
-    made: Table = [
-        (Column(head="channel", right=False), [f"{r.channel} {r.name}" for r in rows]),
-        (Column(head="gate", right=False), [r.gate for r in rows]),
+    series = [
+        (Column("channel", right=False), [f"{r.channel} {r.name}" for r in rows]),
+        (Column("gate", right=False), [r.gate for r in rows]),
     ]
     for place, strategy in enumerate(board.strategies):
-        made.append((Column(head=strategy), [_counted(r.cells[place]) for r in rows]))
+        series.append((Column(strategy), [_counted(r.cells[place]) for r in rows]))
 
     def cell(at: int, column: int, text: str) -> Markup | str:
         if column < 2:
@@ -59,7 +58,7 @@ def _matrix(board: LeakBoard) -> Markup:
         return "" if found is None else _shown(found, text)
 
     caption = f"Leaks of eligible attempts, by channel and strategy, {_over(board)}"
-    return table(made, caption, cell=cell, heading=0)
+    return table(Table.of_columns(series), caption, cell=cell, heading=0)
 
 
 def _over(board: LeakBoard) -> str:

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memsim.report.board_tables import Table
-    from memsim.report.layout import Column
+    from memsim.report.layout import Column, Table
 
 
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -160,9 +159,6 @@ def data_blocks(data: Mapping[str, str]) -> Markup:
     return Markup("".join(data_block(name, text) for name, text in data.items()))
 
 
-# Tables of a report as HTML: the same columns and cells as on a terminal.
-
-
 CellContent = Callable[[int, int, str], Markup | str]
 """What stands in a row's column, from its text."""
 
@@ -186,7 +182,7 @@ def table(
         heading: the column that names a row.
         name: the table's id.
     """
-    columns = [column for column, _ in made]
+    columns = made.columns
     last = len(columns) - 1
     heads = [
         element(
@@ -199,10 +195,9 @@ def table(
         for i, c in enumerate(columns)
     ]
     show = cell or (lambda _row, _column, text: text)
-    rows = zip(*(cells for _, cells in made), strict=True)
     body = [
-        _table_row(i, [str(c) for c in cells], columns, show, tones[i] if tones else "", heading)
-        for i, cells in enumerate(rows)
+        _table_row(i, cells, columns, show, tones[i] if tones else "", heading)
+        for i, (cells, _) in enumerate(made.rows)
     ]
     inner = element(
         "table",

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.report import number_format
 from memsim.report.board_tables import judge_sentences
 from memsim.report.comparison_text import sizes
 from memsim.report.html.markup import Markup, code, element, folded, items, joined, table
 from memsim.report.html.page_content import PageContent, section
-from memsim.report.layout import Column
-
-if TYPE_CHECKING:
-    from memsim.report.board_tables import Table
+from memsim.report.layout import Column, Table
 
 CAVEATS = (
     "A number over few probes says little: read the interval before the mean.",
@@ -136,10 +133,10 @@ def _fingerprints(subject: PageContent) -> Markup:
     found = [(kind, n, s) for kind, key in kinds for n, s in _mapping(info.get(key)).items()]
     if not found:
         return Markup()
-    made: Table = [
-        (Column(head="what", right=False), [name for _, name, _ in found]),
-        (Column(head="kind", right=False), [kind for kind, _, _ in found]),
-        (Column(head="SHA-256", right=False), [str(sha) for _, _, sha in found]),
+    series = [
+        (Column("what", right=False), [name for _, name, _ in found]),
+        (Column("kind", right=False), [kind for kind, _, _ in found]),
+        (Column("SHA-256", right=False), [str(sha) for _, _, sha in found]),
     ]
-    inner = table(made, "What was played, by its text", heading=0)
+    inner = table(Table.of_columns(series), "What was played, by its text", heading=0)
     return folded("Fingerprints of scenarios and strategies", inner)
