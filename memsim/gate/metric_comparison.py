@@ -37,7 +37,7 @@ from memsim.gate.score_sheet import (
     pair_cells,
     stale_parts,
 )
-from memsim.scoring.metrics import METRICS, RANKED
+from memsim.scoring.metrics import METRICS, ranked_evidence
 from memsim.stats import holm, paired_change, visible_drop
 
 GENERALISE_FROM = 10
@@ -377,7 +377,7 @@ def noise_between(runs: Sequence[ScoreSheet]) -> dict[str, dict[str, float]]:
         difference of shares, or a share of the first one's amount.
     """
     first, *others = runs
-    metrics = tuple(m for m in METRICS if m not in RANKED and not is_timed(m))
+    metrics = tuple(m for m in METRICS if m not in ranked_evidence.METRICS and not is_timed(m))
     gate = GateSettings(metrics=metrics, min_probes=1, max_errors=1 << 30)
     floor: dict[str, dict[str, float]] = {}
     for other in others:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.errors import BaselineError
 from memsim.gate.comparison import StalePart
-from memsim.scoring.metrics import ANSWERS, JUDGED, METRICS, Metric
+from memsim.scoring.metric import Metric
+from memsim.scoring.metrics import JUDGED, METRICS, answers
 from memsim.scoring.outcomes import UNMEASURED
 from memsim.suite.scenarios import LEAKAGE
 
@@ -27,7 +28,7 @@ Unit = tuple[str, str]
 SECONDS = "seconds"
 """What a case took; no metric of memory, and comparable only on one machine."""
 
-PAIRED = (frozenset(ANSWERS) - {"answer_in_context"}) | {"judged"}
+PAIRED = (frozenset(answers.METRICS) - {"answer_in_context"}) | {"judged"}
 """Metrics of what was answered: compared by a test, probe by probe."""
 
 CHANCE_REPEATS = 3

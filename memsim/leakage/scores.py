@@ -14,7 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from memsim.leakage.attempt import STATES, Attempt, Control
-from memsim.scoring.metrics import Metric
+from memsim.scoring.metric import Metric
 from memsim.stats import clopper_pearson
 
 if TYPE_CHECKING:

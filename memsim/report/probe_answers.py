@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memsim.scoring.case_summary import AUDITED_WRONG
+from memsim.scoring.metrics.audits import AUDITED_WRONG
 from memsim.scoring.outcomes import PASSED, UNMEASURED
 
 if TYPE_CHECKING:

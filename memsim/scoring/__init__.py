@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.scoring.answer_score import AnswerScore, judge_answer
-from memsim.scoring.case_summary import summarise
-from memsim.scoring.metrics import JUDGED, METRICS, Measure, Metric
+from memsim.scoring.metric import Measure, Metric
+from memsim.scoring.metrics import JUDGED, METRICS, summarise
 from memsim.scoring.outcomes import (
     OUTCOMES,
     PASSED,

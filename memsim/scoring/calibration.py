@@ -13,7 +13,7 @@ from memsim.models import Request
 from memsim.models.offline.judge import read_verdict
 from memsim.scenario.script import Probe
 from memsim.scoring.answer_score import judge_answer
-from memsim.scoring.case_summary import AUDITED_WRONG
+from memsim.scoring.metrics.audits import AUDITED_WRONG
 from memsim.scoring.votes import flipped, majority
 
 # What a judge is asked about which answers, and what its reply is worth.

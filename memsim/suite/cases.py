@@ -14,7 +14,7 @@ from memsim.discovery import StrategyRef
 from memsim.errors import ConfigError, nearest
 from memsim.fast_dataclass import fast_init
 from memsim.models.model_access import NO_ACCESS, NO_SPENDING, ModelAccess, Spending
-from memsim.scoring.metrics import Metric
+from memsim.scoring.metric import Metric
 from memsim.suite.scenarios import ScenarioRef
 
 # Bounds on a case's metrics: a scenario's `expect:`, `[tool.memsim.expect]`, `--fail-under`.

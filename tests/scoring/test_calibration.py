@@ -23,7 +23,7 @@ from memsim.scoring.calibration import (
     to_be_judged,
     try_judge,
 )
-from memsim.scoring.case_summary import AUDITED_WRONG
+from memsim.scoring.metrics.audits import AUDITED_WRONG
 from memsim.suite import find_scenarios
 
 Opinion = Callable[[KnownAnswer], bool | None]

@@ -8,10 +8,11 @@ import pytest
 
 from memsim.context import Context
 from memsim.message import said
-from memsim.scoring.metrics import USAGE, Measure
+from memsim.scoring.metric import CaseRecords, Measure
+from memsim.scoring.metrics.usage import METRICS as USAGE
+from memsim.scoring.metrics.usage import measure
 from memsim.scoring.probes import score_probe
 from memsim.scoring.trace_records import record, turn_record
-from memsim.scoring.usage import usage
 from memsim.strategy import Event
 from memsim.trace import CallRecord, Phase, ProbeTrace, TurnRecord
 
@@ -22,6 +23,11 @@ MakeTurn = Callable[..., TurnRecord]
 def lines(*turns: TurnRecord, case: str = "c", repeat: int = 0) -> Lines:
     """Lines of `turns.jsonl`."""
     return [turn_record(turn, case, repeat) for turn in turns]
+
+
+def usage(turns: Lines, probes: Lines) -> dict[str, Measure]:
+    """Every metric of usage."""
+    return dict(measure(CaseRecords(probes, turns)))
 
 
 def values(measures: dict[str, Measure], *names: str) -> list[float | None]:
@@ -134,8 +140,8 @@ def test_nothing_measured_is_none_with_a_reason() -> None:
     found = usage([], [])
 
     assert set(found) == set(USAGE)
-    for name, measure in found.items():
-        assert (measure.value is None) == bool(measure.reason), name
+    for name, value in found.items():
+        assert (value.value is None) == bool(value.reason), name
     assert [None, None, None, 0] == values(
         found, "context_mean", "cached_share", "compactions", "model_calls"
     )

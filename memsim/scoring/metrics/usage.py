@@ -1,20 +1,46 @@
-"""Adds up what remembering took: context tokens, caching, compactions, model calls and dollars."""
+"""What remembering took: context tokens, caching, compactions, model calls and dollars."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memsim.context import SECTIONS
-from memsim.scoring.metrics import PHASES, measured, unmeasured
+from memsim.scoring.metric import amount, measured, share, unmeasured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from memsim.scoring.metrics import Measure
+    from memsim.scoring.metric import CaseRecords, Line, Measure, Metric
 
-    Line = Mapping[str, Any]
+PHASES = ("write", "maintain", "search", "answer", "judge")
+"""When model calls are made, in the order of a case."""
 
+
+def _metrics() -> Iterator[tuple[str, Metric]]:
+    over = "of turns that sent one, else of questions"
+    yield "context_mean", amount(f"mean context {over}", "tokens")
+    yield "context_peak", amount("largest context", "tokens")
+    yield "context_total", amount("all contexts sent", "tokens")
+    for section in SECTIONS:
+        if section != "query":
+            yield f"context_{section}", amount(f"context's {section}, mean {over}", "tokens")
+    yield "overflow", amount("cut from contexts that were over the budget", "tokens")
+    yield "cached_share", share("sent tokens that repeat the start of the context before")
+    yield "cache_breaks", amount("contexts that do not continue the one before", "count")
+    yield "compactions", amount("compactions", "count")
+    yield "tokens_freed", amount("freed by compactions", "tokens", "higher")
+    yield "summaries_grew", amount("compactions that ended larger than they began", "count")
+    yield "model_calls", amount("model calls", "count")
+    yield "model_tokens", amount("tokens of model calls, in and out", "tokens")
+    for phase in PHASES:
+        yield f"calls_{phase}", amount(f"model calls to {phase}", "count")
+        yield f"tokens_{phase}", amount(f"tokens of model calls to {phase}", "tokens")
+    yield "cost", amount("price of the model calls", "dollars")
+    yield "cost_per_100_turns", amount("price of the model calls per 100 turns", "dollars")
+
+
+METRICS = dict(_metrics())
 _BY_SECTION = {section: f"context_{section}" for section in SECTIONS if section != "query"}
 _BY_PHASE = {phase: (f"calls_{phase}", f"tokens_{phase}") for phase in PHASES}
 
@@ -22,9 +48,8 @@ _BY_PHASE = {phase: (f"calls_{phase}", f"tokens_{phase}") for phase in PHASES}
 class UsageSum:
     """Usage of the turns and probes added so far, from their lines in the run's files.
 
-    Means and sums are of the contexts of the turns; where none was sent in a turn, as in a recorded
-    conversation or by a strategy that only answers questions, of those of the probes. The peak is
-    of all contexts.
+    Means and sums are over the contexts of turns. They are over the contexts of questions when no
+    turn sent one, as in a recorded conversation. The peak is over all contexts.
     """
 
     def __init__(self) -> None:
@@ -61,7 +86,7 @@ class UsageSum:
         self._calls.add(line["calls"])
 
     def measures(self) -> dict[str, Measure]:
-        """Every metric of `metrics.USAGE`."""
+        """A measure for each metric of `METRICS`."""
         sizes = self._sizes if self._sizes.total else self._asked
         sizes.peak = max(self._sizes.peak, self._asked.peak)
         return {
@@ -143,7 +168,7 @@ class _Sizes:
 
 
 class _Calls:
-    """Model calls, their tokens by phase, and what is known of their price."""
+    """Model calls, their tokens by phase, and their known prices."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(PHASES, 0)
@@ -182,11 +207,11 @@ class _Calls:
         return {"cost": measured(cost, n), "cost_per_100_turns": per}
 
 
-def usage(turns: Iterable[Line], probes: Sequence[Line]) -> dict[str, Measure]:
-    """Every metric of `metrics.USAGE`, from the lines of the run's files."""
+def measure(records: CaseRecords) -> Mapping[str, Measure]:
+    """The usage of all turns and questions."""
     used = UsageSum()
-    for line in turns:
+    for line in records.turns:
         used.add_turn(line)
-    for line in probes:
+    for line in records.probes:
         used.add_probe(line)
     return used.measures()

@@ -1,0 +1,74 @@
+"""Every metric of a case: each file of this folder defines one metric, or a family of them.
+
+A new metric needs one new file::
+
+    METRICS = {"long_answers": share("answers of more than 40 words", "lower")}
+
+
+    def measure(records: CaseRecords) -> Mapping[str, Measure]:
+        ...
+
+`NEEDS_JUDGE = True` marks metrics that only runs with a judge have. Metrics are measured from the
+records alone, so values of a run and values read back from its folder are equal.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from memsim.scoring.metric import CaseRecords, Line, Measure, Metric
+
+_ORDER = ("answers", "evidence_shares", "ranked_evidence", "audits", "probe_counts", "usage")
+"""Files whose metrics are listed first, in this order; others follow by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricFamily:
+    """The metrics of one file.
+
+    Attributes:
+        metrics: by name.
+        measure: gives a measure for each of them.
+        needs_judge: whether only runs with a judge have them.
+    """
+
+    metrics: Mapping[str, Metric]
+    measure: Callable[[CaseRecords], Mapping[str, Measure]]
+    needs_judge: bool = False
+
+
+def _families() -> Iterator[MetricFamily]:
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    rank = {name: place for place, name in enumerate(_ORDER)}
+    for name in sorted(names, key=lambda name: rank.get(name, len(rank))):
+        module = importlib.import_module(f"{__name__}.{name}")
+        needs_judge = getattr(module, "NEEDS_JUDGE", False)
+        yield MetricFamily(metrics=module.METRICS, measure=module.measure, needs_judge=needs_judge)
+
+
+FAMILIES = tuple(sorted(_families(), key=lambda family: family.needs_judge))
+METRICS = {n: m for f in FAMILIES if not f.needs_judge for n, m in f.metrics.items()}
+"""Metrics of every run, by name."""
+
+JUDGED = {n: m for f in FAMILIES if f.needs_judge for n, m in f.metrics.items()}
+"""Metrics of runs that have a judge; other runs do not have them at all."""
+
+
+def summarise(probes: Iterable[Line], turns: Iterable[Line]) -> dict[str, Measure]:
+    """Measure every metric of `METRICS`, in its order; then those of `JUDGED`, with a judge.
+
+    Lines of several cases may be pooled: shares are then means over all their probes, counts and
+    amounts are sums.
+
+    Args:
+        probes: lines of `probes.jsonl`.
+        turns: lines of `turns.jsonl`, those of each case in order.
+    """
+    records = CaseRecords(probes, turns)
+    found: dict[str, Measure] = {}
+    for family in FAMILIES:
+        found.update(family.measure(records))
+    return found
