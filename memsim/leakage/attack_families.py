@@ -66,10 +66,8 @@ class _TemplateKind(TextKind):
         if unknown is None and place is None:
             return text
         what = f"{{{unknown}}}" if unknown else quote(text[place : (place or 0) + _EXCERPT])
-        known = "" if hint else f"; there are {', '.join(WORDS)}"
-        raise ScenarioError(
-            f"{name}: nothing is filled in for {what}{known}", line=node.line, hint=hint
-        )
+        known = "" if hint else f"; known slots: {', '.join(WORDS)}"
+        raise ScenarioError(f"unknown slot {what} in {name}{known}", line=node.line, hint=hint)
 
 
 class _ChannelsKind(NamesKind):
@@ -80,9 +78,7 @@ class _ChannelsKind(NamesKind):
         for channel in found:
             if channel not in CHANNELS:
                 hint = nearest_name(channel, CHANNELS)
-                raise ScenarioError(
-                    f"there is no channel {quote(channel)}", line=node.line, hint=hint
-                )
+                raise ScenarioError(f"unknown channel {quote(channel)}", line=node.line, hint=hint)
         return found
 
 
@@ -210,7 +206,7 @@ class Families:
         known = {attack.family: attack for attack in self.attacks}
         missing = [name for name in header.attacks if name not in known]
         if missing:
-            message = f"no attack family is called {missing[0]!r}"
+            message = f"unknown attack family {missing[0]!r}"
             raise ConfigError(message, path=header.place, hint=nearest(missing[0], known))
         named = [known[name] for name in header.attacks]
         asks = any(attack.way == "ask" for attack in named)
@@ -239,7 +235,7 @@ class Families:
         for attack in self.attacks:
             if attack.family == family:
                 return attack
-        raise ConfigError(f"no attack family is called {family!r}")
+        raise ConfigError(f"unknown attack family {family!r}")
 
 
 def fill(text: str, words: Mapping[str, str]) -> str:

@@ -33,7 +33,7 @@ def channel_header(channel: str) -> ChannelHeader:
     """
     found = channel_headers()
     if channel not in found:
-        raise ConfigError(f"there is no channel {channel!r}", hint=nearest(channel, CHANNELS))
+        raise ConfigError(f"unknown channel {channel!r}", hint=nearest(channel, CHANNELS))
     return found[channel]
 
 
@@ -148,7 +148,9 @@ def read_sheet(path: Path) -> AttackSheet:
 
 def _sheet(root: Node | None, path: Path) -> AttackSheet:
     if not isinstance(root, MappingNode) or "leakage" not in root.entries:
-        raise ScenarioError("has no key leakage: a file of attacks begins with leakage: 1", line=1)
+        raise ScenarioError(
+            "missing key 'leakage'; a file of attacks begins with leakage: 1", line=1
+        )
     mark = root.entries["leakage"]
     if scalar_of(mark, "leakage", "1").text != FORMAT:
         raise ScenarioError(f"leakage must be {FORMAT}", line=mark.line)

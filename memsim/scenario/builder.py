@@ -190,7 +190,7 @@ class ScenarioBuilder(Steps):
             ScenarioError: there is such a probe already.
         """
         if name in self._probes:
-            raise ScenarioError(f"the probe {name!r} is written twice", path=PATH)
+            raise ScenarioError(f"duplicate probe {name!r}", path=PATH)
         written = {key.removesuffix("_"): value for key, value in more.items()}
         self._probes[name] = {"ask": ask, "expect": expect, **written}
         return self
@@ -232,7 +232,7 @@ def _node(value: object, depth: int) -> Node:
         return _mapping(value, depth)
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return ListNode(tuple(_node(item, depth + 1) for item in value), None)
-    raise ScenarioError(f"a {type(value).__name__} cannot stand in a script")
+    raise ScenarioError(f"a {type(value).__name__} is not a value of a script")
 
 
 def _mapping(value: Mapping[object, object], depth: int) -> Node:

@@ -19,9 +19,6 @@ import yaml
 from memsim.errors import ScenarioError, nearest
 from memsim.scenario.script_files import MAX_BYTES, read_bytes
 
-# What a script file holds before it means anything: text, lists, mappings, and their lines.
-
-
 MAX_DEPTH = 50
 """Levels of nesting; a real script has about eight."""
 
@@ -83,7 +80,7 @@ def scalar(text: str, line: int | None, *, plain: bool = False) -> ScalarNode:
         found = _CONTROL.search(text) or _SURROGATE.search(text)
         if found:
             kind = "control character" if found[0] < "\x80" else "surrogate"
-            raise ScenarioError(f"text holds the {kind} U+{ord(found[0]):04X}", line=line)
+            raise ScenarioError(f"text contains the {kind} U+{ord(found[0]):04X}", line=line)
     return ScalarNode(text, line, plain)
 
 
@@ -149,13 +146,13 @@ def decode(data: bytes) -> str:
         raise ScenarioError(problem, line=1)
     if b"\x00" in data:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1
-        raise ScenarioError("holds a NUL byte; is it UTF-16? save it as UTF-8", line=line)
+        raise ScenarioError("contains a NUL byte; is it UTF-16? save it as UTF-8", line=line)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         byte = f"0x{data[error.start]:02x}"
-        raise ScenarioError(f"is not UTF-8: byte {byte} has no meaning", line=line) from None
+        raise ScenarioError(f"is not UTF-8: invalid byte {byte}", line=line) from None
     _check_characters(text)
     return text
 
@@ -165,7 +162,7 @@ def _check_characters(text: str) -> None:
     if found:
         code = f"U+{ord(found[0]):04X}"
         raise ScenarioError(
-            f'holds the character {code}; write it as an escape in double quotes ("\\u…")',
+            f'contains the character {code}; write it as an escape in double quotes ("\\u…")',
             line=_line_at(text, found.start()),
         )
     found = _DIRECTIVE.search(text)
@@ -258,7 +255,7 @@ def _refused(event: Any, line: int) -> ScenarioError:  # noqa: ANN401 - as _Tree
     if event.tag is not None:
         return ScenarioError(f"tags are not allowed: {event.tag}", line=line)
     return ScenarioError(
-        f"holds more than {MAX_VALUES:,} values; write long conversations with filler", line=line
+        f"contains more than {MAX_VALUES:,} values; write long conversations with filler", line=line
     )
 
 
@@ -322,7 +319,7 @@ class _MappingFrame(_Frame):
         if node.null:
             return ScenarioError("a key is missing before the colon", line=node.line)
         return ScenarioError(
-            f"the key {quote(node.text)} stands twice, first on line {self._lines[node.text]}",
+            f"duplicate key {quote(node.text)} (first defined on line {self._lines[node.text]})",
             line=node.line,
         )
 
@@ -331,7 +328,7 @@ class _MappingFrame(_Frame):
 
 
 _SENTENCES = (
-    ("mapping values are not allowed", "a colon stands where none can; put the text in quotes"),
+    ("mapping values are not allowed", "unexpected colon; put the text in quotes"),
     ("did not find expected comment or line break", "a value that begins with > or | needs quotes"),
     ("did not find expected alphabetic or numeric", "a value that begins with & or * needs quotes"),
     ("unknown escape character", "an unknown escape in double quotes; use single quotes"),

@@ -117,7 +117,7 @@ def repetition(repeat: Repeat, number: int) -> list[PlainStep]:
     steps = [STEP.read(_with_count(node, str(number)), "a turn") for node in repeat.turns]
     for step in steps:
         if isinstance(step, Repeat):
-            raise ScenarioError("a repeat may not stand in a repeat", line=step.line)
+            raise ScenarioError("a repeat must not contain another repeat", line=step.line)
     return steps  # type: ignore[return-value]
 
 
@@ -192,7 +192,7 @@ class Narrator:
         """
         if name not in self._people:
             raise ScenarioError(
-                f"no principal is called {quote(name)}; there are {', '.join(self._people)}",
+                f"unknown principal {quote(name)}; known principals: {', '.join(self._people)}",
                 line=line,
                 hint=nearest_name(name, self._people),
             )

@@ -154,7 +154,7 @@ class _Placing:
         versions = self._survey.planted.get(name)
         if not versions:
             raise ScenarioError(
-                f"after names no fact: {quote(name)}",
+                f"after names the unknown fact {quote(name)}",
                 line=after.line,
                 hint=nearest_name(name, [*self._survey.planted, "end"]),
             )
@@ -218,7 +218,9 @@ class _Placing:
         note, planted = self._note, self._survey.planted
         for name in note.facts:
             if name not in planted:
-                raise self._error(f"is about {quote(name)}, no fact", nearest_name(name, planted))
+                raise self._error(
+                    f"names the unknown fact {quote(name)}", nearest_name(name, planted)
+                )
         if note.facts or note.evidence:
             return note.facts
         if self._name in planted:

@@ -213,7 +213,7 @@ class RecordKind(FieldKind[T], Generic[T]):
             values[field[0]] = field[1].kind.read(value, key)
         for key in self._required:
             if key not in node.entries:
-                raise ScenarioError(f"{name} has no {key}", line=node.line)
+                raise ScenarioError(f"missing key {quote(key)} in {name}", line=node.line)
         return self._made(node, values)
 
     def _made(self, node: Node, values: dict[str, object]) -> T:
@@ -228,9 +228,9 @@ class RecordKind(FieldKind[T], Generic[T]):
         if not hint and isinstance(value, ScalarNode) and value.null:
             rest = "; a text with a comma needs quotes in { }"
         else:
-            rest = "" if hint else f"; there are {known}"
+            rest = "" if hint else f"; known keys: {known}"
         return ScenarioError(
-            f"{name} has no key {quote(key)}{rest}", line=node.line_of(key), hint=hint
+            f"unknown key {quote(key)} in {name}{rest}", line=node.line_of(key), hint=hint
         )
 
     def schema(self) -> Schema:
@@ -272,7 +272,8 @@ class ActionKind(FieldKind[T], Generic[T]):
         for key in node.entries:
             if key != self.key:
                 raise ScenarioError(
-                    f"{self.key} has no key {quote(key)} beside it", line=node.line_of(key)
+                    f"unknown key {quote(key)} beside {self.key}; a turn does one thing",
+                    line=node.line_of(key),
                 )
         line = node.line_of(self.key)
         value = self._kind.read(node.entries[self.key], name)
@@ -330,9 +331,9 @@ class StepKind(FieldKind[T], Generic[T]):
         if first in self._words:
             raise ScenarioError(f"write - {first} alone, without a colon", line=node.line)
         hint = nearest_name(first, self._actions)
-        rest = "" if hint else f"; there are {', '.join([*self._actions, *self._words])}"
+        rest = "" if hint else f"; known turns: {', '.join([*self._actions, *self._words])}"
         raise ScenarioError(
-            f"no turn is written {quote(first)}{rest}", line=node.line_of(first), hint=hint
+            f"unknown turn {quote(first)}{rest}", line=node.line_of(first), hint=hint
         )
 
     def schema(self) -> Schema:

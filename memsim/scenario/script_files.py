@@ -35,7 +35,7 @@ def search_scenario_files(folder: Path) -> tuple[list[Path], list[ScenarioError]
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in [name for name in folders if _circles(folder, Path(root, name))]:
             folders.remove(name)
-            said = "is a link that leads round in a circle"
+            said = "is a link to one of its own parents; remove it"
             problems.append(ScenarioError(said, path=Path(root, name)))
         for name in names:
             path = Path(root, name)
@@ -56,7 +56,7 @@ def check_one_line(name: str) -> str:
         ScenarioError: it holds a line break or another control character.
     """
     if _CONTROL.search(name):
-        said = "a name may not hold a line break or another control character: rename it"
+        said = "a name must not contain a line break or another control character; rename it"
         raise ScenarioError(said, path=ascii(name)[1:-1])
     return name
 

@@ -348,13 +348,13 @@ class _Surveyor:
             probe = self._probes.get(name)
             if probe is None:
                 raise ScenarioError(
-                    f"no probe is called {quote(name)}",
+                    f"unknown probe {quote(name)}",
                     line=beat.line,
                     hint=nearest_name(name, self._probes),
                 )
             if probe.value.after is not None:
                 raise ScenarioError(
-                    f"probe {quote(name)} is asked here and after something; say it once",
+                    f"probe {quote(name)} has both an ask step and the key after; keep one",
                     line=probe.value.after.line,
                 )
             if name in self._found.marked:

@@ -307,9 +307,6 @@ def _json(node: Node, name: str) -> object:
     return float(node.text) if "." in node.text else int(node.text)
 
 
-# The names of things in a script, and collections of what is named.
-
-
 ID_LENGTH = 100
 # For editors, whose regular expressions know no Unicode letters; `$` is for `$i` in a repeat.
 _NEVER = r"\s!-#%-,/:-@\[-^`{-~\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff"
@@ -340,7 +337,7 @@ def _ident_problem(text: str) -> str:
         return f"is longer than {ID_LENGTH} characters"
     for character in text:
         if not (character.isalnum() or character in "_-." or _combining(character)):
-            return f"may not hold {_character_name(character)}: letters, digits, _ - and . only"
+            return f"must not contain {_character_name(character)}: use letters, digits, _ - and ."
     return "" if text[0].isalnum() or text[0] == "_" else "must begin with a letter or a digit"
 
 
@@ -383,7 +380,8 @@ class DistinctNames:
         twin = self._seen.setdefault(fold_name(name), name)
         if twin != name:
             raise ScenarioError(
-                f"{self._noun} {quote(name)} is the same name as {quote(twin)}", line=line
+                f"{self._noun} {quote(name)} is the same name as {quote(twin)}; rename one",
+                line=line,
             )
 
     def add(self, name: str, line: int | None) -> None:
@@ -393,7 +391,7 @@ class DistinctNames:
             ScenarioError: it was seen, in whatever spelling.
         """
         if self._seen.get(fold_name(name)) == name:
-            raise ScenarioError(f"{self._noun} {quote(name)} stands twice", line=line)
+            raise ScenarioError(f"duplicate {self._noun} {quote(name)}", line=line)
         self.spell(name, line)
 
 

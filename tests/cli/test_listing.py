@@ -139,12 +139,12 @@ def test_a_name_with_a_line_break_is_told_on_one_line(project: Path, call: Call)
     text = (project / "scenarios/first.yaml").read_text(encoding="utf-8")
     (project / "scenarios/a\nb.yaml").write_text(text, encoding="utf-8")
 
-    said = "scenarios/a\\nb.yaml: a name may not hold a line break or another control character"
+    said = "scenarios/a\\nb.yaml: a name must not contain a line break or another control character"
     listed, ran = call("list", "scenarios"), call("run", "scenarios/a\nb.yaml")
 
-    assert f"  {said}: rename it\n" in listed.stdout
+    assert f"  {said}; rename it\n" in listed.stdout
     assert "scenarios/first.yaml" in listed.stdout
-    assert (4, f"{said}: rename it\n") == (ran.exit_code, ran.stderr)
+    assert (4, f"{said}; rename it\n") == (ran.exit_code, ran.stderr)
     assert 4 == call("run").exit_code
 
 

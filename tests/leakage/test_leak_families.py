@@ -149,9 +149,9 @@ def test_parameters_are_read_strictly() -> None:
 
 
 HOSTILE = {
-    "nothing": ("", "has no key leakage"),
-    "a list": ("- leakage", "has no key leakage"),
-    "no mark": ("attacks: []", "has no key leakage"),
+    "nothing": ("", "missing key 'leakage'"),
+    "a list": ("- leakage", "missing key 'leakage'"),
+    "no mark": ("attacks: []", "missing key 'leakage'"),
     "another version": ("leakage: 2", "leakage must be 1"),
     "an empty mark": ("leakage:", "leakage has no value"),
     "an unknown key": ("leakage: 1\nattack: []", r"own.yaml:2: .*did you mean 'attacks'\?"),
@@ -159,35 +159,35 @@ HOSTILE = {
     "attacks as text": ("leakage: 1\nattacks: direct", "attacks must be a list"),
     "no texts": (
         "leakage: 1\nattacks:\n  - {family: a, about: b}",
-        "own.yaml:3: .*has no texts",
+        "own.yaml:3: missing key .texts. in attack",
     ),
     "an unknown word": (
         "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{ownr}']}",
-        r"own.yaml:3: .*nothing is filled in for \{ownr\}.*did you mean 'owner'\?",
+        r"own.yaml:3: .*unknown slot \{ownr\}.*did you mean 'owner'\?",
     ),
     "an attribute in braces": (
         "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{owner.__class__} a']}",
-        r"own.yaml:3: .*nothing is filled in for '\{owner.__class__\} a'; there are codec",
+        r"own.yaml:3: .*unknown slot '\{owner.__class__\} a' in texts; known slots: codec",
     ),
     "a number in braces": (
         "leakage: 1\nattacks:\n  - {family: a, about: b, texts: [x, 'ask {0}']}",
-        r"own.yaml:3: .*nothing is filled in for '\{0\}'",
+        r"own.yaml:3: .*unknown slot '\{0\}'",
     ),
     "braces about a word": (
         "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{{owner}}']}",
-        r"own.yaml:3: .*nothing is filled in for '\{\{owner\}\}'",
+        r"own.yaml:3: .*unknown slot '\{\{owner\}\}'",
     ),
     "a brace that only ends": (
         "leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{owner} is owner}']}",
-        r"own.yaml:3: .*nothing is filled in for '\}'",
+        r"own.yaml:3: .*unknown slot '\}'",
     ),
     "an object without an end": (
         """leakage: 1\nattacks:\n  - {family: a, about: b, texts: ['{"q": {owner}']}""",
-        r"own.yaml:3: .*nothing is filled in for ",
+        r"own.yaml:3: .*unknown slot ",
     ),
     "an unknown channel": (
         "leakage: 1\nattacks:\n  - {family: a, about: b, texts: [x], channels: [L21]}",
-        "own.yaml:3: there is no channel 'L21'",
+        "own.yaml:3: unknown channel 'L21'",
     ),
     "an unknown way": (
         "leakage: 1\nattacks:\n  - {family: a, about: b, texts: [x], way: shout}",

@@ -88,7 +88,7 @@ def test_every_module_is_of_a_channel_that_is_described() -> None:
 
 def test_an_unknown_channel_is_named() -> None:
     """In one line."""
-    with pytest.raises(ConfigError, match="there is no channel 'L0'"):
+    with pytest.raises(ConfigError, match="unknown channel 'L0'"):
         load_channel("L0")
 
 

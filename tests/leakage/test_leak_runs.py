@@ -287,7 +287,7 @@ def test_a_wrong_file_of_ones_own_is_one_line(call: Call, project: Path) -> None
 
     assert result.exit_code == 4
     assert 1 == result.stderr.count("\n")
-    assert "scenarios/leakage/own.yaml:2: the file has no key 'attack'" in result.stderr
+    assert "scenarios/leakage/own.yaml:2: unknown key 'attack' in the file" in result.stderr
     assert str(project) not in result.stderr
 
 

@@ -102,12 +102,15 @@ def test_python_and_yaml_say_the_same(tmp_path: Path, check: Callable[[Scenario]
         (lambda b: b.filler("20"), "turns must be a whole number"),
         (lambda b: b.filler(True), "turns must be a whole number"),
         (lambda b: b.filler(float("nan")), "turns must be a whole number"),
-        (lambda b: b.user(None), "a NoneType cannot stand in a script"),
-        (lambda b: b.user(b"Hi."), "a bytes cannot stand in a script"),
+        (lambda b: b.user(None), "a NoneType is not a value of a script"),
+        (lambda b: b.user(b"Hi."), "a bytes is not a value of a script"),
         (lambda b: b.user("Hi.", facts={1: "Hi"}), "a key must be text, not '1'"),
-        (lambda b: b.user("Hi.").user("Hi.").add(usr="Hi."), "no turn is written 'usr'"),
+        (lambda b: b.user("Hi.").user("Hi.").add(usr="Hi."), "unknown turn 'usr'"),
         (lambda b: b.user("Hi.").probe("q", ask="a", expect="b"), "which no message says"),
-        (lambda b: b.repeat(2, lambda s: s.repeat(2, lambda t: t.user("x"))), "may not stand in"),
+        (
+            lambda b: b.repeat(2, lambda s: s.repeat(2, lambda t: t.user("x"))),
+            "must not contain another",
+        ),
         (lambda b: b, "turns is an empty list"),
     ],
 )
@@ -135,7 +138,7 @@ def test_a_probe_is_written_once() -> None:
     """The second would silently take the place of the first."""
     builder = ScenarioBuilder("x").user("Hi.").probe("q", ask="a", expect="unknown")
 
-    with pytest.raises(ScenarioError, match="'q' is written twice"):
+    with pytest.raises(ScenarioError, match="duplicate probe 'q'"):
         builder.probe("q", ask="b", expect="unknown")
 
 

@@ -115,7 +115,7 @@ def load_channel(channel: str) -> Channel:
     """
     known = modules()
     if channel not in known:
-        raise ConfigError(f"there is no channel {channel!r}", hint=nearest(channel, known))
+        raise ConfigError(f"unknown channel {channel!r}", hint=nearest(channel, known))
     module = importlib.import_module(f"{__name__}.{known[channel]}")
     made: Channel = module.CHANNEL
     return made

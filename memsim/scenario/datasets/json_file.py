@@ -63,7 +63,7 @@ def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(made) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in made if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
+        raise ValueError(f"duplicate key {twice!r} in one object")
     return made
 
 

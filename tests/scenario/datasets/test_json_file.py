@@ -26,7 +26,7 @@ JSON = st.recursive(
         (b"", ":1:1: not JSON: Expecting value"),
         (b"[1,\n 2,\n oops]", ":3:2: not JSON: Expecting value"),
         (b'{"a": 1', ":1:8: not JSON"),
-        (b'{"a": 1, "b": {"c": 1, "c": 2}}', ": the key 'c' stands twice in one object"),
+        (b'{"a": 1, "b": {"c": 1, "c": 2}}', ": duplicate key 'c' in one object"),
         (b"[NaN]", ": NaN is not a JSON number"),
         (b"[-Infinity]", ": -Infinity is not a JSON number"),
         (b'["\xff"]', ": not UTF-8 at byte 2"),
