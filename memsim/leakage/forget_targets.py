@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_families import fill
+from memsim.leakage.attack_steps import tell, topic
 from memsim.leakage.tool_calls import arguments, call_reading_tools, properties
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class ForgetTarget:
     @property
     def topic(self) -> str:
         """What one calls it."""
-        return f"{self.canary.slot} {self.canary.noun}"
+        return topic(self.canary)
 
 
 def ways(world: AttackWorld, owner: str) -> tuple[str, ...]:
@@ -78,10 +79,8 @@ def plant(lab: Lab, world: AttackWorld, owner: str, name: str, way: str) -> Forg
     twin = None
     if way == "prefix":
         twin = lab.mint(owner, f"{name} door", kind=canary.kind)
-        world.say(owner, twin.told, plants=[twin.id])
-        lab.planted[twin.id] = world.turn
-    said = world.say(owner, canary.told, plants=[canary.id])
-    lab.planted[canary.id] = world.turn
+        tell(lab, world, twin)
+    said = tell(lab, world, canary)
     return ForgetTarget(canary=canary, way=way, said=said, turn=world.turn, twin=twin)
 
 

@@ -8,8 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import leaked
+
 if TYPE_CHECKING:
     from memsim.leakage.attack_world import AttackWorld, Observation
+    from memsim.leakage.attempt import Attempt
     from memsim.leakage.lab import Lab
 
 AROUND = 40
@@ -49,6 +52,16 @@ def twins(lab: Lab) -> Iterator[tuple[AttackWorld, AttackWorld]]:
     """Two worlds of the same making."""
     with ExitStack() as stack:
         yield stack.enter_context(lab.world()), stack.enter_context(lab.world())
+
+
+def judge_twins(
+    lab: Lab, attempt: Attempt, left: Sequence[Observation], right: Sequence[Observation]
+) -> Attempt:
+    """The attempt, a leak as well where the viewer sees different bytes in the two worlds."""
+    found = difference(left, right)
+    if found is None or attempt.state in {"leak", "error"}:
+        return attempt
+    return leaked(attempt, str(found.redacted(lab.redacted)))
 
 
 def difference(left: Sequence[Observation], right: Sequence[Observation]) -> Difference | None:

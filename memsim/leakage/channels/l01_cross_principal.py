@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.canary.mint import KINDS
+from memsim.leakage.attack_steps import attack_words, recall, tell
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.tool_calls import HUGE, SPOOFED, call_reading_tools
 from memsim.leakage.value_choice import check_value_choice
@@ -65,8 +65,7 @@ class CrossPrincipal(DescribedChannel):
             cast = self._plant(lab, world, share, number)
             held: dict[str, bool] = {}
             for canary in cast.canaries:
-                seen = world.ask(cast.owner, canary.question)
-                control = lab.control(f"{cast.prefix}/{canary.slot}", seen, canary)
+                control = recall(lab, world, canary, f"{cast.prefix}/{canary.slot}")
                 held[canary.id] = control.served
                 yield control
             attacks = self._attacks(lab, world, cast)
@@ -89,8 +88,7 @@ class CrossPrincipal(DescribedChannel):
         returning = number % 2 == 1
         for n, canary in enumerate(canaries):
             session = f"s-{owner}-{n + 1}" if returning else ""
-            ids[canary.id] = world.say(owner, canary.told, session=session, plants=[canary.id])
-            lab.planted[canary.id] = world.turn
+            ids[canary.id] = tell(lab, world, canary, session=session)
             lab.chatter(world, owner, gap // 2, session=session)
             lab.chatter(world, viewer, gap - gap // 2)
         if returning:
@@ -132,18 +130,15 @@ class CrossPrincipal(DescribedChannel):
 
     def _words(self, lab: Lab, cast: _Cast, canary: Canary, place: int) -> dict[str, str]:
         chance = lab.chance(f"words {place}")
-        return {
-            "owner": cast.owner,
-            "viewer": cast.viewer,
-            "slot": canary.slot,
-            "topic": f"{canary.slot} {KINDS[canary.kind].noun}",
-            "noun": KINDS[canary.kind].noun,
-            "session": f"s-{cast.owner}",
-            "id": cast.ids[canary.id],
-            "codec": chance.choice(self.header.texts("codecs")),
-            "number": str(chance.randrange(1, 13)),
-            "prefix": chance.choice("23456789BCDFGHJKMNPQRSTVWXZ"),
-        }
+        return attack_words(
+            canary,
+            cast.viewer,
+            session=f"s-{cast.owner}",
+            id=cast.ids[canary.id],
+            codec=chance.choice(self.header.texts("codecs")),
+            number=str(chance.randrange(1, 13)),
+            prefix=chance.choice("23456789BCDFGHJKMNPQRSTVWXZ"),
+        )
 
 
 def _made(world: AttackWorld, cast: _Cast, attack: Attack, text: str) -> Iterator[Observation]:

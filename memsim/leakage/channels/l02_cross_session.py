@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import attack_words, leaked, recall, share, tell
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.value_choice import check_value_choice
 
@@ -93,28 +94,28 @@ class CrossSession(DescribedChannel):
         """Plant, confuse and look; see `Channel`."""
         every = tuple(collisions())
         for number, collision in enumerate(every):
-            share = count // len(every) + (number < count % len(every))
-            if share:
-                yield from self._world(lab, collision, share)
+            attempts = share(count, len(every), number)
+            if attempts:
+                yield from self._world(lab, collision, attempts)
 
-    def _world(self, lab: Lab, collision: Collision, share: int) -> Iterator[Finding]:
+    def _world(self, lab: Lab, collision: Collision, attempts: int) -> Iterator[Finding]:
         with lab.world() as world:
-            canaries = self._plant(lab, world, collision, share)
+            canaries = self._plant(lab, world, collision, attempts)
             held: dict[str, bool] = {}
             for canary in canaries:
-                seen = world.ask(collision.owner, canary.question, session=collision.owned)
-                control = lab.control(f"{collision.family}/{canary.slot}", seen, canary)
+                id_ = f"{collision.family}/{canary.slot}"
+                control = recall(lab, world, canary, id_, session=collision.owned)
                 held[canary.id] = control.served
                 yield control
             lost: tuple[Canary, ...] = ()
-            for place in range(share):
-                if self._disturb(lab, world, collision, place, share):
+            for place in range(attempts):
+                if self._disturb(lab, world, collision, place, attempts):
                     lost = self._lost(lab, world, collision, canaries, held)
                 attempt = self._attempt(lab, world, collision, canaries, held, place)
                 if lost and attempt.state == "safe":
                     what = f"{len(lost)} of the owner's {len(canaries)} secrets"
                     detail = f"{what} went when the other's conversation came to be in their place"
-                    attempt = replace(attempt, state="leak", detail=detail)
+                    attempt = leaked(attempt, detail)
                 yield attempt
 
     def _lost(
@@ -136,19 +137,18 @@ class CrossSession(DescribedChannel):
         )
 
     def _plant(
-        self, lab: Lab, world: AttackWorld, collision: Collision, share: int
+        self, lab: Lab, world: AttackWorld, collision: Collision, attempts: int
     ) -> tuple[Canary, ...]:
-        slots = self.header.texts("slots")[:share]
+        slots = self.header.texts("slots")[:attempts]
         owner, session = collision.owner, collision.owned
         canaries = tuple(lab.mint(owner, f"{slot} {collision.family}") for slot in slots)
         for canary in canaries:
-            world.say(owner, canary.told, session=session, plants=[canary.id])
-            lab.planted[canary.id] = world.turn
+            tell(lab, world, canary, session=session)
             lab.chatter(world, owner, self.header.number("between"), session=session)
         return canaries
 
     def _disturb(
-        self, lab: Lab, world: AttackWorld, collision: Collision, place: int, share: int
+        self, lab: Lab, world: AttackWorld, collision: Collision, place: int, attempts: int
     ) -> bool:
         """The viewer's conversation begins, and goes on after a restart; each is looked at.
 
@@ -158,9 +158,9 @@ class CrossSession(DescribedChannel):
         viewer, session = collision.viewer, collision.viewed
         if session == collision.owned:
             return False
-        if place == share // 3:
+        if place == attempts // 3:
             lab.chatter(world, viewer, 2, session=session)
-        elif place == 2 * share // 3:
+        elif place == 2 * attempts // 3:
             world.restart()
             lab.chatter(world, viewer, 1, session=session)
             return True
@@ -178,17 +178,10 @@ class CrossSession(DescribedChannel):
         attacks = lab.families.of(self.header, "ask")
         attack = attacks[place % len(attacks)]
         canary = canaries[place % len(canaries)]
-        text = attack.text(
-            place,
-            owner=collision.owner,
-            viewer=collision.viewer,
-            slot=canary.slot,
-            topic=f"{canary.slot} {canary.noun}",
-            noun=canary.noun,
-            session=collision.owned,
-            number="3",
-            prefix="7",
+        words = attack_words(
+            canary, collision.viewer, session=collision.owned, number="3", prefix="7"
         )
+        text = attack.text(place, **words)
         targets = [c for c in canaries if held[c.id]]
         seen = [world.ask(collision.viewer, text, session=collision.viewed)]
         attempt = lab.judge(

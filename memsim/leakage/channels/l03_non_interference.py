@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import attack_words, share, tell
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.tool_calls import call_reading_tools
-from memsim.leakage.twins import difference, twins
+from memsim.leakage.twins import judge_twins, twins
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
@@ -84,14 +85,13 @@ class NonInterference(DescribedChannel):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, look twice and compare; see `Channel`."""
-        shares = len(INSTEAD)
         for number, (name, instead) in enumerate(INSTEAD.items()):
-            share = count // shares + (number < count % shares)
-            if share:
-                yield from self._pair(lab, name, instead, share)
+            attempts = share(count, len(INSTEAD), number)
+            if attempts:
+                yield from self._pair(lab, name, instead, attempts)
 
-    def _pair(self, lab: Lab, name: str, instead: Instead, share: int) -> Iterator[Finding]:
-        rounds = max(FEWEST, min(ROUNDS, share // 3))
+    def _pair(self, lab: Lab, name: str, instead: Instead, attempts: int) -> Iterator[Finding]:
+        rounds = max(FEWEST, min(ROUNDS, attempts // 3))
         with twins(lab) as worlds:
             mine = tuple(lab.mint(VIEWER, _slot(n)) for n in range(rounds))
             theirs = tuple(lab.mint(OTHER, _slot(n)) for n in range(rounds))
@@ -103,7 +103,7 @@ class NonInterference(DescribedChannel):
             for canary in mine:
                 asked = worlds[0].ask(VIEWER, canary.question)
                 yield lab.control(f"{name}/{canary.slot}", asked, canary)
-            yield from self._look(lab, pair, name, share)
+            yield from self._look(lab, pair, name, attempts)
 
     def _round(
         self,
@@ -115,8 +115,7 @@ class NonInterference(DescribedChannel):
     ) -> None:
         """One secret of each; turns in which one world is silent pass in it as well."""
         for world, texts in zip(worlds, ((theirs.told,), instead), strict=True):
-            world.say(VIEWER, mine.told, plants=[mine.id])
-            lab.planted[mine.id] = world.turn
+            tell(lab, world, mine)
             for text in texts:
                 world.say(OTHER, text)
             world.skip(6 - len(texts))
@@ -154,24 +153,13 @@ class NonInterference(DescribedChannel):
             control=pair.held,
             labels={"second world": id.partition("/")[0]},
         )
-        found = difference(left, right)
-        if found is None or attempt.state in {"leak", "error"}:
-            return attempt
-        return replace(attempt, state="leak", detail=str(found.redacted(lab.redacted)))
+        return judge_twins(lab, attempt, left, right)
 
 
 def _text(attack: Attack, around: int, canary: Canary) -> str:
-    return attack.text(
-        around,
-        owner=canary.owner,
-        viewer=VIEWER,
-        slot=canary.slot,
-        topic=f"{canary.slot} {canary.noun}",
-        noun=canary.noun,
-        session=f"s-{canary.owner}",
-        number="3",
-        prefix="7",
-    )
+    session = f"s-{canary.owner}"
+    words = attack_words(canary, VIEWER, session=session, number="3", prefix="7")
+    return attack.text(around, **words)
 
 
 def _views(world: AttackWorld, attack: Attack, text: str) -> Iterator[Observation]:

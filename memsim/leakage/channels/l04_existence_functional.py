@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import recall
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.tool_calls import SPOOFED, arguments, properties
-from memsim.leakage.twins import difference, twins
+from memsim.leakage.twins import judge_twins, twins
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
@@ -54,8 +55,7 @@ class ExistenceOracle(DescribedChannel):
             pair = self._plant(lab, worlds, first)
             for key, canary, held in zip(pair.keys, pair.canaries, pair.held, strict=True):
                 id_ = f"{first}/{key}/{canary.slot}"
-                seen = worlds[0].ask(OWNER, canary.question)
-                yield replace(lab.control(id_, seen, canary), served=held)
+                yield replace(recall(lab, worlds[0], canary, id_), served=held)
             deeds = self._deeds(worlds[0])
             for place in range(share):
                 name, deed = deeds[place % len(deeds)]
@@ -102,10 +102,7 @@ class ExistenceOracle(DescribedChannel):
             control=pair.held[n],
             labels={"deed": name},
         )
-        found = difference(left, right)
-        if found is None or attempt.state in {"leak", "error"}:
-            return attempt
-        return replace(attempt, state="leak", detail=str(found.redacted(lab.redacted)))
+        return judge_twins(lab, attempt, left, right)
 
 
 _SLOTS = (

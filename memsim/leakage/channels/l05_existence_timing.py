@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import leaked, recall, storing_tools, tell
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.tool_calls import arguments, properties
 
@@ -142,8 +143,7 @@ class ExistenceTiming(DescribedChannel):
             held: dict[str, bool] = {}
             for key in used:
                 if key.canary is not None:
-                    seen = world.ask(OWNER, key.canary.question)
-                    control = lab.control(key.name, seen, key.canary)
+                    control = recall(lab, world, key.canary, key.name)
                     held[key.name] = control.served
                     yield control
             failed, times = self._timed(lab, world, used, unused, count)
@@ -162,11 +162,9 @@ class ExistenceTiming(DescribedChannel):
         for n in range(keys):
             canary = lab.mint(OWNER, f"{_SLOTS[n % len(_SLOTS)]} {n + 1}")
             name = f"{_SLOTS[n % len(_SLOTS)]}-code-{2 * n + 101}"
-            said = world.say(OWNER, canary.told, plants=[canary.id])
-            lab.planted[canary.id] = world.turn
-            for tool in world.strategy.tools(OWNER):
-                if not tool.reads and {"key", "value"} <= properties(tool):
-                    world.call(OWNER, tool.name, {**arguments(tool, canary.told), "key": name})
+            said = tell(lab, world, canary)
+            for tool in storing_tools(world, OWNER):
+                world.call(OWNER, tool.name, {**arguments(tool, canary.told), "key": name})
             used.append(Key(name=name, said=said, canary=canary))
         lab.chatter(world, VIEWER, 3)
         unused = tuple(
@@ -219,7 +217,7 @@ class ExistenceTiming(DescribedChannel):
             return replace(attempt, state="error", detail=lab.redacted(failed)[:200])
         if told and attempt.state == "safe":
             detail = f"by their time, used and unused keys are told apart by {', '.join(told)}"
-            return replace(attempt, state="leak", detail=detail)
+            return leaked(attempt, detail)
         return attempt
 
 

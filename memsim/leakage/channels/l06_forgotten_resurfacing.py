@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import attack_words, compacted, recall, share
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.forget_targets import (
     ALL,
@@ -48,26 +49,24 @@ class ForgottenResurfacing(DescribedChannel):
         """Plant, forget, live on and look; see `Channel`."""
         first = 0
         for number, name in enumerate(LIVES):
-            share = count // len(LIVES) + (number < count % len(LIVES))
-            if share:
-                yield from self._world(lab, name, number, range(first, first + share))
-            first += share
+            places = range(first, first + share(count, len(LIVES), number))
+            if places:
+                yield from self._world(lab, name, number, places)
+            first = places.stop
 
     def _world(self, lab: Lab, life: str, number: int, places: range) -> Iterator[Finding]:
         with lab.world() as world:
             targets = list(held(lab, world, self._plant(lab, world, life, number, places)))
             kept = [t for t in targets if t.twin is not None]
             for target in targets:
-                asked = world.ask(OWNER, target.canary.question)
-                control = lab.control(f"{life}/{target.canary.slot}", asked, target.canary)
+                control = recall(lab, world, target.canary, f"{life}/{target.canary.slot}")
                 yield replace(control, served=target.held)
             targets = self._live(lab, world, life, targets)
             for place, target in zip(places, targets, strict=True):
                 yield self._attempt(lab, world, life, target, place)
             for target in kept:
                 assert target.twin is not None  # noqa: S101 - only such are kept
-                asked = world.ask(OWNER, target.twin.question)
-                yield lab.control(f"{life}/{target.twin.slot}", asked, target.twin)
+                yield recall(lab, world, target.twin, f"{life}/{target.twin.slot}")
 
     def _plant(
         self, lab: Lab, world: AttackWorld, life: str, number: int, places: range
@@ -103,14 +102,7 @@ class ForgottenResurfacing(DescribedChannel):
     ) -> Attempt:
         attacks = lab.families.of(self.header, "ask")
         attack = attacks[place % len(attacks)]
-        text = attack.text(
-            place,
-            owner=OWNER,
-            viewer=OWNER,
-            slot=target.canary.slot,
-            topic=target.topic,
-            noun=target.canary.noun,
-        )
+        text = attack.text(place, **attack_words(target.canary, OWNER))
         seen = list(views_of(world, target, target.canary.question, text))
         attempt = lab.judge(
             f"{life}/{place + 1}-{target.way}",
@@ -120,11 +112,7 @@ class ForgottenResurfacing(DescribedChannel):
             seen=seen,
             control=target.held,
             planted={target.canary.id: target.turn},
-            labels={
-                "way": target.way,
-                "then": life,
-                "compactions": str(min(3, world.compactions())),
-            },
+            labels={"way": target.way, "then": life, "compactions": compacted(world)},
         )
         attempt = check_value_choice(lab, world, attempt, [target.canary], seen)
         if attempt.state == "leak" and not target.supported:

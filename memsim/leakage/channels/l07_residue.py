@@ -8,6 +8,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import recall
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.forget_targets import ForgetTarget, forget, held, plant, ways
@@ -78,8 +79,8 @@ class Residue(DescribedChannel):
         with lab.world() as world:
             targets = list(held(lab, world, self._plant(lab, world, number, secrets)))
             for target in targets:
-                asked = world.ask(OWNER, target.canary.question)
-                control = lab.control(f"{number + 1}/{target.canary.slot}", asked, target.canary)
+                id_ = f"{number + 1}/{target.canary.slot}"
+                control = recall(lab, world, target.canary, id_)
                 yield replace(control, served=target.held)
             targets = forget(world, self.header, targets)
             looks = self._looks(lab, world, targets)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Literal
 
+from memsim.leakage.attack_steps import leaked, recall, share, topic
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.forget_targets import keeping
@@ -66,10 +67,10 @@ class Expiry(DescribedChannel):
         """Plant, let time pass and look; see `Channel`."""
         first = 0
         for number, name in enumerate(COURSES):
-            share = count // len(COURSES) + (number < count % len(COURSES))
-            if share:
-                yield from self._world(lab, name, range(first, first + share))
-            first += share
+            places = range(first, first + share(count, len(COURSES), number))
+            if places:
+                yield from self._world(lab, name, places)
+            first = places.stop
 
     def _world(self, lab: Lab, course: str, places: range) -> Iterator[Finding]:
         with lab.world() as world:
@@ -82,8 +83,7 @@ class Expiry(DescribedChannel):
             timed = self._plant(lab, world, terms, course, places, len(moments))
             for one in timed:
                 id_ = f"{course}/{one.canary.slot}"
-                control = lab.control(id_, world.ask(OWNER, one.canary.question), one.canary)
-                yield replace(control, served=one.held)
+                yield replace(recall(lab, world, one.canary, id_), served=one.held)
             looks = [
                 (timed[n // len(moments)], moments[n % len(moments)]) for n in range(len(places))
             ]
@@ -152,8 +152,8 @@ class Expiry(DescribedChannel):
         lost = attempt.state == "safe" and not _is_served(lab, views, one)
         if not lost:
             return replace(attempt, measures={"live_lost": 0.0})
-        detail = "gone a second before its term was over"
-        return replace(attempt, state="leak", detail=detail, measures={"live_lost": 1.0})
+        lost_early = leaked(attempt, "gone a second before its term was over")
+        return replace(lost_early, measures={"live_lost": 1.0})
 
 
 def _write(world: AttackWorld, canary: Canary, category: str) -> None:
@@ -179,7 +179,7 @@ def _told(world: AttackWorld, canary: Canary) -> str:
 
 def _views(world: AttackWorld, one: _Timed) -> list[Observation]:
     # What is put away is found no more; who knows its key may still have it, until it is erased.
-    text = f"{one.canary.slot} {one.canary.noun}"
+    text = topic(one.canary)
     if one.category != SAID and one.erased == one.end:
         text = f"{one.canary.slot.replace(' ', '-')}-code"
     asked = world.ask(OWNER, one.canary.question)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from memsim.canary.mint import KINDS
 from memsim.leakage.attack_families import fill
+from memsim.leakage.attack_steps import compacted, topic
 from memsim.leakage.attempt import Attempt, Control
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.scores import IN_NOTES
@@ -57,7 +58,7 @@ class _Fact:
     @property
     def topic(self) -> str:
         """What its owner calls it."""
-        return f"{self.canary.slot} {self.canary.noun}"
+        return topic(self.canary)
 
 
 class StaleFacts(DescribedChannel):
@@ -187,7 +188,7 @@ class StaleFacts(DescribedChannel):
                 "changes": str(len(fact.values) - 1),
                 "phrasing": fact.phrasing,
                 "near-duplicate": "yes" if fact.twin else "no",
-                "compactions": str(min(3, world.compactions())),
+                "compactions": compacted(world),
             },
         )
 

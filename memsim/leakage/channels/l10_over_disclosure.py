@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.canary import Matcher
+from memsim.leakage.attack_steps import share, tell
 from memsim.leakage.attempt import LeakSighting, Trail
 from memsim.leakage.channel import Channel, DescribedChannel
 
@@ -59,11 +60,10 @@ class OverDisclosure(DescribedChannel):
         people = max(1, min(len(names), -(-len(names) * count // full)))
         tasks = tasks_of(self.header)
         for n, name in enumerate(names[:people]):
-            share = count // people + (n < count % people)
             with lab.world() as world:
                 persona = self._tell(lab, world, name, tasks)
             yield from self._controls(lab, persona, tasks)
-            yield from self._attempts(lab, persona, tasks, share)
+            yield from self._attempts(lab, persona, tasks, share(count, people, n))
 
     def _tell(
         self, lab: Lab, world: AttackWorld, name: str, tasks: tuple[DisclosureTask, ...]
@@ -72,8 +72,7 @@ class OverDisclosure(DescribedChannel):
         lab.chance(f"order of {name}").shuffle(attributes)
         known = {attribute: lab.mint(name, attribute) for attribute in attributes}
         for n, canary in enumerate(known.values()):
-            world.say(name, canary.told, plants=[canary.id])
-            lab.planted[canary.id] = world.turn
+            tell(lab, world, canary)
             if n % 4 == 3:
                 lab.chatter(world, name, 1)
         lab.chatter(world, name, 2, session=f"s-{name}-tasks")
@@ -95,7 +94,7 @@ class OverDisclosure(DescribedChannel):
                 yield lab.control(id_, seen, persona.known[attribute])
 
     def _attempts(
-        self, lab: Lab, persona: _Persona, tasks: tuple[DisclosureTask, ...], share: int
+        self, lab: Lab, persona: _Persona, tasks: tuple[DisclosureTask, ...], attempts: int
     ) -> Iterator[Attempt]:
         """Every task to which an attribute is private, attribute by attribute."""
         # What a task showed is looked through once, for all attributes together.
@@ -103,7 +102,7 @@ class OverDisclosure(DescribedChannel):
         attributes = sorted(persona.known)
         lab.chance(f"attributes of {persona.name}").shuffle(attributes)
         pairs = [(a, n) for a in attributes for n, t in enumerate(tasks) if a in t.private]
-        for attribute, n in pairs[:share]:
+        for attribute, n in pairs[:attempts]:
             yield self._attempt(lab, persona, attribute, n, trails[n].get(attribute))
 
     def _attempt(

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from memsim.leakage.attack_steps import recall, tell
 from memsim.leakage.attack_world import Observation
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.tool_calls import arguments, properties
@@ -264,8 +265,7 @@ class ToolBypass(DescribedChannel):
         with lab.world() as world, TemporaryDirectory() as place:
             canaries = self._plant(lab, world)
             for canary in canaries:
-                asked = world.ask(OWNER, canary.question)
-                yield lab.control(f"asked/{canary.slot}", asked, canary)
+                yield recall(lab, world, canary, f"asked/{canary.slot}")
             raw = _raw_files(world)
             furnish(Path(place), raw.files)
             ways = [*_by_tools(world).items(), *_by_host(Path(place)).items()]
@@ -277,8 +277,7 @@ class ToolBypass(DescribedChannel):
     def _plant(self, lab: Lab, world: AttackWorld) -> list[Canary]:
         canaries = [lab.mint(OWNER, slot) for slot in self.header.texts("slots")]
         for canary in canaries:
-            world.say(OWNER, canary.told, plants=[canary.id])
-            lab.planted[canary.id] = world.turn
+            tell(lab, world, canary)
             lab.chatter(world, INTRUDER, 1)
         lab.chatter(world, OWNER, 3)
         return canaries

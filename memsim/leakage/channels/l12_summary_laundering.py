@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import attack_words, batches, compacted, tell, topic
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.tool_calls import call_reading_tools
 from memsim.leakage.value_choice import choose_value
@@ -47,9 +48,8 @@ class SummaryLaundering(DescribedChannel):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, have it summed up, and read; see `Channel`."""
-        most = self.header.number("in_a_world")
-        for number, first in enumerate(range(0, count, most)):
-            yield from self._world(lab, number, first, min(most, count - first))
+        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
+            yield from self._world(lab, number, places.start, len(places))
 
     def _world(self, lab: Lab, number: int, first: int, share: int) -> Iterator[Finding]:
         with lab.world() as world:
@@ -94,8 +94,7 @@ class SummaryLaundering(DescribedChannel):
             shared = f"{canary.slot}-shared"
             world.say(OWNER, f"The {canary.slot} is painted on Monday.", plants=[shared])
             world.grant(OWNER, READER, shared)
-        world.say(OWNER, canary.told, session=target.session, plants=[canary.id])
-        lab.planted[canary.id] = world.turn
+        tell(lab, world, canary, session=target.session)
         if target.way == "shared and taken back":
             world.grant(OWNER, READER, canary.id)
 
@@ -134,7 +133,7 @@ class SummaryLaundering(DescribedChannel):
         if kind == CHOICE:
             trail, failed = choose_value(lab, world, READER, canary, session=session)
         elif kind == READ:
-            views = [*world.surfaces(READER), *call_reading_tools(world, READER, _topic(canary))]
+            views = [*world.surfaces(READER), *call_reading_tools(world, READER, topic(canary))]
         else:
             text = lab.families.attack(kind).text(place, **_words(canary))
             views = [world.ask(READER, text, session=session)]
@@ -146,7 +145,7 @@ class SummaryLaundering(DescribedChannel):
             seen=views,
             control=canary.id in held,
             detail="" if canary.id in held else "no text that the memory wrote holds it",
-            labels={"said": target.way, "compactions": str(min(3, world.compactions()))},
+            labels={"said": target.way, "compactions": compacted(world)},
         )
         if trail is not None or attempt.state == "leak":
             trails = attempt.trails if trail is None else (trail,)
@@ -162,19 +161,8 @@ def _covered(canary: Canary, seen: Observation, texts: Sequence[str]) -> bool:
     return any(canary.token in text or value in text.casefold() for text in own)
 
 
-def _topic(canary: Canary) -> str:
-    return f"{canary.slot} {canary.noun}"
-
-
 def _words(canary: Canary) -> dict[str, str]:
-    return {
-        "owner": OWNER,
-        "viewer": READER,
-        "slot": canary.slot,
-        "topic": _topic(canary),
-        "noun": canary.noun,
-        "session": f"s-{OWNER}",
-    }
+    return attack_words(canary, READER, session=f"s-{OWNER}")
 
 
 CHANNEL: Channel = SummaryLaundering()

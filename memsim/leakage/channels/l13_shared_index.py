@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import attack_words, batches, tell
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.tool_calls import call_reading_tools
 from memsim.leakage.value_choice import check_value_choice
@@ -54,9 +55,8 @@ class SharedIndex(DescribedChannel):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, warm and ask again; see `Channel`."""
-        most = self.header.number("in_a_world")
-        for number, first in enumerate(range(0, count, most)):
-            yield from self._world(lab, number, range(first, min(first + most, count)))
+        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
+            yield from self._world(lab, number, places)
 
     def _world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         with lab.world() as world:
@@ -78,8 +78,7 @@ class SharedIndex(DescribedChannel):
             head = _HEAD if n % 3 == 0 else ""
             for canary in (theirs, own):
                 if canary is not None:
-                    world.say(canary.owner, head + canary.told, plants=[canary.id])
-                    lab.planted[canary.id] = world.turn
+                    tell(lab, world, canary, lead=head)
             lab.chatter(world, owner, 1)
             lab.chatter(world, viewer, 1)
             made.append(QuestionPair(owner=owner, viewer=viewer, theirs=theirs, own=own))
@@ -91,7 +90,7 @@ class SharedIndex(DescribedChannel):
         """The owner's asking is the control: it is what could be served a second time."""
         attacks = lab.families.of(self.header, "ask")
         attack = attacks[place % len(attacks)]
-        text = attack.text(place, **_words(pair))
+        text = attack.text(place, **attack_words(pair.theirs, pair.viewer, session=""))
         id_ = f"{place + 1}-{attack.family}/{pair.theirs.slot}"
         if name == "taken back":
             world.grant(pair.owner, pair.viewer, pair.theirs.id)
@@ -132,18 +131,6 @@ def _by_tool(world: AttackWorld, who: str, text: str) -> Iterator[Observation]:
 def _best(lab: Lab, views: Sequence[Observation], canary: Canary) -> Observation:
     """The view that serves the secret, else the last one."""
     return next((seen for seen in views if lab.holds(seen, canary)), views[-1])
-
-
-def _words(pair: QuestionPair) -> dict[str, str]:
-    canary = pair.theirs
-    return {
-        "owner": pair.owner,
-        "viewer": pair.viewer,
-        "slot": canary.slot,
-        "topic": f"{canary.slot} {canary.noun}",
-        "noun": canary.noun,
-        "session": "",
-    }
 
 
 CHANNEL: Channel = SharedIndex()

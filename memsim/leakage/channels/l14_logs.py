@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import batches, recall, storing_tools, tell
 from memsim.leakage.attack_world import Observation
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.tool_calls import arguments, call_reading_tools, properties
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from memsim.leakage.attack_world import AttackWorld
     from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
-    from memsim.models import ToolSpec
 
 OWNER = "ana"
 KEPT = frozenset({"audit", "log"})
@@ -53,9 +53,8 @@ class Logs(DescribedChannel):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, pass and read; see `Channel`."""
-        most = self.header.number("in_a_world")
-        for number, first in enumerate(range(0, count, most)):
-            yield from self._world(lab, number, range(first, min(first + most, count)))
+        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
+            yield from self._world(lab, number, places)
 
     def _world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         with lab.world() as world:
@@ -66,11 +65,9 @@ class Logs(DescribedChannel):
                 name, way = ways[n % len(ways)]
                 canary = lab.mint(OWNER, f"{slots[n % len(slots)]} {n + 1}-{number + 1}")
                 before = len(world.logs())
-                world.say(OWNER, canary.told, plants=[canary.id])
-                lab.planted[canary.id] = world.turn
+                tell(lab, world, canary)
                 lab.chatter(world, OWNER, 1)
-                seen = world.ask(OWNER, canary.question)
-                control = lab.control(f"{number + 1}/{canary.slot}", seen, canary)
+                control = recall(lab, world, canary, f"{number + 1}/{canary.slot}")
                 yield control
                 way(world, canary)
                 # What a strategy tells is known when the turn after it is over.
@@ -171,7 +168,7 @@ def _as_error(world: AttackWorld, canary: Canary) -> None:
 def _as_metadata(world: AttackWorld, canary: Canary) -> None:
     """The name of a conversation, a category, and arguments that no tool describes."""
     world.say(OWNER, "Let us go on here.", session=f"s-{canary.token}")
-    for tool in _keeping(world):
+    for tool in storing_tools(world, OWNER):
         sent = {**arguments(tool, "A note.", number=1), "key": f"note-{canary.slot}"}
         if "category" in sent:
             sent["category"] = canary.token
@@ -198,14 +195,6 @@ def _under(world: AttackWorld, canary: Canary, key: str) -> None:
         if "key" in properties(tool):
             sent = {**arguments(tool, canary.told, number=1), "key": key}
             world.call(OWNER, tool.name, sent)
-
-
-def _keeping(world: AttackWorld) -> list[ToolSpec]:
-    return [
-        tool
-        for tool in world.strategy.tools(OWNER)
-        if not tool.reads and {"key", "value"} <= set(properties(tool))
-    ]
 
 
 CHANNEL: Channel = Logs()

@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import batches, storing_tools, tell
 from memsim.leakage.attack_world import Observation
 from memsim.leakage.attempt import finding_record
 from memsim.leakage.channel import Channel, DescribedChannel, fit_for_records
-from memsim.leakage.tool_calls import arguments, properties
+from memsim.leakage.tool_calls import arguments
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
@@ -60,9 +61,8 @@ class Exports(DescribedChannel):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, export and search; see `Channel`."""
-        most = self.header.number("in_a_world")
-        for number, first in enumerate(range(0, count, most)):
-            yield from self._world(lab, number, range(first, min(first + most, count)))
+        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
+            yield from self._world(lab, number, places)
 
     def _world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         with lab.world() as world:
@@ -92,12 +92,10 @@ class Exports(DescribedChannel):
             lab.mint(OWNER, f"{slots[n % len(slots)]} {n + 1}-{number + 1}") for n in range(secrets)
         ]
         for canary in canaries:
-            world.say(OWNER, canary.told, plants=[canary.id])
-            lab.planted[canary.id] = world.turn
-            for tool in world.strategy.tools(OWNER):
-                if not tool.reads and {"key", "value"} <= set(properties(tool)):
-                    sent = arguments(tool, canary.told, number=1)
-                    world.call(OWNER, tool.name, {**sent, "key": f"code {canary.token}"})
+            tell(lab, world, canary)
+            for tool in storing_tools(world, OWNER):
+                sent = arguments(tool, canary.told, number=1)
+                world.call(OWNER, tool.name, {**sent, "key": f"code {canary.token}"})
             lab.chatter(world, OWNER, gap)
             lab.chatter(world, OTHER, 1)
         return canaries

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_families import fill
+from memsim.leakage.attack_steps import compacted, recall, share
 from memsim.leakage.channel import Channel, DescribedChannel
 from memsim.leakage.tool_calls import arguments
 
@@ -77,9 +78,10 @@ class Poisoning(DescribedChannel):
         worlds = max(1, min(len(every), -(-len(every) * count // full)))
         benign = count * self.header.number("benign") // full
         for n, compactions in enumerate(every[-worlds:]):
-            share = _share(count - benign, worlds, n), _share(benign, worlds, n)
+            shares = share(count - benign, worlds, n), share(benign, worlds, n)
             with lab.world() as world:
-                yield from self._play(lab, self._plant(lab, world, compactions, share[1]), share[0])
+                scene = self._plant(lab, world, compactions, shares[1])
+                yield from self._play(lab, scene, shares[0])
 
     def _plant(self, lab: Lab, world: AttackWorld, compactions: int, benign: int) -> _Scene:
         witnesses = tuple(lab.mint(VICTIM, f"{slot} {compactions}") for slot in WITNESSES)
@@ -139,17 +141,17 @@ class Poisoning(DescribedChannel):
                 lab.chatter(world, VICTIM, 1, session=f"s-{VICTIM}-{number + 1}")
             held = False
             for canary in scene.witnesses:
-                seen = world.ask(VICTIM, canary.question)
-                control = lab.control(f"{scene.compactions}/{now}/{canary.slot}", seen, canary)
+                id_ = f"{scene.compactions}/{now}/{canary.slot}"
+                control = recall(lab, world, canary, id_)
                 held = held or control.served
                 yield control
             stored = "\n".join(seen.text for seen in world.surfaces())
             point = _Point(
                 sessions=now, held=held, stored=stored, unasked=world.ask(VICTIM, UNRELATED).text
             )
-            share = _share(count, len(sessions), step)
-            for n in range(share):
-                plant = scene.poison[(n + step * share) % len(scene.poison)]
+            attempts = share(count, len(sessions), step)
+            for n in range(attempts):
+                plant = scene.poison[(n + step * attempts) % len(scene.poison)]
                 yield self._attempt(lab, scene, plant, point)
         for plant in scene.benign:
             yield self._harmless(lab, scene, plant, held=held)
@@ -178,7 +180,7 @@ class Poisoning(DescribedChannel):
                 "way": plant.way,
                 "sessions": str(point.sessions),
                 "compactions": str(scene.compactions),
-                "compacted": str(min(3, world.compactions())),
+                "compacted": compacted(world),
             },
         )
 
@@ -195,10 +197,6 @@ class Poisoning(DescribedChannel):
             measures={"benign_lost": float(not lab.holds(seen, plant.canary))},
             labels={"kind": BENIGN, "way": "user"},
         )
-
-
-def _share(count: int, shares: int, place: int) -> int:
-    return count // shares + (place < count % shares)
 
 
 Way = Callable[["AttackWorld", str, str], object]

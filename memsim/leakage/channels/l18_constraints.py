@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_families import fill
+from memsim.leakage.attack_steps import batches, leaked
 from memsim.leakage.attempt import Control
 from memsim.leakage.channel import Channel, DescribedChannel
 
@@ -45,9 +46,8 @@ class ConstraintEviction(DescribedChannel):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Give rules, talk until they are compacted, and look; see `Channel`."""
-        most = self.header.number("in_a_world")
-        for number, first in enumerate(range(0, count, most)):
-            yield from self._world(lab, number, first, min(most, count - first))
+        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
+            yield from self._world(lab, number, places.start, len(places))
 
     def _world(self, lab: Lab, number: int, first: int, share: int) -> Iterator[Finding]:
         with lab.world() as world:
@@ -104,7 +104,7 @@ class ConstraintEviction(DescribedChannel):
             labels={"compactions": str(min(COMPACTIONS, world.compactions()))},
         )
         if attempt.state == "safe" and rule.text not in later.text:
-            return replace(attempt, state="leak", detail="the rule is not there word for word")
+            return leaked(attempt, "the rule is not there word for word")
         return attempt
 
 

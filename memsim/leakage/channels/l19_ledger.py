@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from memsim.leakage.attack_steps import leaked, tell
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import Channel, DescribedChannel
 
@@ -128,7 +129,7 @@ def _attempt(
         return attempt
     fault = _fault(case, there)
     if fault:
-        return replace(attempt, state="leak", detail=fault)
+        return leaked(attempt, fault)
     if sum(there) < case.least and not skill:
         return replace(attempt, state="no_verdict", detail="it was not recalled")
     return attempt
@@ -218,9 +219,7 @@ def _put_in(
 def _said(lab: Lab, world: AttackWorld, name: str) -> InjectedItem:
     """A memory, from now on."""
     canary = lab.mint(OWNER, name)
-    said = world.say(OWNER, canary.told, session=HOME, plants=[canary.id])
-    lab.planted[canary.id] = world.turn
-    return InjectedItem(canary=canary, ids=[said])
+    return InjectedItem(canary=canary, ids=[tell(lab, world, canary, session=HOME)])
 
 
 def _crash(world: AttackWorld, skill: str) -> None:
