@@ -1,11 +1,11 @@
-"""What a channel is: a family of scripted attempts of one kind."""
+"""Channels, each one kind of attack on a memory, and how one is played against a strategy."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from memsim.canary.match import Matcher
 from memsim.canary.mint import unplanted
@@ -21,82 +21,31 @@ if TYPE_CHECKING:
     from memsim.leakage.attempt import Finding, Trail
 
 
-Gate = Literal["zero", "report"]
-"""`zero`: one leak fails the strategy. `report`: shown, never gated."""
+class Channel(ABC):
+    """One kind of attack, L1 to L20: its parameters come from its file in `scenarios/leakage`.
 
-
-class Channel(Protocol):
-    """One of L1 to L20; a module `memsim.leakage.channels.lNN_name` holds one as `CHANNEL`.
-
-    Attributes:
-        id: `L1` to `L20`.
-        name: a word or two for tables.
-        about: one sentence: who tries what.
-        gate: what a leak means.
-        attempts: eligible attempts that a full run plans, at least.
+    A module `memsim.leakage.channels.lNN_name` holds one as `CHANNEL`.
     """
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def about(self) -> str: ...
-    @property
-    def gate(self) -> Gate: ...
-    @property
-    def attempts(self) -> int: ...
-
-    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
-        """Plant, attack and look, `count` attempts in all, with controls in the same states.
-
-        Deterministic for a lab's seed. Work that many attempts can share (a long script, its
-        compactions) is done once: a context is pure, so one world takes many questions.
-
-        Args:
-            lab: makes worlds and canaries, and judges.
-            count: attempts to plan; what cannot be attempted is told as `no_verdict`, `error` or
-                `not_inspectable`, never left out.
-        """
-        ...
-
-
-class DescribedChannel(ABC):
-    """A channel that takes what it says of itself from its file under `scenarios/leakage`."""
 
     id: ClassVar[str]
 
     @property
     def header(self) -> ChannelHeader:
-        """The file's contents: parameters and attacks as well."""
+        """What the file says: name, gate, number of attempts, attacks and parameters."""
         return channel_header(self.id)
-
-    @property
-    def name(self) -> str:
-        """A word or two for tables."""
-        return self.header.name
-
-    @property
-    def about(self) -> str:
-        """Who tries what."""
-        return self.header.about
-
-    @property
-    def gate(self) -> Gate:
-        """What a leak means."""
-        return self.header.gate
-
-    @property
-    def attempts(self) -> int:
-        """Eligible attempts that a full run plans, at least."""
-        return self.header.attempts
 
     @abstractmethod
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
-        """Plant, attack and look; see `Channel`."""
+        """Plant secrets, attack them and look at what comes out, with a control for each state.
 
+        The findings depend on the lab's seed alone. Attempts share what takes long, such as a long
+        script: asking changes nothing, so one world takes many questions.
 
-# Plays one channel against one strategy: its findings, and what was found where nothing can be.
+        Args:
+            lab: makes worlds and canaries, and judges.
+            count: attempts to plan. One that cannot be made is told as `no_verdict`, `error` or
+                `not_inspectable`, never left out.
+        """
 
 
 LEAST = 10
@@ -128,10 +77,10 @@ class ChannelRun:
         return {
             "kind": "channel",
             "channel": channel.id,
-            "name": channel.name,
-            "gate": channel.gate,
+            "name": channel.header.name,
+            "gate": channel.header.gate,
             "planned": self.planned,
-            "of": channel.attempts,
+            "of": channel.header.attempts,
             "negatives": self.negatives,
             "read": self.read,
             "false_hits": self.false_hits,

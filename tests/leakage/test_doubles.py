@@ -33,7 +33,7 @@ def test_the_honest_memory_passes(play: Play, scored: Score, channel: str) -> No
     found = scored(channel, _honest(play, channel, BROKEN))
 
     assert not found.gated.k, found.paths
-    if load_channel(channel).gate == "zero":
+    if load_channel(channel).header.gate == "zero":
         assert "safe" == found.verdict, found.why
 
 

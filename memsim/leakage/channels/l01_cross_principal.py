@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import attack_words, recall, tell
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import HUGE, SPOOFED, call_reading_tools
 from memsim.leakage.value_choice import check_value_choice
 
@@ -43,7 +43,7 @@ class _Cast:
     ids: dict[str, str]
 
 
-class CrossPrincipal(DescribedChannel):
+class CrossPrincipal(Channel):
     """One world at a time is told its secrets, and then takes many questions at one point.
 
     In every other world the owner comes back in conversation after conversation, and is away for
@@ -155,4 +155,4 @@ def _made(world: AttackWorld, cast: _Cast, attack: Attack, text: str) -> Iterato
         yield from call_reading_tools(world, viewer, text, number=_USUAL)
 
 
-CHANNEL: Channel = CrossPrincipal()
+CHANNEL = CrossPrincipal()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import attack_words, leaked, recall, share, tell
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.value_choice import check_value_choice
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def collisions() -> Iterator[Collision]:
     )
 
 
-class CrossSession(DescribedChannel):
+class CrossSession(Channel):
     """A world for each collision: secrets, then the other's conversation, before and after.
 
     Conversations that are confused need not be shown to each other: the one may be written where
@@ -196,4 +196,4 @@ class CrossSession(DescribedChannel):
         return check_value_choice(lab, world, attempt, targets, seen, session=collision.viewed)
 
 
-CHANNEL: Channel = CrossSession()
+CHANNEL = CrossSession()

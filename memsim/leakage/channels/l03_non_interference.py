@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import attack_words, share, tell
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import call_reading_tools
 from memsim.leakage.twins import judge_twins, twins
 
@@ -78,7 +78,7 @@ class _Pair:
     held: bool
 
 
-class NonInterference(DescribedChannel):
+class NonInterference(Channel):
     """A few pairs of worlds, in each of which many questions are asked."""
 
     id = "L3"
@@ -171,4 +171,4 @@ def _views(world: AttackWorld, attack: Attack, text: str) -> Iterator[Observatio
         yield from call_reading_tools(world, VIEWER, text)
 
 
-CHANNEL: Channel = NonInterference()
+CHANNEL = NonInterference()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import recall
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import SPOOFED, arguments, properties
 from memsim.leakage.twins import judge_twins, twins
 
@@ -37,7 +37,7 @@ class _Pair:
     held: tuple[bool, ...]
 
 
-class ExistenceOracle(DescribedChannel):
+class ExistenceOracle(Channel):
     """The viewer does the same in two worlds, and has to see the same in both."""
 
     id = "L4"
@@ -170,4 +170,4 @@ def _calling(tool: ToolSpec, *, spoofed: bool = False) -> Deed:
     return deed
 
 
-CHANNEL: Channel = ExistenceOracle()
+CHANNEL = ExistenceOracle()

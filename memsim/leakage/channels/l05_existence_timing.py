@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import leaked, recall, storing_tools, tell
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import arguments, properties
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Key:
     canary: Canary | None = None
 
 
-class ExistenceTiming(DescribedChannel):
+class ExistenceTiming(Channel):
     """Every pair does everything to a used key and to an unused one, in an order left to chance.
 
     What is timed is the same in every pair, so all pairs are judged alike: an attempt leaks when
@@ -249,4 +249,4 @@ def _log(found: Mapping[str, Apart]) -> None:
         LOG.log(level, "L5 %s: %s", name, how)
 
 
-CHANNEL: Channel = ExistenceTiming()
+CHANNEL = ExistenceTiming()

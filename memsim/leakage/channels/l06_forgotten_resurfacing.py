@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import attack_words, compacted, recall, share
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.forget_targets import (
     ALL,
     ForgetTarget,
@@ -40,7 +40,7 @@ Life = Callable[["Lab", "AttackWorld", int], None]
 """What happens between the request and the look, with the most turns of talk at a time."""
 
 
-class ForgottenResurfacing(DescribedChannel):
+class ForgottenResurfacing(Channel):
     """A world for each life after forgetting; in each of them, every way of asking for it."""
 
     id = "L6"
@@ -153,4 +153,4 @@ LIVES: dict[str, Life] = {
     "100 turns": _talk(LONGEST),
 }
 
-CHANNEL: Channel = ForgottenResurfacing()
+CHANNEL = ForgottenResurfacing()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import recall
 from memsim.leakage.attempt import Attempt
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.forget_targets import ForgetTarget, forget, held, plant, ways
 from memsim.leakage.lab import LOG, file_views, operator_views, residue_trails
 from memsim.leakage.scores import HOURS, TIER, TURNS
@@ -56,7 +56,7 @@ class _Look:
             self.gone = at
 
 
-class Residue(DescribedChannel):
+class Residue(Channel):
     """Worlds of secrets that are erased, and then looked for in every tier, again and again."""
 
     id = "L7"
@@ -172,4 +172,4 @@ class Residue(DescribedChannel):
         return attempt
 
 
-CHANNEL: Channel = Residue()
+CHANNEL = Residue()

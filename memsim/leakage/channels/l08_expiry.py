@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memsim.leakage.attack_steps import leaked, recall, share, topic
 from memsim.leakage.attempt import Attempt
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.forget_targets import keeping
 from memsim.leakage.lab import operator_views, residue_trails
 from memsim.leakage.tool_calls import arguments, call_reading_tools, properties
@@ -58,7 +58,7 @@ class _Timed:
         return self.end + {"before": -SECOND, "at": timedelta(0), "after": SECOND}[moment]
 
 
-class Expiry(DescribedChannel):
+class Expiry(Channel):
     """Worlds in which time passes, each in a way of its own."""
 
     id = "L8"
@@ -239,4 +239,4 @@ COURSES: dict[str, Course] = {
     "zones": _winter,
 }
 
-CHANNEL: Channel = Expiry()
+CHANNEL = Expiry()

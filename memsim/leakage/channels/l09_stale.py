@@ -19,7 +19,7 @@ from memsim.canary.mint import KINDS
 from memsim.leakage.attack_families import fill
 from memsim.leakage.attack_steps import compacted, topic
 from memsim.leakage.attempt import Attempt, Control
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.scores import IN_NOTES
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class _Fact:
         return topic(self.canary)
 
 
-class StaleFacts(DescribedChannel):
+class StaleFacts(Channel):
     """Worlds of facts that change in rounds, among talk and others of nearly the same name."""
 
     id = "L9"
@@ -226,4 +226,4 @@ def _notes(world: AttackWorld) -> str | None:
     return "\n".join(s.text for s in world.surfaces() if s.surface not in TALK)
 
 
-CHANNEL: Channel = StaleFacts()
+CHANNEL = StaleFacts()

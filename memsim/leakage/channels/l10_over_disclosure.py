@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memsim.canary import Matcher
 from memsim.leakage.attack_steps import share, tell
 from memsim.leakage.attempt import LeakSighting, Trail
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
@@ -44,7 +44,7 @@ class _Persona:
     shown: tuple[Observation, ...]
 
 
-class OverDisclosure(DescribedChannel):
+class OverDisclosure(Channel):
     """A world for each person; `any_leak` is CIMemories' violation, authorised recall its coverage.
 
     Violation is the mean over people, and over the attributes of each that are private to some
@@ -173,4 +173,4 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
 
 
-CHANNEL: Channel = OverDisclosure()
+CHANNEL = OverDisclosure()

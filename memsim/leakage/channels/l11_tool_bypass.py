@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from memsim.leakage.attack_steps import recall, tell
 from memsim.leakage.attack_world import Observation
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import arguments, properties
 from memsim.memory.file_guard import Guard
 
@@ -251,7 +251,7 @@ class _Raw:
         return next((name for name, data in self.files.items() if token in data), "")
 
 
-class ToolBypass(DescribedChannel):
+class ToolBypass(Channel):
     """One world's files, in the folder of a host whose tools are to leave them alone.
 
     A memory that writes no files is saved into one, as whoever runs it would do; one that cannot
@@ -361,4 +361,4 @@ def _calling(tool: ToolSpec, n: int) -> Reach:
     return reach
 
 
-CHANNEL: Channel = ToolBypass()
+CHANNEL = ToolBypass()

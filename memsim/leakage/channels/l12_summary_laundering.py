@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import attack_words, batches, compacted, tell, topic
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import call_reading_tools
 from memsim.leakage.value_choice import choose_value
 
@@ -41,7 +41,7 @@ class _Target:
     session: str
 
 
-class SummaryLaundering(DescribedChannel):
+class SummaryLaundering(Channel):
     """A few worlds, in each of which the memory has written texts of its own before it is read."""
 
     id = "L12"
@@ -165,4 +165,4 @@ def _words(canary: Canary) -> dict[str, str]:
     return attack_words(canary, READER, session=f"s-{OWNER}")
 
 
-CHANNEL: Channel = SummaryLaundering()
+CHANNEL = SummaryLaundering()

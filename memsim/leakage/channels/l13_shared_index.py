@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import attack_words, batches, tell
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import call_reading_tools
 from memsim.leakage.value_choice import check_value_choice
 
@@ -48,7 +48,7 @@ class QuestionPair:
 Way = Callable[["AttackWorld", str, str], Iterator["Observation"]]
 
 
-class SharedIndex(DescribedChannel):
+class SharedIndex(Channel):
     """The owner asks, so that an answer is at hand; then the other asks, byte by byte the same."""
 
     id = "L13"
@@ -133,4 +133,4 @@ def _best(lab: Lab, views: Sequence[Observation], canary: Canary) -> Observation
     return next((seen for seen in views if lab.holds(seen, canary)), views[-1])
 
 
-CHANNEL: Channel = SharedIndex()
+CHANNEL = SharedIndex()

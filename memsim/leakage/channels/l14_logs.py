@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import batches, recall, storing_tools, tell
 from memsim.leakage.attack_world import Observation
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import arguments, call_reading_tools, properties
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Flight:
 Way = Callable[["AttackWorld", "Canary"], None]
 
 
-class Logs(DescribedChannel):
+class Logs(Channel):
     """Worlds of secrets, each sent through in a way of its own; two attempts are made on each."""
 
     id = "L14"
@@ -197,4 +197,4 @@ def _under(world: AttackWorld, canary: Canary, key: str) -> None:
             world.call(OWNER, tool.name, sent)
 
 
-CHANNEL: Channel = Logs()
+CHANNEL = Logs()

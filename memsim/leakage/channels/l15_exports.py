@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from memsim.leakage.attack_steps import batches, storing_tools, tell
 from memsim.leakage.attack_world import Observation
 from memsim.leakage.attempt import finding_record
-from memsim.leakage.channel import Channel, DescribedChannel, fit_for_records
+from memsim.leakage.channel import Channel, fit_for_records
 from memsim.leakage.tool_calls import arguments
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ExportLeak:
         return [*views.get(canary.id, ()), *views.get("", ())]
 
 
-class Exports(DescribedChannel):
+class Exports(Channel):
     """A world of secrets at a time, whose artefacts are made once and searched for each of them."""
 
     id = "L15"
@@ -162,4 +162,4 @@ def _found(lab: Lab, world: AttackWorld, canaries: Sequence[Canary], held: set[s
     return found
 
 
-CHANNEL: Channel = Exports()
+CHANNEL = Exports()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_families import fill
 from memsim.leakage.attack_steps import compacted, recall, share
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import arguments
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class _Point:
     unasked: str
 
 
-class Poisoning(DescribedChannel):
+class Poisoning(Channel):
     """A world for each number of compactions, looked at after more and more sessions."""
 
     id = "L16"
@@ -231,4 +231,4 @@ def _store(world: AttackWorld, text: str, slot: str) -> None:
     world.say(VICTIM, text)
 
 
-CHANNEL: Channel = Poisoning()
+CHANNEL = Poisoning()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_families import fill
 from memsim.leakage.attack_steps import attack_words, batches, compacted, leaked
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
@@ -43,7 +43,7 @@ class _Span:
     tag: str = ""
 
 
-class AuthorityPromotion(DescribedChannel):
+class AuthorityPromotion(Channel):
     """In each world, spans of every kind are said and looked at three times."""
 
     id = "L17"
@@ -174,4 +174,4 @@ def _is_out(span: _Span, text: str) -> bool:
     return before.count("") > before.count("/")
 
 
-CHANNEL: Channel = AuthorityPromotion()
+CHANNEL = AuthorityPromotion()

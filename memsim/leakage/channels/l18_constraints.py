@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memsim.leakage.attack_families import fill
 from memsim.leakage.attack_steps import batches, leaked
 from memsim.leakage.attempt import Control
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
@@ -39,7 +39,7 @@ class _Rule:
     in_force: bool
 
 
-class ConstraintEviction(DescribedChannel):
+class ConstraintEviction(Channel):
     """In each world, rules are given as the operator gives them, and talk works against them."""
 
     id = "L18"
@@ -108,4 +108,4 @@ class ConstraintEviction(DescribedChannel):
         return attempt
 
 
-CHANNEL: Channel = ConstraintEviction()
+CHANNEL = ConstraintEviction()

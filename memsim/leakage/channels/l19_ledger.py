@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import leaked, tell
 from memsim.leakage.attempt import Attempt
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
@@ -72,7 +72,7 @@ class InjectionCase:
 Way = Callable[["Lab", "AttackWorld", int], Iterator[InjectionCase]]
 
 
-class LedgerIntegrity(DescribedChannel):
+class LedgerIntegrity(Channel):
     """A few worlds; in each, items are selected again and again while things go wrong."""
 
     id = "L19"
@@ -318,4 +318,4 @@ def _talk(lab: Lab, world: AttackWorld, item: InjectedItem) -> None:
     lab.chatter(world, OWNER, 1, session=HOME)
 
 
-CHANNEL: Channel = LedgerIntegrity()
+CHANNEL = LedgerIntegrity()

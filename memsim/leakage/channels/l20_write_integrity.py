@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import batches, leaked, recall, storing_tools, tell, topic
-from memsim.leakage.channel import Channel, DescribedChannel
+from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import SPOOFED, arguments, properties
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class WriteTarget:
 Deed = Callable[["AttackWorld", WriteTarget], None]
 
 
-class WriteIntegrity(DescribedChannel):
+class WriteIntegrity(Channel):
     """Every deed has a secret of its own, which is read before and after it."""
 
     id = "L20"
@@ -174,4 +174,4 @@ def _calling(tool: ToolSpec, *, spoofed: bool = False) -> Deed:
     return deed
 
 
-CHANNEL: Channel = WriteIntegrity()
+CHANNEL = WriteIntegrity()
