@@ -1,4 +1,4 @@
-"""The README is complete, and what it shows runs as it is written."""
+"""The README and the docs are complete, and what the README shows runs as it is written."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 
 from memsim.cli.program import COMMANDS
+from memsim.cli.run import command as run_command
 from memsim.discovery import Project, find_strategies
+from memsim.scoring.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = {page.stem: page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md")}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -75,18 +78,62 @@ def test_a_broken_bound_fails(project: Path) -> None:
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_is_documented(name: str) -> None:
     """No command is a secret."""
-    assert f"`memsim {name}`" in README
+    assert f"`memsim {name}`" in DOCS["cli"]
+
+
+def test_every_flag_of_run_is_documented() -> None:
+    """Each one has a row, and no row is left of one that is gone."""
+    page = DOCS["cli"][: DOCS["cli"].index("## Exit codes")]
+    told = {word for row in re.findall(r"^\| (`-.*?) \|", page, re.MULTILINE) for word in _spans(row)}
+    flags = {word for param in run_command.params for word in param.opts if word.startswith("-")}
+
+    assert flags - {"-h", "--help"} == told
+
+
+def _spans(row: str) -> list[str]:
+    return re.findall(r"`(-[\w-]+)`", row)
+
+
+def test_every_exit_code_is_documented() -> None:
+    """A row for each."""
+    rows = set(re.findall(r"^\| (\d) \|", DOCS["cli"], re.MULTILINE))
+
+    assert {str(int(code)) for code in ExitCode} == rows
+
+
+def test_every_metric_is_documented() -> None:
+    """Those of several depths stand once, with K for the depth."""
+    named = set(re.findall(r"`([\w@]+)`", DOCS["metrics"]))
+    metrics = {re.sub(r"(?<!ndcg)@\d+$", "@K", name) for name in METRICS}
+
+    assert metrics - named == set()
+
+
+def test_every_outcome_is_documented() -> None:
+    """The words for answers, for where evidence was, and for why it was missed."""
+    rows = re.findall(r"^\| (.+?) \|", DOCS["metrics"], re.MULTILINE)
+    named = {word.strip("`") for row in rows for word in row.split(", ")}
+
+    assert {*OUTCOMES, *WHEREABOUTS, *get_args(Reason)} - named == set()
 
 
 def test_every_strategy_is_documented() -> None:
     """Each built-in strategy has a row, and no row is left of one that is gone."""
-    rows = set(re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE))
+    rows = set(re.findall(r"^\| `(\w+)` \|", DOCS["strategies"], re.MULTILINE))
     built_in = {found.name for found in find_strategies(Project()) if found.origin == "built-in"}
 
     assert built_in == rows
 
 
-@pytest.mark.parametrize("target", re.findall(r"\]\(([\w./-]+)\)", README))
-def test_every_link_leads_somewhere(target: str) -> None:
-    """Files that the README links to are there."""
-    assert (ROOT / target).exists()
+def test_every_invariant_is_documented() -> None:
+    """Number and name of each, as the catalogue has them."""
+    rows = set(re.findall(r"^\| I(\d+) \| `(\w+)` \|", DOCS["invariants"], re.MULTILINE))
+    catalogue = {(str(each.number), each.name) for each in invariants.ALL}
+
+    assert catalogue == rows
+
+
+@pytest.mark.parametrize("page", sorted(DOCS))
+def test_every_page_is_linked(page: str) -> None:
+    """The README leads to each page of the docs."""
+    assert f"(docs/{page}.md)" in README

@@ -1,4 +1,4 @@
-"""`docs/leakage.md` says what is so: every channel, family, number and word."""
+"""The pages on leakage are complete: every channel, family, number and word."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from memsim.leakage.attack_files import channel_headers, load_families
 from memsim.leakage.attempt import STATES
 from memsim.leakage.scores import LEAKAGE
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "leakage.md").read_text("utf-8")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = (DOCS / "leakage.md").read_text("utf-8")
+ATTACKS = (DOCS / "attacks.md").read_text("utf-8")
 
 
 def test_the_table_of_channels_is_that_of_their_files() -> None:
@@ -27,7 +29,7 @@ def test_the_table_of_channels_is_that_of_their_files() -> None:
 def test_every_family_metric_state_and_word_is_named() -> None:
     """Nothing that a user meets goes unexplained."""
     families = load_families()
-    told = " ".join(PAGE.split())
+    told = " ".join(f"{PAGE} {ATTACKS}".split())
 
     assert ", ".join(a.family for a in families.attacks) in told
     assert ", ".join(p.family for p in families.payloads) in told
