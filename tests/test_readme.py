@@ -7,13 +7,18 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from memsim.cli.program import COMMANDS
 from memsim.cli.run import command as run_command
 from memsim.discovery import Project, find_strategies
-from memsim.scoring.metrics import METRICS
+from memsim.errors import ExitCode
+from memsim.leakage.scores import LEAKAGE
+from memsim.scoring.metrics import JUDGED, METRICS
+from memsim.scoring.outcomes import OUTCOMES, WHEREABOUTS, Reason, reason_name
+from memsim.testing.invariants import known
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -84,7 +89,9 @@ def test_every_command_is_documented(name: str) -> None:
 def test_every_flag_of_run_is_documented() -> None:
     """Each one has a row, and no row is left of one that is gone."""
     page = DOCS["cli"][: DOCS["cli"].index("## Exit codes")]
-    told = {word for row in re.findall(r"^\| (`-.*?) \|", page, re.MULTILINE) for word in _spans(row)}
+    told = {
+        word for row in re.findall(r"^\| (`-.*?) \|", page, re.MULTILINE) for word in _spans(row)
+    }
     flags = {word for param in run_command.params for word in param.opts if word.startswith("-")}
 
     assert flags - {"-h", "--help"} == told
@@ -104,7 +111,7 @@ def test_every_exit_code_is_documented() -> None:
 def test_every_metric_is_documented() -> None:
     """Those of several depths stand once, with K for the depth."""
     named = set(re.findall(r"`([\w@]+)`", DOCS["metrics"]))
-    metrics = {re.sub(r"(?<!ndcg)@\d+$", "@K", name) for name in METRICS}
+    metrics = {re.sub(r"(?<!ndcg)@\d+$", "@K", name) for name in {**METRICS, **JUDGED, **LEAKAGE}}
 
     assert metrics - named == set()
 
@@ -114,7 +121,9 @@ def test_every_outcome_is_documented() -> None:
     rows = re.findall(r"^\| (.+?) \|", DOCS["metrics"], re.MULTILINE)
     named = {word.strip("`") for row in rows for word in row.split(", ")}
 
-    assert {*OUTCOMES, *WHEREABOUTS, *get_args(Reason)} - named == set()
+    reasons = {reason_name(reason) for reason in get_args(Reason)}
+
+    assert {*OUTCOMES, *WHEREABOUTS, *reasons} - named == set()
 
 
 def test_every_strategy_is_documented() -> None:
@@ -128,7 +137,7 @@ def test_every_strategy_is_documented() -> None:
 def test_every_invariant_is_documented() -> None:
     """Number and name of each, as the catalogue has them."""
     rows = set(re.findall(r"^\| I(\d+) \| `(\w+)` \|", DOCS["invariants"], re.MULTILINE))
-    catalogue = {(str(each.number), each.name) for each in invariants.ALL}
+    catalogue = {(str(each.number), each.name) for each in known()}
 
     assert catalogue == rows
 
