@@ -56,7 +56,7 @@ _HOMES = {
     "ScenarioBuilder": "builder",
     "load_scenario": "scenario_loader",
     "load_scenarios": "scenario_loader",
-    "scenario_schema": "plan",
+    "scenario_schema": "script_plan",
 }
 
 if not TYPE_CHECKING:

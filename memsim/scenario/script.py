@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from memsim.fast_dataclass import fast_init
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from pathlib import Path
 
     from memsim.message import Message
     from memsim.strategy import Forget
@@ -34,8 +34,13 @@ Ability = Literal[
 ]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
 
-Match = Literal["tokens", "exact", "any", "all", "number", "date", "choice", "locomo"]
-MATCHES: tuple[Match, ...] = get_args(Match)
+Match = str
+"""Name of a probe type: `match_NAME.py` in `memsim/scoring/probe_types` compares the answers."""
+
+_TYPES = Path(__file__).parents[1] / "scoring" / "probe_types"
+_FIRST = ("tokens", "exact", "any", "all", "number", "date", "choice", "locomo")
+_FOUND = {path.stem.removeprefix("match_") for path in _TYPES.glob("match_*.py")}
+MATCHES: tuple[Match, ...] = (*_FIRST, *sorted(_FOUND.difference(_FIRST)))
 
 UNKNOWN = "unknown"
 """As `expect`: the right answer is that it was never said."""

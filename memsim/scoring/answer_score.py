@@ -1,4 +1,4 @@
-"""Judges one answer by rule: what it says of the expected value, and what of outdated ones."""
+"""Judge one answer by rule: whether it gives the expected value, or an outdated one."""
 
 from __future__ import annotations
 
@@ -6,44 +6,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memsim.fast_dataclass import fast_init
-from memsim.scoring.answer_match import (
-    AnswerMatch,
-    match_choice,
-    match_date,
-    match_number,
-    match_sequence,
-    match_words,
-    occurrences,
-    too_long,
-)
+from memsim.scoring.answer_match import AnswerMatch, occurrences, too_long
 from memsim.scoring.answer_text import AnswerWords, read_words
 from memsim.scoring.locomo_f1 import CATEGORIES, locomo_f1
 from memsim.scoring.outcomes import Outcome, outcome_of_answer
 from memsim.scoring.polarity import abstains, says_old
+from memsim.scoring.probe_types import probe_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from memsim.scenario.script import Probe
-
-    Matcher = Callable[[Probe, str, str], AnswerMatch]
-
-LOCOMO_ENOUGH = 0.5
-"""F1 from which an answer is right where a probe asks to be matched by `locomo`."""
 
 
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerScore:
-    """What an answer was worth.
+    """The score of an answer.
 
     Attributes:
-        score: share of what was expected that the answer gives, 0 to 1; None where nothing could
-            be.
+        score: share of the expected answer that is given, 0 to 1; None where it cannot be scored.
         right: the expected answer is given, whatever else is.
-        abstained: it says that it does not know.
+        abstained: the answer says that it does not know.
         locomo_f1: LoCoMo's score; None for probes without one of its categories.
-        detail: why it is not right, in a few words.
+        detail: why the answer is not right, in a few words.
     """
 
     outcome: Outcome
@@ -98,38 +84,15 @@ def _f1(probe: Probe, answer: str) -> float | None:
 
 
 def _match(probe: Probe, answer: str) -> AnswerMatch:
-    if probe.match != "choice" and too_long(answer, probe.expect):
+    kind = probe_type(probe.match)
+    if not kind.any_length and too_long(answer, probe.expect):
         return AnswerMatch(right=False, share=0.0, detail="the answer is too long to tell")
-    matches = [_MATCHERS[probe.match](probe, expected, answer) for expected in probe.expect]
+    matches = [kind.match(probe, expected, answer) for expected in probe.expect]
     if probe.match == "all":
         share = sum(m.share for m in matches) / len(matches)
         missing = next((m.detail for m in matches if not m.right), "")
         return AnswerMatch(right=all(m.right for m in matches), share=share, detail=missing)
     return max(matches, key=lambda m: (m.right, m.share))
-
-
-def _match_exact(_probe: Probe, expected: str, answer: str) -> AnswerMatch:
-    right = read_words(expected).tokens == read_words(answer).tokens
-    return AnswerMatch(right=right, share=float(right))
-
-
-def _match_locomo(probe: Probe, expected: str, answer: str) -> AnswerMatch:
-    f1 = locomo_f1(probe.labels.get("category", "single-hop"), (expected,), answer)
-    return AnswerMatch(right=f1 >= LOCOMO_ENOUGH, share=f1)
-
-
-_MATCHERS: dict[str, Matcher] = {
-    "tokens": lambda _probe, expected, answer: match_words(expected, answer),
-    "exact": _match_exact,
-    "any": lambda _probe, expected, answer: match_sequence(expected, answer),
-    "all": lambda _probe, expected, answer: match_sequence(expected, answer),
-    "number": lambda probe, expected, answer: match_number(
-        expected, answer, tolerance=probe.tolerance, asked=probe.ask
-    ),
-    "date": lambda probe, expected, answer: match_date(expected, answer, tolerance=probe.tolerance),
-    "choice": lambda probe, expected, answer: match_choice(expected, answer, probe.choices),
-    "locomo": _match_locomo,
-}
 
 
 def _weigh(

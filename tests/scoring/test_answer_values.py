@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.scoring.answer_match import days_of, match_choice, match_date, match_number
+from memsim.scoring.probe_types.match_choice import match_choice
+from memsim.scoring.probe_types.match_date import days_of, match_date
+from memsim.scoring.probe_types.match_number import match_number
 
 OPTIONS = ("red", "blue", "dark blue", "option green")
 

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-import memsim
 from memsim.scoring import METRICS, OUTCOMES, PASSED, UNMEASURED
 
 
@@ -49,43 +43,6 @@ def test_the_names_that_scenarios_and_tables_use_exist() -> None:
         "cost_per_100_turns",
     ):
         assert name in METRICS
-
-
-NEW_METRIC = '''"""Number of probes."""
-
-from memsim.scoring.metric import amount, measured
-
-METRICS = {"probes_asked": amount("probes that were asked", "count", "higher")}
-
-
-def measure(records):
-    """One for each line."""
-    return {"probes_asked": measured(len(records.probes), 1)}
-'''
-
-
-def test_a_metric_needs_one_new_file(tmp_path: Path) -> None:
-    """It is listed, a bound may name it, and it is measured after the others."""
-    package = tmp_path / "memsim"
-    shutil.copytree(
-        Path(memsim.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
-    )
-    (package / "scoring" / "metrics" / "probes_asked.py").write_text(NEW_METRIC, "utf-8")
-    code = (
-        "from memsim.scoring import METRICS, summarise;"
-        "names = list(summarise([], []));"
-        "assert names == list(METRICS);"
-        "print(names[-1], METRICS[names[-1]], summarise([], [])[names[-1]].value)"
-    )
-
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-
-    assert (done.stdout.strip(), done.stderr) == (
-        "probes_asked probes that were asked (count, higher is better) 0",
-        "",
-    )
 
 
 def test_outcomes_part_into_passed_failed_and_unmeasured() -> None:
