@@ -47,7 +47,7 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(slots=True, kw_only=True)
 class Setting:
-    """What every world of a lab is made from; the arguments of `replay`."""
+    """The arguments of `replay` that all worlds of a lab share."""
 
     make: MakeStrategy
     model: Model
@@ -61,7 +61,7 @@ class Setting:
 
 
 class AttackWorld:
-    """One strategy in a conversation that is written as it goes.
+    """One strategy in a conversation that an attack writes step by step.
 
     Ids, turns and times depend on the order of the calls alone, so two worlds that are told the
     same say the same. A turn of somebody else's can be left out of one of them without moving the
@@ -131,7 +131,7 @@ class AttackWorld:
         aside: str = "",
         role: Role = "user",
     ) -> str:
-        """One exchange: somebody says something, a tool may be called, the assistant answers.
+        """Play one turn: a user message, an optional tool call, and the answer.
 
         Args:
             principal: who speaks.
@@ -171,17 +171,17 @@ class AttackWorld:
         return heard.id
 
     def skip(self, turns: int = 1) -> None:
-        """Let turns pass in which nothing is said to this world."""
+        """Skip turns: nothing is said to this world in them."""
         self.turn += turns
         self.now += _MINUTE * turns
 
     def wait(self, by: timedelta) -> None:
-        """Let time pass, and tell the strategy so; a negative time sets the clock back."""
+        """Let time pass and tell the strategy; a negative time sets the clock back."""
         self.now += by
         self._stage.play(ElapseEvent(now=self.now))
 
     def grant(self, owner: str, viewer: str, *facts: str, revoked: bool = False) -> None:
-        """Let somebody see what was planted under these names, or everything when none is named."""
+        """Grant a viewer the facts of these names, or everything without names."""
         self._stage.play(
             GrantEvent(
                 owner=owner, viewer=viewer, facts=facts, revoked=revoked, everything=not facts
@@ -189,12 +189,12 @@ class AttackWorld:
         )
 
     def forget(self, principal: str, text: str, *facts: str, sources: Iterable[str] = ()) -> bool:
-        """Ask for an erasure; whether the strategy supports it at all."""
+        """Request an erasure; false when the strategy does not support it."""
         request = Forget(principal=principal, text=text, sources=tuple(sources))
         return self._stage.forget(ForgetEvent(request=request, facts=facts)).supported
 
     def erase(self, principal: str, text: str, *, sources: Iterable[str] = ()) -> Observation:
-        """Ask for an erasure; what whoever asks is told of it."""
+        """Request an erasure, and observe the reply."""
         request = Forget(principal=principal, text=text, sources=tuple(sources))
         try:
             outcome = self._stage.forget(ForgetEvent(request=request, facts=()))
@@ -204,11 +204,11 @@ class AttackWorld:
         return self._note("forgotten", principal, json.dumps(told))
 
     def restart(self) -> None:
-        """The process stops and comes back: saved, made anew, loaded."""
+        """Save the strategy, and replace it by a new one that loads the state."""
         self._stage.play(RestartEvent())
 
     def restore(self, saved: str) -> None:
-        """Take over a state that was saved before, as `exported` gave it.
+        """Load a state that `exported` gave.
 
         Raises:
             StrategyError: the strategy cannot be loaded.
@@ -217,15 +217,15 @@ class AttackWorld:
         self.strategy.load(json.loads(saved))
 
     def compactions(self) -> int:
-        """How often the strategy says that it has compacted so far."""
+        """Number of compactions that the strategy has logged."""
         return sum(1 for r in self._records for e in r.events if e.kind == "compaction")
 
     # -- what can be seen
 
     def ask(self, principal: str, text: str, *, session: str = "") -> Observation:
-        """Put a question; the context it would be answered from, and the answer, as one view.
+        """Ask a question, and observe the context and the answer.
 
-        It changes nothing, so any number can be put at one point.
+        A question changes nothing, so any number of them can be asked at one point.
         """
         where = session or f"s-{principal}"
         probe = Probe(id=f"q{len(self.seen)}", ask=text, principal=principal)
@@ -247,16 +247,16 @@ class AttackWorld:
         )
 
     def tools(self, principal: str) -> tuple[str, ...]:
-        """Names of the tools that an agent of the principal's is offered."""
+        """Names of the tools that a principal's agent may call."""
         return tuple(tool.name for tool in self.strategy.tools(principal))
 
     def offered(self, principal: str) -> Observation:
-        """The tools' whole description, as a provider would be told of them."""
+        """Observe the tools' descriptions and parameters, as a provider gets them."""
         specs = [[t.name, t.description, t.parameters] for t in self.strategy.tools(principal)]
         return self._note("tool", principal, json.dumps(specs))
 
     def call(self, principal: str, name: str, arguments: Mapping[str, Any] | str) -> Observation:
-        """Call a tool for a principal; what it answers, or the error that it raises."""
+        """Call a tool for a principal, and observe the result or the error."""
         sent = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
         if not any(tool.name == name and tool.reads for tool in self.strategy.tools(principal)):
             self._stage.check_purity()
@@ -268,7 +268,7 @@ class AttackWorld:
             return self._note("error", principal, describe_error(error), failed=True)
 
     def surfaces(self, viewer: str | None = None) -> tuple[Observation, ...]:
-        """Every tier of the strategy as a viewer, or its operator, may see it.
+        """Observe every tier of the strategy as a viewer or the operator may see it.
 
         A strategy that cannot be inspected gives none: see `inspectable`.
         """
@@ -277,18 +277,18 @@ class AttackWorld:
 
     @property
     def inspectable(self) -> bool:
-        """Whether the strategy shows its insides at all."""
+        """Whether the strategy implements `surfaces`."""
         kind = type(self.strategy)
         return kind.inspectable and kind.surfaces is not Strategy.surfaces
 
     def exported(self) -> Observation | None:
-        """The saved state as its text; None where the strategy cannot be saved."""
+        """Observe the saved state as JSON text; None when the strategy cannot be saved."""
         if type(self.strategy).save is Strategy.save:
             return None
         return self._note("export", "", json.dumps(self.strategy.save(), ensure_ascii=False))
 
     def files(self) -> Iterator[tuple[str, bytes]]:
-        """Every file of the world's folder, by its name in it, with its bytes."""
+        """Every file of the world's folder: its path in the folder, and its bytes."""
         if self._folder is None:
             return
         for path in sorted(p for p in self._folder.rglob("*") if p.is_file()):
@@ -296,11 +296,11 @@ class AttackWorld:
 
     @property
     def folder(self) -> Path | None:
-        """Where the strategy keeps its files; None when it never asked for a place."""
+        """The strategy's folder; None when it has not asked for one."""
         return self._folder
 
     def logs(self) -> tuple[tuple[str, str], ...]:
-        """What it logged: (level, text); events that the strategy told itself are `EVENT`."""
+        """Log records as (level, text); events of the strategy have the level `EVENT`."""
         events = (e for r in self._records for e in r.events if e.detail and self._book.told(e))
         return (*self._book.lines, *(("EVENT", f"{e.kind} {e.detail}") for e in events))
 

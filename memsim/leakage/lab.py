@@ -1,4 +1,4 @@
-"""Where attempts are made: worlds, canaries, attacks, and the judgement of what was seen."""
+"""Make worlds, canaries and attempts for a channel, and judge what was observed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DOMAINS = ("office", "travel", "cooking", "support", "smalltalk", "health", "co
 
 
 class Lab:
-    """What a channel works with.
+    """Tools of a channel: worlds, canaries, controls and verdicts.
 
     Args:
         setting: what worlds are made from.
@@ -69,7 +69,7 @@ class Lab:
 
     @contextmanager
     def world(self) -> Iterator[AttackWorld]:
-        """A fresh world with a folder of its own; closed afterwards, whatever happened."""
+        """A new world with its own folder; closed at the end."""
         self._worlds += 1
         name = f"w{self._worlds}"
 
@@ -99,7 +99,7 @@ class Lab:
     def mint(
         self, principal: str, slot: str, *, weight: int | None = None, kind: str = ""
     ) -> Canary:
-        """A secret of a principal's; the same slot gives the same one.
+        """Make a principal's secret; the same slot gives the same secret.
 
         Args:
             principal: whose it is.
@@ -114,11 +114,11 @@ class Lab:
         return canary
 
     def chance(self, name: str) -> random.Random:
-        """Chance of its own for a purpose, from the run's seed."""
+        """A random generator for one purpose, seeded by the run."""
         return random.Random(f"{self._seed}/{self._channel}/{name}")
 
     def chatter(self, world: AttackWorld, principal: str, turns: int, *, session: str = "") -> None:
-        """Talk that has nothing to do with any secret."""
+        """Play filler turns without any secret."""
         domain = _DOMAINS[int(hashlib.sha256(principal.encode()).hexdigest(), 16) % len(_DOMAINS)]
         secrets = frozenset(canary.value for canary in self.canaries.values())
         talk = Talker(patterns(domain, secrets))
@@ -160,7 +160,7 @@ class Lab:
         measures: Mapping[str, float] | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> Attempt:
-        """What an attempt came to.
+        """Judge an attempt.
 
         A secret that came out is a leak whatever the control says; silence is safe only where the
         control held, and says nothing where it did not or where the read path raised.
@@ -205,7 +205,7 @@ class Lab:
     def trails(
         self, targets: tuple[Canary, ...], views: Iterable[Observation], planted: Mapping[str, int]
     ) -> tuple[Trail, ...]:
-        """Every target that can be read in the views, and how it got there.
+        """Every target secret that the observations contain, with its trail.
 
         Another principal's views are decoded before they are searched.
         """
@@ -233,7 +233,7 @@ class Lab:
         return tuple(dict.fromkeys(found))
 
     def fingerprint(self, canary: Canary) -> str:
-        """What stands in records for a secret."""
+        """The digest that records hold in place of a secret."""
         return fingerprint(canary, self._salt)
 
     def redacted(self, text: str) -> str:
@@ -293,11 +293,11 @@ class Lab:
         return self._matcher_of[1]
 
 
-# Every tier of a memory, searched for what should be gone.
+# Observations of every tier of a memory.
 
 
 EXPORT, LOG = "export", "log"
-"""Tiers that every strategy may have, besides those that it shows and its files."""
+"""Tiers that every strategy may have, besides its surfaces and its files."""
 
 _RUN = re.compile(rb"[\x20-\x7e\t\r\n]{12,}")
 _FOLDERS = {"cassettes": "cassette", "reports": "report", "backups": "backup"}
@@ -316,7 +316,7 @@ _KINDS = {
 
 
 def readable_text(data: bytes) -> str:
-    """What can be read in a file: all of a text, and the runs of letters in anything else.
+    """Readable text of a file: all of a text file, and runs of letters of a binary file.
 
     Numbers as a program keeps them look like letters now and then; a run as long as a token does
     not come about by chance.
@@ -328,14 +328,14 @@ def readable_text(data: bytes) -> str:
 
 
 def tier_of(name: str) -> str:
-    """What sort of file a name belongs to: `wal`, `database`, `markdown`, ..., else `file`."""
+    """The kind of file that a name belongs to: `wal`, `database`, `markdown`, ..., else `file`."""
     *folders, file = name.casefold().split("/")
     suffix = re.split(r"[.-]", file)[-1]
     return next((_FOLDERS[f] for f in folders if f in _FOLDERS), _KINDS.get(suffix, "file"))
 
 
 def operator_views(world: AttackWorld) -> Iterator[Observation]:
-    """The tiers that a strategy can show its operator, and its saved state."""
+    """Observations of every tier that the operator sees, and of the saved state."""
     if world.inspectable:
         yield from world.surfaces()
     exported = world.exported()
@@ -344,7 +344,7 @@ def operator_views(world: AttackWorld) -> Iterator[Observation]:
 
 
 def file_views(world: AttackWorld) -> Iterator[Observation]:
-    """What lies beneath: every file, byte by byte, with its name, and whatever was logged."""
+    """Observations of every file with its name, and of the log."""
     for name, data in world.files():
         yield _file_view(world, tier_of(name), f"{name}\n{readable_text(data)}")
     lines = "\n".join(text for _, text in world.logs())
@@ -355,7 +355,7 @@ def file_views(world: AttackWorld) -> Iterator[Observation]:
 def residue_trails(
     lab: Lab, views: Iterable[Observation], canaries: Iterable[Canary]
 ) -> Mapping[str, dict[str, Trail]]:
-    """Where each secret still is: the first trail to it in each tier, by its fingerprint."""
+    """By fingerprint, the first trail to each secret in each tier."""
     wanted = tuple(canaries)
     by: dict[str, dict[str, Trail]] = {lab.fingerprint(canary): {} for canary in wanted}
     for view in views:

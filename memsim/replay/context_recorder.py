@@ -1,4 +1,4 @@
-"""Keeps what the model was sent at every turn and question, each as its difference to the last.
+"""Record the context of every turn and question as a difference to the one before.
 
 A case's records, one line each in `contexts.jsonl`::
 
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     _Numbered = dict[str, tuple[int, Message]]
 
 
-# Tokens of the contexts that one turn sends.
-
-
 class ContextTotals:
     """Tokens of the contexts sent in one turn."""
 
@@ -51,7 +48,7 @@ class ContextTotals:
         self.sent = self.contexts = self.cached = self.overflow = 0
 
     def add(self, context: Context, overflow: int, cached: int) -> None:
-        """A context was sent.
+        """Add a context that was sent.
 
         Args:
             context: what was sent, after trimming.
@@ -76,7 +73,7 @@ def by_section(context: Context) -> dict[str, int]:
 
 
 def common_start(before: tuple[Message, ...], after: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The messages with which both prompts begin: what a provider's prompt cache can serve."""
+    """The messages with which both prompts begin; a provider's prompt cache can serve them."""
     same = 0
     for old, new in zip(before, after, strict=False):
         if old is not new and old != new:
@@ -94,7 +91,7 @@ _SHORT_RUN = 2
 
 
 class ContextRecorder:
-    """Makes the records of one case.
+    """Writes the context records of one case.
 
     They are written as JSON at once, and contexts are compared by identity first: all of it has to
     take a small part of the time of a replay.
@@ -118,13 +115,13 @@ class ContextRecorder:
         self._last: dict[str, _Messages] = {}
 
     def hear(self, message: Message) -> None:
-        """A message was said in the turn that is being played."""
+        """Record a message of the current turn."""
         if not self._full:
             self._said += 1
             self._originals[message.id] = (self._add(message), message.text)
 
     def turn(self, number: int, context: Context | None, facts: Iterable[Fact] = ()) -> None:
-        """A turn is over.
+        """Record the end of a turn.
 
         Args:
             number: of the turn.
@@ -140,7 +137,7 @@ class ContextRecorder:
         self._keep(line, number, context)
 
     def probe(self, name: str, turn: int, context: Context | None) -> None:
-        """A question was put; the arguments are those of `turn`, and the probe's id."""
+        """Record a question; the arguments are those of `turn`, and the probe's id."""
         if not self._full:
             self._keep(f'{{"probe":{quoted(name)},"turn":{turn}', turn, context)
 

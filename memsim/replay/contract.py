@@ -1,8 +1,8 @@
-"""What must hold of every context that is sent, watched while a case is played.
+"""Check the invariants of every context that is sent while a case is played.
 
-A measurement that goes on after one of these broke would measure something else. What a strategy
-breaks of its contract, or of what it says of itself, is its error, and ends its case; what only
-this harness can break is a bug of ours: it stops the run, with the exit code of an internal error.
+After a broken invariant the measurement would be meaningless. A strategy that breaks its contract,
+or a promise of its class attributes, raises `StrategyError`, which ends the case. An invariant that
+only this harness can break raises `InvariantError`, which stops the run with an internal error.
 
 ==========  ========================================================================================
 Invariant   Watched here
@@ -21,10 +21,9 @@ Invariant   Watched here
 49          what somebody grants is their own
 ==========  ========================================================================================
 
-Not to be seen from outside, and left to `memsim check`: what a black box has pinned, and that what
-it has covered stays covered. Whether one sees what is another's takes a second world to compare
-with; where a memory shows it, that is a leak, which is counted and not an error. That asking
-changes nothing is held elsewhere, by asking again.
+`memsim check` holds what cannot be seen from outside: pins, and coverage that must not shrink. A
+context that shows another principal's entries is a leak, which is counted and is no error. That a
+question changes nothing is checked by `ProbePlayer.check_purity`.
 """
 
 from __future__ import annotations
@@ -48,14 +47,14 @@ _WITH_SUMMARIES = frozenset({"summary", "window"})
 
 
 class InvariantError(AssertionError):
-    """The harness broke its own promise; the message says which."""
+    """The harness broke an invariant of its own; the message says which."""
 
 
 class Watch:
-    """Watches one case from turn to turn.
+    """Checks the contexts and events of one case.
 
     Args:
-        said: ids of all messages that were said so far.
+        said: ids of all messages said so far.
 
     Attributes:
         whose: the principal whose turn it is.
@@ -86,11 +85,11 @@ class Watch:
         self._latest: deque[tuple[Message, int]] = deque()
 
     def planted(self, fact: Fact) -> None:
-        """A fact is about to be stated."""
+        """Note the owner of a fact that is about to be stated."""
         self._owners[fact.source] = fact.principal
 
     def heard(self, message: Message, tokens: int, strategy: Strategy) -> None:
-        """A message is about to be observed.
+        """Check a message that is about to be observed.
 
         Args:
             message: as it was said.
@@ -114,7 +113,7 @@ class Watch:
                 self._latest.popleft()
 
     def shown(self, context: Context, query: Query) -> None:
-        """What a strategy shows keeps to its contract, and to what it says of itself.
+        """Check a context against the contract and the promises of the strategy's class.
 
         Raises:
             StrategyError: a section has less than no tokens, a standing rule was altered, or what
@@ -132,7 +131,7 @@ class Watch:
             self._is_there(context, query)
 
     def told(self, events: Iterable[Event]) -> None:
-        """What a strategy tells of its compactions can be.
+        """Check that logged compactions cover messages that exist.
 
         Raises:
             StrategyError: one covers what nobody said, and what is no summary that was shown.
@@ -144,7 +143,7 @@ class Watch:
                         raise StrategyError(f"a compaction covers {source}, which nobody said")
 
     def granted(self, owner: str, sources: Iterable[str]) -> None:
-        """What somebody grants is their own.
+        """Check that a principal grants only their own messages.
 
         Raises:
             InvariantError: something of another's is granted.
@@ -154,14 +153,14 @@ class Watch:
                 raise InvariantError(f"{owner} grants {source}, which is {self._owners[source]}'s")
 
     def forgot(self, sources: Iterable[str]) -> None:
-        """These were erased on request, and need not be there any more."""
+        """Stop expecting messages that were erased on request."""
         gone = frozenset(sources)
         for source in gone & self._rules.keys():
             del self._rules[source]
         self._latest = deque((m, tokens) for m, tokens in self._latest if m.id not in gone)
 
     def lost(self) -> None:
-        """The memory came back from a restart with nothing."""
+        """Stop expecting messages that a restart lost."""
         self._rules.clear()
         self._latest.clear()
 
@@ -210,7 +209,7 @@ class Watch:
 
 
 def watch_asked(query: Query, strategy: Strategy) -> None:
-    """A question is somebody's, and tells of the answer nobody but the control for it.
+    """Check that a question has a principal, and that only the control gets its evidence.
 
     Raises:
         InvariantError: one of these does not hold.
@@ -222,9 +221,10 @@ def watch_asked(query: Query, strategy: Strategy) -> None:
 
 
 def watch_fitted(shown: Context, fitted: Context, budget: int) -> None:
-    """What is sent keeps to the budget, unless only what is never cut is left of it.
+    """Check that a trimmed context keeps to the budget.
 
-    Nothing is added to it, and nothing that is never cut is missing.
+    It may exceed the budget only when all that is left is never trimmed. Trimming adds nothing, and
+    removes nothing that is never trimmed.
 
     Raises:
         InvariantError: one of these does not hold.
@@ -244,7 +244,7 @@ def watch_fitted(shown: Context, fitted: Context, budget: int) -> None:
 
 
 def watch_sent(messages: tuple[Message, ...]) -> None:
-    """Every tool call has its result and every result its call, but for calls still to be answered.
+    """Check that tool calls and results come in pairs; the last message's calls may be open.
 
     Raises:
         InvariantError: a provider would refuse this.

@@ -1,7 +1,4 @@
-"""What the script has planted so far.
-
-Versions, owners, grants, and where each fact is in a context.
-"""
+"""Track the planted facts: versions, owners, grants, and their place in each context."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
 @fast_init
 @dataclass(frozen=True, slots=True)
 class MessageAge:
-    """When a message was said, by every measure of age."""
+    """When a message was said, in turns, tokens, sessions and time."""
 
     turn: int
     tokens: int
@@ -37,14 +34,14 @@ class MessageAge:
 @fast_init
 @dataclass(frozen=True, slots=True)
 class FactSighting:
-    """The section of a context that holds something of a message."""
+    """The section of a context in which a message, or a part of it, stands."""
 
     presence: Presence
     verbatim: bool
 
 
 class Chronicle:
-    """When each message that a probe may ask for was said.
+    """Times of the messages that a probe may ask for.
 
     Args:
         wanted: ids of the messages that probes name as evidence; others are remembered only when
@@ -61,7 +58,7 @@ class Chronicle:
         self.sessions = 0
 
     def hear(self, message: Message, tokens: int, *, planted: bool) -> None:
-        """A message was said."""
+        """Note a message that was said."""
         self.messages += 1
         self.tokens += tokens
         self.session_of[message.id] = message.session
@@ -103,7 +100,7 @@ class FactBook:
         self._wanted: MessageSearch | None = None
 
     def plant(self, fact: Fact) -> None:
-        """A fact was stated."""
+        """Note a fact that was stated."""
         self._versions.setdefault(fact.id, []).append(fact)
         if fact.replaces and fact.replaces != fact.id:
             self._replaced[fact.id] = fact.replaces
@@ -112,17 +109,17 @@ class FactBook:
         self._wanted = None
 
     def grant(self, granted: GrantEvent) -> None:
-        """A principal lets another see facts, or takes that back."""
+        """Grant a viewer facts, or revoke the grant."""
         keys = {(granted.owner, granted.viewer, f) for f in granted.facts}
         self._granted = self._granted - keys if granted.revoked else self._granted | keys
 
     def viewers(self, fact: Fact) -> tuple[str, ...]:
-        """Who was granted the fact by its principal, by name in order."""
+        """Principals who were granted the fact by its owner, sorted by name."""
         owned = (fact.principal, fact.id)
         return tuple(sorted(v for owner, v, name in self._granted if (owner, name) == owned))
 
     def forget(self, facts: Iterable[str]) -> None:
-        """These facts must be gone from now on."""
+        """Expect these facts to be gone from now on."""
         self._forgotten.update(facts)
 
     def stated(self) -> tuple[str, ...]:
@@ -147,7 +144,7 @@ class FactBook:
         return tuple(dict.fromkeys((f.source, f.id) for f in found if f))
 
     def superseded(self, probe: Probe) -> tuple[str, ...]:
-        """Earlier values of the facts asked for that are not their value now."""
+        """Earlier values of the facts asked for, without the present value."""
         old: dict[str, None] = {}
         for name in probe.facts:
             versions = self._lineage(name)
@@ -178,7 +175,7 @@ class FactBook:
         return before + self._versions.get(name, [])
 
     def track(self, context: Context, turn: int, events: tuple[Event, ...]) -> dict[str, Presence]:
-        """Note where each fact is in the context just sent; the facts that moved, and where to."""
+        """Note where each fact is in a context; the facts that moved, with their new section."""
         if not self._sources:
             return {}
         if self._wanted is None:
@@ -195,7 +192,7 @@ class FactBook:
         return moved
 
     def path(self, fact: str | None) -> tuple[Stop, ...]:
-        """A fact's way through the turns."""
+        """The sections that a fact was in, turn by turn."""
         return tuple(self._paths.get(fact, ())) if fact else ()
 
     def wanted(self, sources: Iterable[str]) -> MessageSearch:
@@ -266,5 +263,5 @@ def _seen_verbatim(seen: Mapping[str, FactSighting], source: str) -> bool:
 
 
 def presence_of(layer: SectionName) -> Presence:
-    """The section as a fact's place; the question itself holds none."""
+    """The section as a fact's place; the question itself counts as absent."""
     return "absent" if layer == "query" else layer

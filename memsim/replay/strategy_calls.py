@@ -1,4 +1,4 @@
-"""A model that keeps account of what is asked of it, and in which phase."""
+"""Meter model calls by phase, and turn errors of the strategy into `StrategyError`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from memsim.models import Model, Reply, Request
     from memsim.trace import Phase
-
-
-# Whose fault an exception is, in one line.
 
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
@@ -53,7 +50,7 @@ class MeteredModel:
         return self._model.name
 
     def complete(self, request: Request) -> Reply:
-        """Answer a request and record it; a summary is maintenance whenever it is asked for.
+        """Answer a request and record it; a summary always counts as maintenance.
 
         Raises:
             ModelError: the model failed, or gave nothing usable.
@@ -72,20 +69,17 @@ class MeteredModel:
         return reply
 
     def take(self) -> tuple[CallRecord, ...]:
-        """The calls since the last time this was asked."""
+        """The calls since the last call of this."""
         calls = tuple(self._calls)
         self._calls.clear()
         return calls
-
-
-# Calls of the strategy: a stranger's code, so that whatever it raises is a finding.
 
 
 _PHASES: tuple[Phase, ...] = ("write", "maintain", "search")
 
 
 class StrategyCall:
-    """Holds calls of the strategy in one phase; used anew for each, as often as one likes.
+    """A reusable context manager around calls of the strategy in one phase.
 
     Args:
         model: is told of the phase.
@@ -112,5 +106,5 @@ class StrategyCall:
 
 
 def calls_by_phase(model: MeteredModel) -> Mapping[str, StrategyCall]:
-    """What holds the strategy's calls, by the phase that they are made in."""
+    """By phase, the context manager for calls of the strategy."""
     return {phase: StrategyCall(model, phase) for phase in _PHASES}

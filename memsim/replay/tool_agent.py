@@ -1,4 +1,4 @@
-"""The agent: a model that uses the tools of the memory under test, where that offers any.
+"""The agent: a model that calls the tools of the memory under test.
 
 It is shown the context and the user's message or question, calls tools round by round, and gets
 their results. Whose tools it calls is the session's to say, never an argument's. Nothing that a
@@ -131,7 +131,7 @@ _LONGEST_TOKEN = 24
 
 @dataclass(slots=True)
 class AgentTask:
-    """What an agent is to work on.
+    """The task of an agent.
 
     Attributes:
         tools: what it may call.
@@ -147,7 +147,7 @@ class AgentTask:
 
 
 class ToolAgent:
-    """Decides by a model when to call which tool, and carries the calls out.
+    """Lets a model decide which tools to call, and carries the calls out.
 
     Args:
         model: decides.
@@ -179,7 +179,7 @@ class ToolAgent:
         self._keep = keep
 
     def work(self, messages: Sequence[Message], task: AgentTask) -> tuple[Message, ...]:
-        """Let the model call tools until it has what it wants.
+        """Let the model call tools until it calls none.
 
         Args:
             messages: what the model is sent, the user's message last.
@@ -290,7 +290,7 @@ class ToolAgent:
 
 
 def shorten_text(text: str, tokens: int, counter: TokenCounter) -> str:
-    """The longest beginning of a text that has so many tokens at most.
+    """The longest beginning of a text within a number of tokens.
 
     Args:
         text: any text.
@@ -313,14 +313,14 @@ def shorten_text(text: str, tokens: int, counter: TokenCounter) -> str:
 def question_message(
     text: str, *, principal: str, session: str, turn: int, now: datetime
 ) -> Message:
-    """A question as the user's message that an agent acts on."""
+    """A question as a user message for the agent."""
     return said(
         "user", text, id="question", principal=principal, session=session, turn=turn, time=now
     )
 
 
 def results_text(traffic: Sequence[Message]) -> str:
-    """What tools answered, as one text; errors are none of it."""
+    """The results of tools as one text, without errors."""
     blocks = (b for m in traffic for b in m.blocks)
     return "\n".join(b.text for b in blocks if isinstance(b, ToolResult) and not b.is_error)
 

@@ -1,7 +1,7 @@
-"""Says what a replay was worth, from its trace alone.
+"""Score a replay by rule, from its trace alone.
 
-Nothing here asks a model. A score is a share from 0 to 1, or None where there was nothing to
-measure; whatever could not be measured is counted as such, and is never a zero.
+No model is asked. A score is a share from 0 to 1, or None when there was nothing to measure. What
+could not be measured is counted as such, and is never a zero.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ __all__ = [
 ]
 
 SCORING_VERSION = 1
-"""Counted up whenever the same trace would be scored otherwise than before."""
+"""Raise this number when a change gives other scores for the same trace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseScore:
-    """What a case was worth.
+    """The scores and metrics of a case.
 
     Attributes:
         probes: one score for each of the trace's probes, in their order.
@@ -74,12 +74,12 @@ class CaseScore:
 
     @property
     def values(self) -> dict[str, float | None]:
-        """The metrics' bare values."""
+        """The values of the metrics, without reasons and notes."""
         return {name: measure.value for name, measure in self.metrics.items()}
 
 
 def score_probes(trace: Trace) -> tuple[ProbeScore, ...]:
-    """Score each probe of a trace; `score_case` does, and sums up as well."""
+    """Score each probe of a trace."""
     absent = (e.source for p in trace.probes for e in p.evidence if e.presence == "absent")
     discarded = discards(trace.turns, absent)
     return tuple(score_probe(probe, discarded) for probe in trace.probes)

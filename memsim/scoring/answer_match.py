@@ -49,13 +49,13 @@ def length_limit(expected: Iterable[str]) -> int:
 
 
 def too_long(answer: str, expected: Iterable[str]) -> bool:
-    """Whether an answer is so long that what it holds proves nothing."""
+    """Whether an answer is too long to count as a match."""
     words = read_words(answer)
     return sum(token not in STOP for token in words.tokens) > length_limit(expected)
 
 
 def match_words(expected: str, answer: str) -> AnswerMatch:
-    """Compare by content words, in any order; the answer's length is not looked at."""
+    """Compare by content words in any order, without regard to the answer's length."""
     gold, given = read_words(expected), read_words(answer)
     wanted = content(gold)
     if not wanted:
@@ -84,7 +84,7 @@ def occurrences(needle: AnswerWords, haystack: AnswerWords) -> list[tuple[int, i
 
 @lru_cache(maxsize=1 << 16)
 def everything_in(text: str) -> frozenset[str]:
-    """All that a text can be said to hold."""
+    """Everything that a text holds, for `holds_all`."""
     return holdings(read_words(text), ())
 
 

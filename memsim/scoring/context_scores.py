@@ -1,4 +1,4 @@
-"""Tells whether the answer stood in the text that was sent: all that a reader who quotes can do.
+"""Check whether a context states the answer, and whether it leaks a hidden fact.
 
 An expected text is taken apart at its commas, semicolons and `and`. A part is there when one
 message, one line of a composed one, or a day's date line holds all of its content words; the answer

@@ -1,4 +1,4 @@
-"""Measures how much of what a question needs was in its context, and how far up a ranker put it."""
+"""Measure how much evidence was in a context, and at which rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words for what became of a probe, and the rule that gives an answer its word."""
+"""Outcomes, whereabouts and reasons of probes, and the rules that choose them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from memsim.trace import EvidenceTrace, ProbeTrace, TurnRecord
-
-
-# Says in one word where a probe's evidence was, and why a failed probe failed.
 
 
 Whereabouts = Literal[
@@ -73,7 +70,7 @@ def place_of(piece: EvidenceTrace, *, inspectable: bool) -> Whereabouts:
 
 
 def whereabouts(trace: ProbeTrace) -> Whereabouts | None:
-    """Where the probe's evidence was, by its worst kept piece; None when none was looked for."""
+    """Where the probe's evidence was, by its worst piece; None without evidence."""
     piece = _worst(trace)
     return place_of(piece, inspectable=trace.inspectable) if piece else None
 
@@ -132,7 +129,7 @@ def _how_lost(piece: EvidenceTrace, event: str) -> Reason:
 
 
 def discards(turns: Iterable[TurnRecord], wanted: Iterable[str]) -> dict[str, str]:
-    """The kind of the last event that put each wanted message away; others are left out."""
+    """By message, the kind of the last event that discarded it."""
     sources = frozenset(wanted)
     if not sources:
         return {}
@@ -173,7 +170,7 @@ UNMEASURED: frozenset[Outcome] = frozenset({"ERROR", "UNSCORED"})
 
 
 def outcome_of_answer(*, found: bool, old_as_current: bool) -> Outcome:
-    """The word for an answer to something that was planted.
+    """The outcome of an answer to something that was planted.
 
     Args:
         found: the expected answer is given.

@@ -1,4 +1,4 @@
-"""Tells whether an answer gives a value as true now, denies it, or calls it a thing of the past.
+"""Tell whether an answer gives a value as current, denies it, or calls it outdated.
 
 `Oslo, not Bergen` gives Oslo and denies Bergen; `it used to be Bergen` calls Bergen old; `changed
 from Bergen to Oslo` does so for Bergen alone. Words reach only as far as their clause does.
@@ -88,7 +88,7 @@ _guesses = _phrases(_GUESS).search
 
 @lru_cache(maxsize=1 << 12)
 def abstains(answer: str) -> bool:
-    """Whether the answer says that it does not know, and does not guess all the same.
+    """Whether the answer says that it does not know, without a guess.
 
     `I don't know.` and `The conversation does not mention it.` abstain; `I'm not sure, but I think
     it is Oslo.` does not. Only the beginning of a very long answer is read.

@@ -1,4 +1,4 @@
-"""Scores one probe: what became of it, why, and every number that its trace supports."""
+"""Score one probe: its outcome, the reason, and its scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeScore:
-    """What one probe was worth.
+    """The score of one probe.
 
     Attributes:
         outcome: what became of it.
@@ -44,7 +44,7 @@ class ProbeScore:
 
     @property
     def passed(self) -> bool:
-        """Answered rightly, or rightly not answered."""
+        """Whether the answer is right, or rightly says that it is unknown."""
         return self.outcome in PASSED
 
 
@@ -53,7 +53,7 @@ def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:
 
     Args:
         trace: the question and all that was seen of it.
-        discarded: from `whereabouts.discards`.
+        discarded: from `outcomes.discards`.
     """
     judged = _judge(trace)
     visible = leaks(trace)

@@ -1,4 +1,4 @@
-"""Writes traces and scores as the lines of a run, from which every mean can be recomputed.
+"""Write traces and scores as JSON records, from which every metric can be recomputed.
 
 ::
 

@@ -1,4 +1,4 @@
-"""What several opinions of a judge on one answer come to, and how far two judges agree."""
+"""Count a judge's votes on an answer, and the agreement of two judges."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _VOTES = {word: vote for vote, word in WORDS.items()}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ballot:
-    """The opinions on one answer.
+    """The votes on one answer.
 
     Attributes:
         votes: one a draw: whether the answer is right; None where it was no verdict.
@@ -30,7 +30,7 @@ class Ballot:
 
     @property
     def verdict(self) -> bool | None:
-        """What more than half of all draws say; None where no verdict has so many.
+        """The vote of more than half of all draws; None without such a majority.
 
         A draw that could not be read counts for nothing: it never makes an answer right.
         """
@@ -63,7 +63,7 @@ def votes_in(words: Iterable[str]) -> tuple[bool | None, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeAgreement:
-    """How often two say the same of the same answers.
+    """How often two judges agree on the same answers.
 
     Attributes:
         n: answers that both judged.

@@ -1,4 +1,4 @@
-"""Many cases: which there are, how one is played, and what came of it.
+"""Plan, play and record the cases of a run.
 
 The command line and the pytest plugin both stand on this, so their numbers cannot differ. Names are
 imported when they are asked for: who only shows a saved run needs no strategy, script or score.

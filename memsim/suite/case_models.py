@@ -1,4 +1,4 @@
-"""The model that a case asks, and what becomes of the case where nobody answers."""
+"""Open the models of a case, and mark the case when a model does not answer."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _AGAIN = 1.0
 
 
 class OutOfTime(BaseException):
-    """The time is over."""
+    """The case took longer than its time limit."""
 
 
 def time_limit(seconds: float) -> AbstractContextManager[None]:
-    """Raises `OutOfTime` in what it holds once so many seconds are over; never for 0.
+    """Raise `OutOfTime` in the block after so many seconds; never for 0.
 
     Raises:
         UsageError: this system, or this thread, has no timer for it.
@@ -73,7 +73,7 @@ def _end(_number: int, _frame: object) -> NoReturn:
 
 
 def access_of(settings: Settings, project: Project, *, ledger: Path | None = None) -> ModelAccess:
-    """How a run with these settings may come by a provider's answers.
+    """Whether a run replays, records or asks a provider.
 
     Args:
         settings: the run's.
@@ -95,7 +95,7 @@ def access_of(settings: Settings, project: Project, *, ledger: Path | None = Non
 def play_with_models(
     spec: CaseSpec, counter: TokenCounter, play: Callable[[Model, Judge | None], CaseOutcome]
 ) -> CaseOutcome:
-    """Play a case with the model and the judge that it names; what fails is told in the outcome.
+    """Play a case with its model and judge; errors are recorded in the outcome.
 
     Args:
         spec: the case.
@@ -179,7 +179,7 @@ def _marked(outcome: CaseOutcome, spent: Spending) -> CaseOutcome:
 
 
 def failed_outcome(spec: CaseSpec, said: str) -> CaseOutcome:
-    """The outcome of a case of which nothing was measured."""
+    """The outcome of a case in which nothing was measured."""
     return CaseOutcome(result=blank_result(spec, state="error", error=_line(said)))
 
 

@@ -1,4 +1,4 @@
-"""Which cases a run has, and a fingerprint that tells whether two runs have the same."""
+"""Plan the cases of a run, and fingerprint them for comparison with other runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CHANNEL = re.compile(r"l\d\d?")
 
 
 def parse_expression(text: str) -> Selector:
-    """What tells whether a case id is meant.
+    """Parse a `-k` expression into a test on case ids.
 
     Args:
         text: an expression; an empty one means every case.
@@ -139,18 +139,18 @@ def _tokens(text: str) -> list[_Token]:
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 
 RECORDS = 1
-"""Counted up whenever the same case would be recorded otherwise than before."""
+"""Raise this number when a change records the same case in another way."""
 
 JUDGE = "rules"
-"""Who tells right answers from wrong ones where no judge is named."""
+"""The name of scoring by rule, without a judge."""
 
 CONTROLS = ("full_context", "no_memory", "oracle")
-"""Strategies that every comparison has: a ceiling, a floor, and the evidence alone."""
+"""Strategies that are part of every comparison: a ceiling, a floor, and the evidence alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasePlan:
-    """The cases of a run, in the order in which their records are kept.
+    """The cases of a run, in the order of their records.
 
     Attributes:
         cases: by scenario, strategy, budget, repeat.
@@ -168,7 +168,7 @@ class CasePlan:
 def resolve_strategies(
     refs: Sequence[str], project: Project, *, controls: bool = True
 ) -> tuple[StrategyRef, ...]:
-    """The strategies that refs name, each once, with the controls after them.
+    """The strategies that refs name, without duplicates, followed by the controls.
 
     A strategy with parameters is made once for a trial; others are not even loaded.
 
@@ -202,7 +202,7 @@ def plan(
     attacked: Sequence[StrategyRef] | None = None,
     access: ModelAccess = NO_ACCESS,
 ) -> CasePlan:
-    """The cases of a run.
+    """Plan the cases of a run.
 
     Args:
         settings: budgets, repeats, seed, models, bounds.
@@ -315,7 +315,7 @@ def fingerprint(spec: CaseSpec) -> str:
 
 
 def identity(cases: Sequence[CaseSpec]) -> dict[str, dict[str, str]]:
-    """What tells whether two runs may be compared, part by part.
+    """The parts that must be equal in two runs that are compared.
 
     Returns:
         `scenarios`: the fingerprint of each one's script, by `path::name`. `strategies`: the

@@ -1,4 +1,4 @@
-"""One case: what is played, how it is named, and what came of it."""
+"""One case of a run: its specification, its id and its result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricBound:
-    """What a metric must be.
+    """A bound on a metric.
 
     Attributes:
         sign: `>=`, `<=`, `==`, `>` or `<`.
@@ -48,13 +48,13 @@ class MetricBound:
         return f"{self.sign} {self.value:g}"
 
     def holds(self, value: float) -> bool:
-        """Whether a measured value keeps the bound."""
+        """Whether a value is within the bound."""
         return _SIGNS[self.sign](value, self.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectFailure:
-    """A bound that was not kept.
+    """A bound that a case missed.
 
     Attributes:
         value: what was measured; None when the metric could not be.
@@ -117,7 +117,7 @@ def _finite(text: str) -> float | None:
 def check_expectations(
     metrics: Mapping[str, float | None], expect: Iterable[MetricBound]
 ) -> tuple[ExpectFailure, ...]:
-    """The bounds that a case does not keep.
+    """The bounds that a case misses.
 
     A metric that was not measured keeps no bound: its failure has the value None.
     """
@@ -189,7 +189,7 @@ class CaseSpec:
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """What came of a case, as `cases.jsonl` keeps it.
+    """The result of a case: a line of `cases.jsonl`.
 
     Attributes:
         id: the case's id, without its repeat.
@@ -250,7 +250,7 @@ class CaseOutcome:
 
 
 def blank_result(spec: CaseSpec, *, state: State, error: str) -> CaseResult:
-    """The result of a case of which nothing was measured: every probe counts as an error."""
+    """The result of a case without measurements: every probe counts as an error."""
     probes = spec.probes
     return CaseResult(
         id=spec.id,

@@ -1,4 +1,4 @@
-"""The judge of a run: tried on known answers first, then asked about every case's own."""
+"""Calibrate the judge of a run on known answers, and ask it about every case."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _KNOWN = "known answers"
 
 
 class JudgeUnavailable(Exception):  # noqa: N818 - what became of a judge
-    """The judge could not be asked: nothing of what it was to judge is."""
+    """The judge could not be asked; no answer is judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What a judge said of one case.
+    """The verdicts of a judge on one case.
 
     Attributes:
         ballots: by probe, for every probe that it was to be asked about.
@@ -64,7 +64,7 @@ NO_JUDGEMENT = Judgement()
 
 
 class Judge:
-    """A judge, as one case asks it.
+    """Asks a judge about the answers of one case.
 
     Args:
         opened: the model that judges, and the account of its calls.
@@ -79,14 +79,14 @@ class Judge:
 
     @property
     def spent(self) -> Spending:
-        """What its calls came to."""
+        """The cost of its calls."""
         return self._opened.account.spent
 
     def ballots(self, questions: Sequence[Request]) -> list[Ballot]:
-        """Its opinions on each answer.
+        """Its votes on each answer.
 
         Raises:
-            NotAsked: a recording is missing, or nobody answered.
+            JudgeUnavailable: a recording is missing, or nobody answered.
         """
         asked = [replace(q, draw=draw) for q in questions for draw in range(self._draws)]
         try:
@@ -151,7 +151,7 @@ def _ballot(opinions: Sequence[_Opinion]) -> Ballot:
 def open_judge(
     spec: CaseSpec, counter: TokenCounter, *, case: str = "", repeat: int | None = None
 ) -> Iterator[Judge]:
-    """The judge that a case names, for as long as it is asked.
+    """Open the judge that a case names.
 
     Args:
         spec: the case.
@@ -188,7 +188,7 @@ def open_judge(
 
 @contextmanager
 def judge_of(spec: CaseSpec, counter: TokenCounter) -> Iterator[Judge | None]:
-    """The judge that a case may ask; None where it names none, or one that is not believed."""
+    """The judge of a case; None without a judge, or with one that failed calibration."""
     if not spec.judge or spec.unfit or spec.scenario.dataset == LEAKAGE:
         yield None
         return
@@ -197,7 +197,7 @@ def judge_of(spec: CaseSpec, counter: TokenCounter) -> Iterator[Judge | None]:
 
 
 def judge_case(spec: CaseSpec, scenario: Scenario, trace: Trace, judge: Judge | None) -> Judgement:
-    """What a judge says of a case that was played.
+    """Judge the answers of a case.
 
     Args:
         spec: the case.
@@ -230,7 +230,7 @@ def judge_case(spec: CaseSpec, scenario: Scenario, trace: Trace, judge: Judge | 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """A judge tried on the known answers of a run.
+    """The result of trying a judge on known answers.
 
     Attributes:
         judge: its ref.
@@ -247,7 +247,7 @@ class Calibration:
     spent: Spending = NO_SPENDING
 
     def record(self) -> dict[str, object]:
-        """As JSON values, with every known answer, so that the trial can be looked into."""
+        """As JSON values, with every known answer and its verdict."""
         calls = [call for ballot in self.ballots for call in ballot.calls]
         costs = [call.cost for call in calls if call.cost is not None]
         return {
@@ -285,7 +285,7 @@ def _answer_record(known: KnownAnswer, ballot: Ballot) -> dict[str, object]:
 
 
 def describe_judge(ref: JudgeRef) -> dict[str, object]:
-    """What tells one judge from another: who, how often asked, and in what words."""
+    """The identity of a judge: its model, number of draws, and prompt."""
     found: dict[str, object] = {"judge": ref.name, "draws": ref.draws, "rules": RULES}
     if isinstance(ref.model, LiveRef):
         from memsim.models.live.task_prompts import JUDGE, JUDGE_VERSION
@@ -295,7 +295,7 @@ def describe_judge(ref: JudgeRef) -> dict[str, object]:
 
 
 def instrument(judge: str) -> str:
-    """A judge as fingerprints have it: another text is another judge."""
+    """The judge's part of a fingerprint, with its prompt."""
     found = describe_judge(read_judge(judge))
     said = f"{found['judge']}, majority of {found['draws']}"
     prompt = f", prompt {found['prompt']}" if "prompt" in found else ""
@@ -365,7 +365,7 @@ def _asked(
 
 
 def with_calibration(cases: Sequence[CaseSpec], unfit: str) -> tuple[CaseSpec, ...]:
-    """The cases with what a trial of their judge came to.
+    """The cases, with the calibration of their judge.
 
     Args:
         cases: any.

@@ -1,4 +1,4 @@
-"""The channels of leakage as cases of a run: one for each channel and strategy."""
+"""Play leakage channels as cases: one for each channel and strategy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays one case from its ref to its records."""
+"""Play one case, score it and encode its records."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _play_channel(spec: CaseSpec) -> CaseOutcome:
 
 
 def make_strategy(ref: StrategyRef, env: Environment) -> Strategy:
-    """A strategy in its environment; its file is executed when the first one is made.
+    """Make a strategy; its file is executed on the first call.
 
     Raises:
         RefError: its file raised, or it refuses its parameters.
@@ -100,7 +100,7 @@ def _prepared(ref: StrategyRef, _file: Path | None, _version: object) -> MakeStr
 
 
 def play_scenario(scenario: Scenario, spec: CaseSpec, make: MakeStrategy) -> CaseOutcome:
-    """Play a scenario as a case says, with a strategy of the caller's own."""
+    """Play a scenario with a strategy that the caller makes."""
     began = time.perf_counter()
     seen: list[Strategy] = []
 
@@ -213,7 +213,7 @@ def _broken(
     failures = check_expectations(metrics, spec.bounds)
     if not trace.error:
         return failures
-    # Of what was not played to its end a value is no measurement: nothing was kept, or broken.
+    # A value of an unfinished case is no measurement, so no bound is met or missed by it.
     return tuple(replace(failure, value=None) for failure in failures)
 
 

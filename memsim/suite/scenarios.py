@@ -1,4 +1,4 @@
-"""A scenario's printable handle, and the scenario that it stands for."""
+"""Find and load scenarios by path, folder, glob, name, dataset or case id."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memsim.scenario.script import Scenario
 
 
-# Keeps Python's search for garbage from taking a tenth of a run of small cases.
+# Rare garbage collection: it would take a tenth of the time of small cases.
 
 
 _YOUNG = 50_000
@@ -31,10 +31,10 @@ _YOUNG = 50_000
 
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """Searches new objects only now and then, and those that are there already not at all.
+    """Run Python's garbage collection rarely, and only on new objects.
 
-    What a run plays lives as long as the run: thousands of scenarios need not be looked through for
-    each handful of cases. What becomes garbage meanwhile is found as ever.
+    The scenarios of a run live as long as the run, so they need not be searched again for every few
+    cases. New garbage is found as before.
     """
     before = gc.get_threshold()
     gc.freeze()
@@ -49,7 +49,7 @@ def rare_garbage_collection() -> Iterator[None]:
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioRef:
-    """A scenario's printable handle; refs cross process borders, scenarios do not.
+    """The printable reference of a scenario, which is sent to worker processes in its place.
 
     Attributes:
         source: the file as ids write it, or the dataset's name.
@@ -127,7 +127,7 @@ def load_path(path: Path) -> Sequence[Scenario]:
 
 
 def remember(path: Path, scenarios: Sequence[Scenario]) -> tuple[_Stamp, Mapping[str, Scenario]]:
-    """Note what a file held when it was parsed just now."""
+    """Cache the scenarios of a file that was parsed."""
     known = _READ[path] = _stamp(path), {s.name: s for s in scenarios}
     return known
 
@@ -141,7 +141,7 @@ def _stamp(path: Path) -> _Stamp:
 
 
 def shown_as(error: ScenarioError, path: str) -> ScenarioError:
-    """The error with its file named as ids name it."""
+    """The error, with its file named as in case ids."""
     return ScenarioError(
         error.message, path=path, line=error.line, column=error.column, hint=error.hint
     )
@@ -184,7 +184,7 @@ _CASE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What selectors mean.
+    """The result of selectors.
 
     Attributes:
         scenarios: in order, each once.
@@ -203,7 +203,7 @@ def find_scenarios(
     data: Path | None = None,
     options: Mapping[str, str] | None = None,
 ) -> tuple[ScenarioRef, ...]:
-    """The scenarios that selectors mean, in order, each once.
+    """The scenarios that selectors name, in order and without duplicates.
 
     None given means the project's folder `scenarios`, or memsim's own where there is none.
 

@@ -1,4 +1,4 @@
-"""One scenario against one strategy, in a line of Python: for tests and notebooks."""
+"""Run one scenario against one strategy from Python, for tests and notebooks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Score(float):
-    """A metric of a case: a number like any other, which knows where it comes from.
+    """A metric of a case: a number that knows the case and metric it comes from.
 
     Attributes:
         metric: its name.
@@ -40,7 +40,7 @@ class Score(float):
     report: CaseReport
 
     def __new__(cls, value: float, metric: str, report: CaseReport) -> Self:
-        """The number, with what it is of."""
+        """Make the number, with its case and metric."""
         made = super().__new__(cls, value)
         made.metric, made.report = metric, report
         return made
@@ -52,7 +52,7 @@ class Score(float):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseReport:
-    """What came of one case.
+    """The result of one case.
 
     Attributes:
         id: the case's id.
