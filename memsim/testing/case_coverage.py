@@ -1,4 +1,4 @@
-"""What generated cases are like, counted; below a floor, a check has not tried hard enough."""
+"""Count the features of generated cases; a check with too few of them has not tried enough."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHANCE = 2.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """Something that enough cases have to have.
+    """A feature that enough cases must have.
 
     Attributes:
         floor: share of the cases, 0 to 1.
@@ -48,7 +48,7 @@ class FeatureCount:
 
     @property
     def enough(self) -> bool:
-        """Whether it came up, and is not below its floor by more than chance explains."""
+        """Whether the count is above the floor, within the range of chance."""
         chance = CHANCE * math.sqrt(self.floor * (1 - self.floor) * self.cases)
         return self.seen > 0 and self.seen >= self.floor * self.cases - chance
 
@@ -196,14 +196,14 @@ FEATURES: Mapping[str, tuple[Feature, ...]] = {
 
 
 class Coverage:
-    """Counts what cases show."""
+    """Counts the features of cases."""
 
     def __init__(self) -> None:
         self._cases: dict[str, int] = {}
         self._seen: dict[tuple[str, str], int] = {}
 
     def add(self, case: AnyCase) -> None:
-        """A case is tried."""
+        """Count the features of a case."""
         kind = type(case).__name__
         self._cases[kind] = self._cases.get(kind, 0) + 1
         for feature in FEATURES[kind]:

@@ -1,4 +1,4 @@
-"""Makes a failing case simpler, piece by piece, for as long as it fails and still makes sense."""
+"""Draw cases by number, and simplify a failing case while it still fails."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TWO = settings(
 
 
 def draw_cases(cases: SearchStrategy[CaseT], base: int, number: int) -> CaseT:
-    """The case of that number; the same for the same seed, whatever was drawn before.
+    """The case of a number; it depends on the seed and the number alone.
 
     Args:
         cases: what to draw from.
@@ -66,7 +66,7 @@ T = TypeVar("T")
 
 
 def simplest(case: AnyCase, fails: Callable[[AnyCase], bool], patience: int) -> AnyCase:
-    """The simplest case that fails, as far as so many tries lead.
+    """The simplest failing case found within a number of tries.
 
     Args:
         case: one that fails.
@@ -88,7 +88,7 @@ def simplest(case: AnyCase, fails: Callable[[AnyCase], bool], patience: int) -> 
 
 
 def candidates(case: AnyCase) -> Iterator[AnyCase]:
-    """Simpler cases of the same kind that make sense, the boldest first."""
+    """Simpler valid cases of the same kind, the largest cuts first."""
     if isinstance(case, Case):
         yield from (c for c in _conversations(case) if c != case and makes_sense(c))
     elif isinstance(case, LedgerCase):
@@ -106,7 +106,7 @@ def candidates(case: AnyCase) -> Iterator[AnyCase]:
 
 
 def makes_sense(case: Case) -> bool:
-    """Whether every result answers a call that was made before it, and waits for its answer."""
+    """Whether every tool result answers an open call before it."""
     waiting: set[str] = set()
     for message in case.messages:
         if not waiting.issuperset(message.results):

@@ -1,4 +1,4 @@
-"""What is generated: cases, which hold all that a check needs, and nothing that is drawn later."""
+"""Generated cases: everything that a check needs, drawn before it begins."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CaseElapse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseForget:
-    """Somebody asks for messages to be erased, their own or not."""
+    """A request to erase messages, the asker's own or not."""
 
     who: str
     sources: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class CaseForget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseGrant:
-    """Somebody lets another see what comes from some messages, or takes that back."""
+    """A grant of messages to a viewer, or its revocation."""
 
     owner: str
     viewer: str
@@ -68,7 +68,7 @@ CaseEvent = CaseTurn | CaseElapse | CaseForget | CaseGrant
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A conversation, and the memory's circumstances.
+    """A conversation, with the budget and the model behaviour of the memory.
 
     Attributes:
         events: what happens, in order.
@@ -95,7 +95,7 @@ class Case:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All that is said, in its order."""
+        """All messages, in order."""
         return tuple(m for turn in self.turns for m in (*turn.heard, *turn.reply))
 
     @property
@@ -118,7 +118,7 @@ LedgerStep = Literal["claim", "mark", "release", "evict", "compact", "crash", "a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerOp:
-    """One step of somebody who injects.
+    """One step of an injector.
 
     Attributes:
         step: claim: ask to inject and put the item into the context; mark: say so; crash: between
@@ -159,7 +159,7 @@ class ShelfEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShelfCase:
-    """What a store holds, and how long after it is cleaned.
+    """The content of a store, and the time at which it is cleaned.
 
     Attributes:
         store: memory, sqlite or markdown.
@@ -174,7 +174,7 @@ class ShelfCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileCase:
-    """A state in a file, and what befalls the file.
+    """A state in a file, and the damage to the file.
 
     Attributes:
         state: JSON text.

@@ -1,4 +1,4 @@
-"""What checks came to, as a table for people and as JSON for programs."""
+"""Report the results of checks as a table and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checking: which invariants are tried on what, with how many cases, and what came of it."""
+"""Check a strategy against the invariants on many generated cases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ nothing: in no case was there anything to measure."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckProfile:
-    """How hard to try.
+    """Number of cases and other limits of a check.
 
     Attributes:
         examples: cases for each strategy.
@@ -56,7 +56,7 @@ PROFILES: Mapping[str, CheckProfile] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """What came of one invariant on one subject.
+    """The result of one invariant on one subject.
 
     Attributes:
         examples: cases in which there was something to measure.
@@ -78,7 +78,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """What came of checking one subject.
+    """The results of checking one subject.
 
     Attributes:
         results: by invariant, in the catalogue's order.
@@ -91,13 +91,13 @@ class CheckReport:
 
     @property
     def thin(self) -> tuple[FeatureCount, ...]:
-        """What too few cases had."""
+        """Features that too few cases had."""
         return tuple(covered for covered in self.coverage if not covered.enough)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckPlan:
-    """What is to be checked, in a form that can be sent to another process.
+    """The plan of a check, which can be sent to another process.
 
     Attributes:
         subject: a strategy's ref, or `PARTS`.
@@ -132,7 +132,7 @@ def _source(on: On, steps: int) -> SearchStrategy[AnyCase]:
 
 @lru_cache(maxsize=PROFILES["ci"].examples)
 def case_of(on: On, steps: int, seed: int, number: int) -> AnyCase:
-    """The case of that number; kept, since drawing takes longer than most plays of it.
+    """The case of a number; cached, because drawing takes longer than most plays.
 
     Args:
         on: what it is for.
@@ -144,7 +144,7 @@ def case_of(on: On, steps: int, seed: int, number: int) -> AnyCase:
 
 
 def chosen(k: str) -> tuple[Invariant, ...]:
-    """The invariants that an expression means, as pytest's `-k` reads it.
+    """The invariants that match an expression, as in pytest's `-k`.
 
     Raises:
         ConfigError: it is no expression.
@@ -216,7 +216,7 @@ def perform(plan: CheckPlan) -> CheckReport:
 
 
 def subject_of(ref: str) -> Subject:
-    """The strategy that a ref means, with what it says of itself.
+    """The strategy of a ref, with its claims.
 
     Raises:
         RefError: it means nothing.

@@ -1,4 +1,4 @@
-"""What a strategy says of itself, which decides what it can be held to.
+"""Read the promises of a strategy class, which decide the invariants that apply to it.
 
 A strategy class says it with class attributes, all of them optional::
 
@@ -40,7 +40,7 @@ _WHY: Mapping[Need, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """What one strategy can be held to.
+    """The promises of one strategy.
 
     Attributes:
         has: what it offers.
@@ -63,7 +63,7 @@ class Claims:
 
 
 def claims_of(kind: object, name: str, params: Mapping[str, str]) -> Claims:
-    """What a strategy says of itself.
+    """Read the promises of a strategy.
 
     Args:
         kind: its class, or whatever makes it.

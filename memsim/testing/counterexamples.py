@@ -1,4 +1,4 @@
-"""Counterexamples in a folder: each as a program, and as data that is tried first next time."""
+"""Save counterexamples as programs, and as data that the next check tries first."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ _BLOCKS = ("Message", "Text", "ToolResult", "ToolUse")
 
 
 def program(invariant: Invariant, subject: str, case: AnyCase, why: str) -> str:
-    """Python source that plays a case, shows what comes of it, and measures the invariant.
+    """Python source that plays a case, prints the result, and measures the invariant.
 
     Args:
         invariant: what does not hold.
@@ -242,7 +242,7 @@ class Counterexamples:
     folder: Path
 
     def of(self, subject: str, names: Iterable[str]) -> dict[str, AnyCase]:
-        """What was kept of a subject, by invariant; what cannot be read is left out.
+        """The counterexamples of a subject by invariant, without unreadable ones.
 
         Args:
             subject: a strategy's ref, or `memory`.

@@ -1,4 +1,4 @@
-"""A provider of models on this machine, which answers as it is told and fails as it is told."""
+"""A local model provider for tests, with scripted answers and failures."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Answers = Callable[[Body], "str | Body"]
 
 @dataclass(slots=True)
 class Provider:
-    """What such a provider was asked, and what is to go wrong with it.
+    """The requests that a provider received, and the faults that it will have.
 
     Attributes:
         url: where it listens, as OPENAI_BASE_URL has it.
@@ -92,7 +92,7 @@ def no_fault(_number: int) -> Fault | None:
 
 
 def faults(*first: Fault | None) -> Callable[[int], Fault | None]:
-    """What is wrong with the first responses; nothing is with those after them."""
+    """Faults of the first responses; later responses have none."""
     return lambda number: first[number] if number < len(first) else None
 
 
@@ -102,7 +102,7 @@ def providing(
     fault: Callable[[int], Fault | None] = no_fault,
     patience: float = 1.0,
 ) -> Iterator[Provider]:
-    """A provider on a free port of this machine, for as long as it is needed.
+    """Run a provider on a free local port.
 
     Args:
         answer: the words for a request, or the whole message.

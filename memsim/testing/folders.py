@@ -1,4 +1,4 @@
-"""Folders to be thrown away, in memory where the system has a place for that: nothing is synced."""
+"""Temporary folders, in memory where the system has a place for that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue of invariants: each is a named function that measures, or tells what is broken."""
+"""The catalogue of invariants: named functions that measure, or raise a violation."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class NotApplicable(MemsimError):  # noqa: N818 - a state of the measurement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invariant:
-    """One promise, and how it is measured on one kind of thing.
+    """An invariant, and how it is measured on one kind of case.
 
     Attributes:
         number: 1 to 60, as the catalogue counts; several may have one, for different things.

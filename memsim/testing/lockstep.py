@@ -1,4 +1,4 @@
-"""Two worlds in lockstep that differ in what others say, and the first byte that betrays it."""
+"""Play two worlds that differ in what others say, and find the first byte that differs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Piece = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class PrincipalView:
-    """One thing that somebody was shown, piece by piece."""
+    """One view of a principal, piece by piece."""
 
     pieces: tuple[Piece, ...] = ()
 
@@ -193,7 +193,7 @@ WAYS: Mapping[str, Change] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Divergence:
-    """Where two worlds part.
+    """The first difference between two worlds.
 
     Attributes:
         way: what is different in the second world.
@@ -219,7 +219,7 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockstepResult:
-    """What came of looking at one strategy.
+    """The result for one strategy.
 
     Attributes:
         pairs: of worlds that were compared.
@@ -239,7 +239,7 @@ class LockstepResult:
 
 
 def look(subject: Subject, profile: CheckProfile, seed: int) -> LockstepResult:
-    """Play pairs of worlds until two of them part, or the profile is through.
+    """Play pairs of worlds until two of them differ, or the profile ends.
 
     Args:
         subject: what is looked at.
@@ -271,7 +271,7 @@ def look(subject: Subject, profile: CheckProfile, seed: int) -> LockstepResult:
 
 @dataclass(slots=True, kw_only=True)
 class WorldPair:
-    """What came of one pair of worlds."""
+    """The result of one pair of worlds."""
 
     views: int = 0
     telling: bool = False

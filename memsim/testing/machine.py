@@ -1,4 +1,4 @@
-"""A strategy under anything that may happen to a memory, in any order, with a second world beside.
+"""A state machine that drives a strategy by random events, with a second world beside it.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Models as they are on bad days: what they do when they are asked for a summary or for facts."""
+"""Models that misbehave when they are asked for a summary or for facts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WRITING = frozenset({"summarise", "extract"})
 
 
 class BehavingModel:
-    """The offline model, with a behaviour of its own where it writes; it counts what it is asked.
+    """The offline model with a behaviour for summaries and facts; it counts its requests.
 
     Args:
         behaviour: what it does when it is asked for a summary or for facts.
@@ -47,7 +47,7 @@ class BehavingModel:
         self.written = 0
 
     def behave(self, behaviour: Behaviour) -> None:
-        """Behave otherwise from now on."""
+        """Change the behaviour."""
         self._behaviour = behaviour
 
     @property

@@ -1,4 +1,4 @@
-"""Files and states as nobody would write them: bytes and JSON values, mutated by a seed."""
+"""Damage files and states: bytes and JSON values, mutated by a seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every fault at every operation of every short sequence: afterwards one state or the next."""
+"""Try every fault at every operation of every short sequence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ H = TypeVar("H")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Area(Generic[H]):
-    """Something that keeps what it is given in a folder.
+    """A part under test that stores data in a folder.
 
     Attributes:
         open: opens it, and makes what is missing.
@@ -42,7 +42,7 @@ class Area(Generic[H]):
 
 @dataclass(slots=True)
 class Exploration:
-    """What was found.
+    """The result of an exploration.
 
     Attributes:
         points: in how many places something was made to fail.
@@ -71,7 +71,7 @@ def explore(
     step: int = 1,
     known: dict[tuple[str, ...], object] | None = None,
 ) -> Exploration:
-    """Do one sequence of operations again and again, each time with the next fault.
+    """Repeat one sequence of operations, each time with the next fault.
 
     Args:
         area: what is tried.

@@ -126,7 +126,7 @@ class _Disk:
         self.numbers.clear()
 
     def lose_power(self) -> None:
-        """Take away what had been added to files and not been synced."""
+        """Remove bytes that were written and not synced."""
         for path in sorted(Path(self.root).rglob("*")):
             status = path.stat()
             size = self.unsynced.get((status.st_dev, status.st_ino))
@@ -135,7 +135,7 @@ class _Disk:
 
 
 def failure(kind: str, path: str) -> OSError:
-    """What the system says of an operation that fails."""
+    """The error that the system raises for an operation."""
     return OSError(ERRORS[kind], os.strerror(ERRORS[kind]), path)
 
 
@@ -191,7 +191,7 @@ class _File(io.FileIO):
 
 @contextmanager
 def failing_files(root: Path, schedule: Schedule, *, reads: bool = False) -> Iterator[None]:
-    """Count what is done to the files below a folder, and let some of it fail.
+    """Count operations on files below a folder, and let some of them fail.
 
     Writes, syncs, renames, removals and new folders count, through `os`, `open` and `pathlib`; what
     C code does by itself, such as SQLite's, does not. A write that fails has written its first

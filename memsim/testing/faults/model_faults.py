@@ -1,4 +1,4 @@
-"""Models and embedders of which one call fails, or every call from it on, in every way there is."""
+"""Models and embedders that fail at one call, or from one call on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operation fails, how, and for how long: one countdown for every seam."""
+"""Decide which operation fails, how, and for how long."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST = 2_000
 
 
 class SimulatedCrash(BaseException):
-    """The process ended here; nothing that is not in a file is left."""
+    """The process ended here; only files are left."""
 
 
 @dataclass(slots=True)

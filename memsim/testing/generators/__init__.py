@@ -1,4 +1,4 @@
-"""Everything that checks are tried on, made by Hypothesis and shrunk by it."""
+"""Hypothesis strategies that generate and shrink the cases of checks."""
 
 from __future__ import annotations
 

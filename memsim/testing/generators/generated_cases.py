@@ -1,4 +1,4 @@
-"""Whole cases: a conversation, a budget around what it comes to, pins, and a model's behaviour."""
+"""Generate cases: a conversation, a budget near its size, pins, and a model behaviour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations at random: several principals, sessions, tools that answer or do not, gaps."""
+"""Generate conversations of several principals, with sessions, tools and gaps."""
 
 from __future__ import annotations
 
