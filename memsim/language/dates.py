@@ -49,10 +49,11 @@ _PATTERNS: dict[str, str] = {
     "clock": r"\b(?P<clock>[01]?\d(?::[0-5]\d)?\s?(?:am|pm)|[0-2]?\d:[0-5]\d)\b",
 }
 _ANY = re.compile("|".join(f"(?P<{kind}_>{p})" for kind, p in _PATTERNS.items()), re.IGNORECASE)
-_HINT = re.compile(
+DATE_HINT = re.compile(
     rf"\d|{_DAY}|{_MONTH}|day|morrow|night|week|month|year|morning|season|{'|'.join(SEASONS)}|now",
     re.IGNORECASE,
 )
+"""Found in every text that names a date, and in some others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,7 @@ class Period:
 @lru_cache(maxsize=1 << 13)
 def mentions(text: str) -> tuple[DateMention, ...]:
     """The dates that a text names, in order."""
-    if not _HINT.search(text):
+    if not DATE_HINT.search(text):
         return ()
     return tuple(_mention(match) for match in _ANY.finditer(text))
 

@@ -213,6 +213,7 @@ class Composer:
         self._workspace = workspace
         self._permissions = permissions
         self._options = options
+        self._history_share = options.history_share
 
     def compose(self, question: ContextRequest, where: Where) -> Context:
         """The context for a question.
@@ -236,8 +237,7 @@ class Composer:
             room -= pages.tokens
         notes = self._notes(question, min(room, int(question.budget * NOTES_SHARE)))
         room -= notes.tokens
-        share = self._options.history_share
-        history = self._history(question, min(room, int(question.budget * share)))
+        history = self._history(question, min(room, int(question.budget * self._history_share)))
         room -= sum(s.tokens for s in history)
         summary = tuple(s for s in history if s.layer == "summary")
         window = tuple(s for s in history if s.layer != "summary")

@@ -233,11 +233,6 @@ class RecallPolicy:
         if self.half_life is not None and self.half_life <= timedelta(0):
             raise ValueError(f"half_life is {self.half_life}: more than no time")
 
-    @property
-    def bounded(self) -> bool:
-        """Whether there is a relevance below which nothing is taken."""
-        return any(b is not None for b in (self.least, self.least_cosine, self.least_bm25))
-
 
 def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:

@@ -7,6 +7,7 @@ result are one group, which is kept or dropped whole. The newest group is never 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from memsim.context import Section, date_line
@@ -88,14 +89,18 @@ class Window:
 
     def add(self, message: Message) -> tuple[Message, ...]:
         """Take a message in; the messages that left the window for it, oldest first."""
+        return self._add(message, self.counter.message(message))
+
+    def _add(self, message: Message, tokens: int, date_tokens: int = 0) -> tuple[Message, ...]:
+        """Take in a message whose tokens are known; of its date line, where not 0, as well."""
         place = self._end
         opens = 0
         if not message.composed and (day := message.time.date()) != self._day:
             self._day = day
-            opens = self.counter.text(date_line(day))
+            opens = date_tokens or self.counter.text(date_line(day))
         self._messages.append(message)
         self._dates.append(opens)
-        self._before.append(self._before[-1] + self.counter.message(message) + opens)
+        self._before.append(self._before[-1] + tokens + opens)
         self._place[message.id] = place
         self._group(message, place)
         return self._drop_to(self._limit_start())
@@ -117,9 +122,14 @@ class Window:
         gone = {m.id for source in ids if source in self._place for m in self.partners(source)}
         if not gone:
             return ()
-        removed = tuple(m for m in self if m.id in gone)
-        self.replace(m for m in self if m.id not in gone)
-        return removed
+        at = self._start - self._base
+        sizes = (after - before for before, after in pairwise(self._before[at:]))
+        held = [*zip(self, sizes, self._dates[at:], strict=True)]
+        self._clear()
+        for message, size, opens in held:
+            if message.id not in gone:
+                self._add(message, size - opens, opens)
+        return tuple(message for message, _, _ in held if message.id in gone)
 
     def replace(self, messages: Iterable[Message]) -> None:
         """Have these messages stand in place of those that do; their places are new."""
@@ -182,6 +192,8 @@ class Window:
             KeyError: it is not in the window.
         """
         group = self.group(source)
+        if len(group) == 1:
+            return group
         message = next(m for m in group if m.id == source)
         calls = {*message.calls, *message.results}
         calls.update(c for m in group if calls.intersection(m.calls) for c in m.calls)

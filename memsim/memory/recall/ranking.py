@@ -15,7 +15,7 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from memsim.language.dates import mentions, resolve
+from memsim.language.dates import DATE_HINT, mentions, resolve
 from memsim.language.text import ROLES, index_terms, plain_terms
 from memsim.memory.index import Hit
 from memsim.memory.options import RecallPolicy
@@ -50,7 +50,8 @@ class QuestionCues:
     def __init__(self, question: str, now: datetime | None = None) -> None:
         self._words = frozenset(_bare(word) for word in plain_terms(question))
         today = now.date() if now else None
-        found = (resolve(mention, today) for mention in mentions(question))
+        named = mentions(question) if DATE_HINT.search(question) else ()
+        found = (resolve(mention, today) for mention in named)
         self._periods: tuple[Period, ...] = tuple(period for period in found if period)
 
     @property
@@ -241,7 +242,7 @@ def recall(
         best = max(scores.values(), default=0.0)
         lenders = scores | dict.fromkeys(echoes, ASKED_BEFORE * best)
         lending = with_neighbour_boost(lenders, beside, lambda source: known[source].order, policy)
-        near = not policy.bounded
+        near = not _is_bounded(policy)
         scores = {i: s for i, s in lending.items() if i in scores or (near and i not in echoes)}
         scores = {i: s for i, s in scores.items() if i in known or _look(i, about, known)}
     weigh = _weighing(QuestionCues(question, now), policy, now)
@@ -250,6 +251,11 @@ def recall(
         weighed = _in_force(weighed, about, known, drop=policy.superseded == "drop")
     ranked = sorted([(-score, known[source].order, source) for source, score in weighed.items()])
     return [Hit(source, -score) for score, _, source in ranked]
+
+
+def _is_bounded(policy: RecallPolicy) -> bool:
+    """Whether there is a relevance below which nothing is taken."""
+    return any(b is not None for b in (policy.least, policy.least_cosine, policy.least_bm25))
 
 
 def fit_to_room(
