@@ -80,15 +80,9 @@ class RollingSummary(Strategy):
             done = buffer.compact(self.env.model, self.env.clock.now())
             self._faded(before, buffer)
             if done is not None:
-                self.env.log(
-                    Event(
-                        kind="compaction" if done.kind == "compaction" else "compaction-refused",
-                        sources=done.sources,
-                        before=done.before,
-                        after=done.after,
-                        detail=done.detail,
-                    )
-                )
+                kind = "compaction" if done.kind == "compaction" else "compaction-refused"
+                sizes = {"before": done.before, "after": done.after}
+                self.env.log(Event(kind=kind, sources=done.sources, detail=done.detail, **sizes))
 
     def _faded(self, before: tuple[str, ...], buffer: SummaryBuffer) -> None:
         # A summary that is written anew drops what it had taken in before.

@@ -80,6 +80,7 @@ LATE = frozenset(
         "memsim.memory.stores.sqlite.store",
         "memsim.systems.aegis.ivfflat",
         "memsim.systems.aegis.postgres_episodes",
+        "memsim.systems.retrieval",
         "memsim.report.frames",
         "memsim.report.plots",
         "memsim.report.plots.baseline_change",

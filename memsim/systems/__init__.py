@@ -1,1 +1,1 @@
-"""Published memory systems, each put together from the parts of `memsim.memory`."""
+"""Published memory systems, put together from the parts of `memsim.memory`, and retrieval."""
