@@ -22,7 +22,7 @@ from typing import Any
 from memsim.errors import MemsimError
 from memsim.gate.baseline_file import encode, read_baseline
 from memsim.gate.score_sheet import ScoreSheet
-from memsim.memory.persistence.snapshot import Format, Snapshot
+from memsim.memory.persistence.memory_file import FILE, MemoryFile
 from memsim.runs.run_reader import open_folder
 from memsim.scenario import load_scenario
 from memsim.scenario.datasets import load_dataset
@@ -60,18 +60,31 @@ def baselines(folder: Path, _closing: ExitStack) -> Target:
     return _bytes(folder / "main.json", [encode(sheet, "main").encode()], read_baseline)
 
 
-def snapshots(folder: Path, _closing: ExitStack) -> Target:
-    """Files of saved states, as bytes."""
-    path, about = folder / "state.json", Format(name="memsim.fuzz")
-    Snapshot(path, about).save({"a": [1, 2.5, None], "b": {"c": "é"}})
-    load = _bytes(path, [path.read_bytes()], lambda _: Snapshot(path, about).load())
+def memories(folder: Path, _closing: ExitStack) -> Target:
+    """Files of saved memories, as bytes."""
+    file = MemoryFile(folder, readonly=False)
+    file.open(1)
+    file.begin()
+    file.write({"a": '{"b":[1,2.5,null],"c":"é"}'}, ["entry"])
+    file.close()
+
+    def read(_: Path) -> None:
+        file = MemoryFile(folder, readonly=True)
+        try:
+            file.open(1)
+            file.order()
+        finally:
+            file.close()
+
+    path = folder / FILE
+    load = _bytes(path, [path.read_bytes()], read)
 
     def target(chance: random.Random) -> None:
         try:
             load(chance)
         finally:
-            for copy in folder.glob("state.json.damaged-*"):
-                copy.unlink()
+            for beside in folder.glob(f"{FILE}[.-]*"):
+                beside.unlink()
 
     return target
 
@@ -167,7 +180,7 @@ def _bytes(path: Path, sources: list[bytes], load: Callable[[Path], Any]) -> Tar
 
 TARGETS: dict[str, Factory] = {
     "scenario": scenarios,
-    "snapshot": snapshots,
+    "memory": memories,
     "run": runs,
     "baseline": baselines,
     "locomo": locomo,

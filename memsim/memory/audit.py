@@ -19,13 +19,13 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from memsim.errors import StateError
-from memsim.memory.append_log import InProcessLines, Lines
 from memsim.memory.codec import JSON, canonical, parse, reading
 from memsim.memory.entry import CATEGORIES
 from memsim.message import utc
@@ -96,6 +96,49 @@ class AuditBreak:
     why: str
 
 
+class Lines(Protocol):
+    """Lines that can only be added to."""
+
+    def lines(self) -> Iterator[bytes]:
+        """Every line that was added, without its end."""
+        ...
+
+    def last(self) -> bytes | None:
+        """The last of them; None where there is none."""
+        ...
+
+    def append(self, make: Callable[[bytes | None], Sequence[bytes]]) -> None:
+        """Add the lines that `make` makes out of the last one, while nobody else can add any.
+
+        They have reached the disk when this returns, where there is one.
+
+        Raises:
+            StoreError: they could not be added.
+        """
+        ...
+
+
+class InProcessLines:
+    """Lines that last as long as their process."""
+
+    def __init__(self) -> None:
+        self._lines: list[bytes] = []
+        self._lock = threading.Lock()
+
+    def lines(self) -> Iterator[bytes]:
+        """Every line there is now."""
+        yield from tuple(self._lines)
+
+    def last(self) -> bytes | None:
+        """The last line."""
+        return self._lines[-1] if self._lines else None
+
+    def append(self, make: Callable[[bytes | None], Sequence[bytes]]) -> None:
+        """Add the lines that `make` makes out of the last one."""
+        with self._lock:
+            self._lines.extend(make(self.last()))
+
+
 class AuditTrail:
     """What was done, in order.
 
@@ -103,7 +146,6 @@ class AuditTrail:
         salt: makes the digests of keys worthless to who does not have it. The memory keeps it, the
             trail never. Made anew where none is given.
         lines: where the trail is kept; in this process unless told otherwise.
-        keep: keeps the head apart, after each record.
 
     Raises:
         StateError: the lines belong to a trail with another salt, or to none.
@@ -113,10 +155,8 @@ class AuditTrail:
         self,
         salt: bytes | None = None,
         lines: Lines | None = None,
-        keep: Callable[[AuditHead], None] = lambda _: None,
     ) -> None:
         self.salt = secrets.token_bytes(16) if salt is None else salt
-        self._keep = keep
         self._lines: Lines = InProcessLines() if lines is None else lines
         first = next(self._lines.lines(), None)
         if first not in {None, self._header()}:
@@ -147,7 +187,7 @@ class AuditTrail:
 
         Raises:
             ValueError: the outcome is none of those there are, or the time has no zone.
-            StoreError: it could not be added, or its head not kept.
+            StoreError: it could not be added.
             StateError: the last record is damaged, so that nothing can follow it.
         """
         if outcome not in OUTCOMES:
@@ -168,9 +208,7 @@ class AuditTrail:
             return made
 
         self._lines.append(make)
-        head = _head_of(made[-1])
-        self._keep(head)
-        return head
+        return _head_of(made[-1])
 
     def digest(self, key: str) -> str:
         """What stands in the trail for a key: 32 hexadecimal digits."""

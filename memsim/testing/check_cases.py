@@ -181,7 +181,7 @@ class FileCase:
         other: what is saved after it.
         damage: truncated, flipped, zeroed, emptied, newer or foreign.
         place: where in the file, in thousandths of its length.
-        operation: which operation of the file system fails while `other` is saved, from 1.
+        operation: at which statement of the database the process ends while `other` is saved.
     """
 
     state: str = "{}"

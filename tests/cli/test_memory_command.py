@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import unicodedata
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -216,7 +218,7 @@ def test_forget_tells_all_that_went(folder: Path, call: Call) -> None:
     """What was stored of a message by a name, and how much of everything else."""
     with open_memory(folder, now=lambda: NOW) as memory:
         memory.remember("ana", "badge", "ana-4711", sources=["m0"])
-        (folder / "audit.jsonl.damaged-0123").write_bytes(b"ana-4711")
+        (folder / "memory.sqlite3.damaged-0123").write_bytes(b"ana-4711")
     first, second = call("memory", "forget", "m0", *AS).stdout.splitlines()
 
     told = first.partition(": ")[2].split(", ")
@@ -320,14 +322,14 @@ def test_what_is_no_memory_is_told_in_one_line(tmp_path: Path, call: Call) -> No
     (tmp_path / "other").mkdir()
     (tmp_path / "other/letter").write_text("Dear Ana", encoding="utf-8")
     fill(tmp_path / "state").close()
-    (tmp_path / "state/state.json").write_bytes(b"no")
+    (tmp_path / "state/memory.sqlite3").write_bytes(b"")
     fill(tmp_path / "entries").close()
     (tmp_path / "entries/memory.sqlite3").write_bytes(b"no" * 5000)
     expected = {
         "gone": "there is no memory",
-        "other": "is no memory: it holds no state.json",
+        "other": "is no memory: it holds no memory.sqlite3",
         "other/letter": "is no memory: Not a directory",
-        "state": "is damaged; a copy is kept as state.json.damaged-",
+        "state": "is damaged: it is empty",
         "entries": "damaged",
     }
     for name, words in expected.items():
@@ -368,7 +370,9 @@ def test_the_audit_trail_knows_who_looked(folder: Path, call: Call) -> None:
         ("memory_get", "ana", "missing"),
         ("memory_export", "", "allowed"),
     ]
-    assert "style" not in (folder / "audit.jsonl").read_text(encoding="utf-8")
+    with closing(sqlite3.connect(folder / "memory.sqlite3")) as connection:
+        lines = connection.execute("SELECT line FROM audit").fetchall()
+    assert "style" not in str(lines)
 
 
 def test_slips_are_answered_with_the_nearest(call: Call) -> None:

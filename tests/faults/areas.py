@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,12 +17,9 @@ from memsim.errors import ExitCode
 from memsim.gate.baseline_file import read_baseline, write_baseline
 from memsim.gate.score_sheet import ScoreSheet
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
-from memsim.memory.append_log import FileLines
-from memsim.memory.compaction.blobs import FolderBlobs
 from memsim.memory.entry import Entry
 from memsim.memory.layers.pages import Workspace
 from memsim.memory.permissions import Where
-from memsim.memory.persistence.snapshot import Format, Snapshot
 from memsim.memory.stores import Store
 from memsim.memory.stores.markdown.store import Markdown
 from memsim.memory.stores.sqlite.store import SQLite
@@ -36,7 +32,6 @@ from memsim.suite.scenarios import ScenarioRef
 from memsim.testing.faults import Area
 
 EVERYTHING = Where(reader=None, archived=None)
-ABOUT = Format(name="memsim.test")
 DIMENSION = 4
 
 
@@ -50,64 +45,6 @@ def leftovers(*endings: str) -> Callable[[Path], Sequence[str]]:
     return found
 
 
-def snapshots() -> Area[Snapshot]:
-    """One state in one file."""
-
-    def save(n: int) -> Callable[[Snapshot], None]:
-        return lambda snapshot: snapshot.save({"n": n, "text": "x" * 100 * n})
-
-    def look(folder: Path) -> object:
-        snapshot = Snapshot(folder / "state", ABOUT)
-        kept = snapshot.load() if snapshot.exists() else None
-        snapshot.update(lambda state: state, kept)  # whoever writes next sweeps
-        return kept
-
-    return Area(
-        open=lambda folder: Snapshot(folder / "state", ABOUT),
-        operations={
-            "one": save(1),
-            "two": save(2),
-            "more": lambda s: s.update(lambda old: {**(old or {}), "more": [1.5, None, "é"]}),
-        },
-        look=look,
-        left=leftovers(".tmp"),
-    )
-
-
-def journals() -> Area[FileLines]:
-    """Lines that are only added to."""
-
-    def add(*lines: bytes) -> Callable[[FileLines], None]:
-        return lambda journal: journal.append(lambda _: lines)
-
-    return Area(
-        open=lambda folder: FileLines(folder / "lines"),
-        operations={"one": add(b"one"), "two": add(b"two" * 50, b"three"), "none": add()},
-        look=lambda folder: [*FileLines(folder / "lines").lines()],
-        again=False,  # one that was told to have failed may stand there: whoever adds has to look
-    )
-
-
-def blobs() -> Area[FolderBlobs]:
-    """Blobs of a session."""
-
-    def look(folder: Path) -> object:
-        found = FolderBlobs(folder, "s1")
-        found.sweep()
-        return [found.get(digest) for digest in found.digests()]
-
-    return Area(
-        open=lambda folder: FolderBlobs(folder, "s1"),
-        operations={
-            "small": lambda b: b.put(b"small"),
-            "large": lambda b: b.put(b"large" * 5000),
-            "drop": lambda b: b.drop([hashlib.sha256(b"small").hexdigest()]),
-        },
-        look=look,
-        left=leftovers(".tmp"),
-    )
-
-
 def workspaces() -> Area[Workspace]:
     """Pages of an agent."""
     return Area(
@@ -117,7 +54,7 @@ def workspaces() -> Area[Workspace]:
             "note": lambda w: w.note("She came at nine.", EPOCH),
             "remember": lambda w: w.remember("Likes tea.", EPOCH),
         },
-        again=False,  # as a journal's lines
+        again=False,  # a line that was told to have failed may stand there
         look=lambda folder: {p.name: p.text for p in Workspace(folder / "pages").pages()},
     )
 
@@ -179,7 +116,7 @@ def markdown_store() -> Area[Store]:
     return stores(lambda folder: Markdown(folder / "memory"), ".new-", "journal.json")
 
 
-def saved_memory(folder: Path) -> SavedMemory:
+def saved_memory(folder: Path, store: Store | None = None) -> SavedMemory:
     """The memory in a folder, small."""
     return open_memory(
         folder / "memory",
@@ -188,14 +125,15 @@ def saved_memory(folder: Path) -> SavedMemory:
         tokenizer="chars/4",
         options=MemoryOptions(window=1, episodes=False),
         wait=0.05,
+        store=store,
     )
 
 
 class Talk:
     """A memory, and how far the talk has come."""
 
-    def __init__(self, folder: Path) -> None:
-        self.memory = saved_memory(folder)
+    def __init__(self, folder: Path, store: Store | None = None) -> None:
+        self.memory = saved_memory(folder, store)
         self._heard = 0
         self._ended = 0
 
@@ -361,9 +299,6 @@ def runs() -> Area[Running]:
 
 
 AREAS: Mapping[str, Callable[[], Area[Any]]] = {
-    "snapshot": snapshots,
-    "journal": journals,
-    "blobs": blobs,
     "workspace": workspaces,
     "sqlite": sqlite_store,
     "markdown": markdown_store,

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from memsim.errors import StoreError
-from memsim.testing.faults import Mode, Schedule, SimulatedCrash, explore, failing_files, sequences
+from memsim.memory.stores.in_memory import InMemory
+from memsim.testing.faults import Mode, SimulatedCrash, explore, sequences
 from memsim.testing.folders import fresh_folders
 from tests.faults.areas import AREAS, Talk, saved_memory
 
 MODES: Final[tuple[Mode, ...]] = ("transient", "persistent", "crash", "power")
 
 HOW_FAR: Final = {
-    "snapshot": (2, 3),
-    "journal": (2, 1),
-    "blobs": (2, 1),
     "workspace": (1, 1),
     "sqlite": (1, 11),
     "markdown": (2, 17),
@@ -95,12 +93,16 @@ def test_whatever_fails_it_is_one_state_or_the_next(
     assert seen
 
 
-def test_a_permission_that_cannot_be_written_is_not_given(tmp_path: Path) -> None:
+def test_a_permission_that_cannot_be_written_is_not_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither now nor after it is opened again: entries follow what is written, never before it."""
     talk = Talk(tmp_path)
     talk.turn()
-    with failing_files(tmp_path, Schedule(at=1, mode="persistent")), pytest.raises(StoreError):
-        talk.share()
+    with monkeypatch.context() as failing:
+        failing.setattr(talk.memory._file, "write", no_room)
+        with pytest.raises(StoreError, match="no room"):
+            talk.share()
     seen = talk.memory.context("Which order number?", principal="bo", session="s2", budget=500)
     talk.memory.close()
 
@@ -108,25 +110,39 @@ def test_a_permission_that_cannot_be_written_is_not_given(tmp_path: Path) -> Non
     assert AREAS["memory"]().look(tmp_path)[2]["shared"] == {}  # type: ignore[index]
 
 
-def test_a_permission_that_was_written_is_given_when_it_is_opened_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("ends", ["before", "after"])
+def test_a_permission_is_given_with_its_entries_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str, *, elsewhere: bool
 ) -> None:
-    """The process ended before the entries followed."""
-    talk = Talk(tmp_path)
+    """The process ended before the entries followed, or before the permission was written."""
+    store = InMemory() if elsewhere else None
+    talk = Talk(tmp_path, store)
     talk.turn()
-    monkeypatch.setattr(talk.memory, "_reapply", ended)
+    reapply = talk.memory._reapply
+
+    def end(*given: Any) -> None:  # noqa: ANN401 - as the method's own
+        if ends == "after":
+            reapply(*given)
+        raise SimulatedCrash
+
+    monkeypatch.setattr(talk.memory, "_reapply", end)
     with pytest.raises(SimulatedCrash):
         talk.share()
     talk.memory.vault.close()
-    talk.memory._home.close()
+    talk.memory._file.close()
 
-    again = saved_memory(tmp_path)
+    again = saved_memory(tmp_path, store)
     seen = again.context("Which order number?", principal="bo", session="s2", budget=500)
+    shown = [*again.entries("bo")]
+    again.share("ana", "bo", ["m0"])
+    then = again.context("Which order number?", principal="bo", session="s2", budget=500)
     again.close()
 
-    assert "A-0" in seen.text()
+    assert ("", []) == (seen.text(), shown)
+    assert "A-0" in then.text()
 
 
-def ended(*_given: object) -> None:
-    """The end of a process."""
-    raise SimulatedCrash
+def no_room(*_given: object) -> None:
+    """A full disk."""
+    raise StoreError("no room")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import itertools
 import json
@@ -18,17 +17,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsim.errors import StateError, StoreError
-from memsim.memory.append_log import FileLines, InProcessLines
-from memsim.memory.audit import OUTCOMES, AuditBreak, AuditHead, AuditTrail
+from memsim.memory.audit import OUTCOMES, AuditBreak, AuditHead, AuditTrail, InProcessLines
 from memsim.memory.codec import canonical
+from memsim.memory.persistence.memory_file import AuditLines, MemoryFile
+from memsim.testing.faults import Schedule, failing_database
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SALT = b"salt"
+
+
+def in_file(folder: Path) -> AuditLines:
+    """The lines of the audit trail in the file of a memory, which is made where there is none."""
+    if not (folder / "memory.sqlite3").exists():
+        new = MemoryFile(folder, readonly=False)
+        new.open(1)
+        new.begin()
+        new.close()
+    file = MemoryFile(folder, readonly=True)
+    file.open(0)
+    return AuditLines(file)
 
 
 def trail_of(lines: list[bytes]) -> AuditTrail:
@@ -227,12 +239,12 @@ def test_any_bit_that_flips_is_found(data: st.DataObject) -> None:
 
 def test_a_trail_of_another_salt_is_not_gone_on_with(tmp_path: Path) -> None:
     """Digests of two salts in one trail could not be told apart."""
-    path = tmp_path / "audit.jsonl"
-    AuditTrail(SALT, FileLines(path)).record("t", principal="a", outcome="allowed", now=NOW)
+    trail = AuditTrail(SALT, in_file(tmp_path))
+    trail.record("t", principal="a", outcome="allowed", now=NOW)
 
     with pytest.raises(StateError, match="not of this salt"):
-        AuditTrail(b"other", FileLines(path))
-    assert AuditTrail(SALT, FileLines(path)).verify() is None
+        AuditTrail(b"other", in_file(tmp_path))
+    assert AuditTrail(SALT, in_file(tmp_path)).verify() is None
 
 
 def test_nothing_follows_a_damaged_record() -> None:
@@ -279,70 +291,41 @@ def test_what_is_no_trail_is_not_loaded(change: Callable[[dict[str, Any]], Any])
 
 
 def test_a_trail_in_a_file_is_there_for_the_next_process(tmp_path: Path) -> None:
-    """One line each, the header first, readable by its owner alone."""
-    path = tmp_path / "audit.jsonl"
+    """The header first, and readable by its owner alone."""
     for _ in range(3):
-        trail = AuditTrail(SALT, FileLines(path))
+        trail = AuditTrail(SALT, in_file(tmp_path))
         trail.record("memory_get", principal="ana", outcome="allowed", now=NOW)
 
-    assert path.read_bytes().count(b"\n") == 4
-    assert [1, 2, 3] == [r.number for r in AuditTrail(SALT, FileLines(path)).records()]
-    assert path.stat().st_mode & 0o777 == 0o600
+    assert 4 == len([*in_file(tmp_path).lines()])
+    assert [1, 2, 3] == [r.number for r in AuditTrail(SALT, in_file(tmp_path)).records()]
+    assert (tmp_path / "memory.sqlite3").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_line_that_a_crash_cut_short_is_recovered(tmp_path: Path) -> None:
-    """Wherever it was cut: nobody was told that it was added, and the next one takes its place."""
-    path = tmp_path / "audit.jsonl"
-    trail = AuditTrail(SALT, FileLines(path))
-    for number in range(3):
-        trail.record("memory_get", principal="ana", outcome="allowed", now=NOW, key=str(number))
-    data = path.read_bytes()
-    begins = data.rindex(b"\n", 0, -1) + 1
-    for cut in range(begins, len(data)):
-        path.write_bytes(data[:cut])
-        assert [1, 2] == [r.number for r in trail.records()]
-        trail.record("memory_get", principal="ana", outcome="allowed", now=NOW, key="2")
-        assert data == path.read_bytes()
-        assert trail.verify() is None
+def test_lines_that_cannot_be_made_are_not_there(tmp_path: Path) -> None:
+    """Whoever makes them is given the last one, and may fail."""
+    lines = in_file(tmp_path)
+    assert lines.last() is None
+    lines.append(lambda last: [b"one", str(last).encode()])
 
+    def failing(last: bytes | None) -> list[bytes]:
+        raise KeyError(last)
 
-def test_the_first_line_may_be_the_one_that_was_cut_short(tmp_path: Path) -> None:
-    """A trail with half a header, or a header alone, is begun anew."""
-    path = tmp_path / "audit.jsonl"
-    AuditTrail(SALT, FileLines(path)).record("t", principal="a", outcome="allowed", now=NOW)
-    data = path.read_bytes()
-    for cut in range(data.index(b"\n") + 2):
-        path.write_bytes(data[:cut])
-        trail = AuditTrail(SALT, FileLines(path))
-        trail.record("t", principal="a", outcome="allowed", now=NOW)
-        assert data == path.read_bytes()
+    with pytest.raises(KeyError, match="None"):
+        lines.append(failing)
+    lines.append(lambda last: [last or b""])
 
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(st.lists(st.integers(0, 9000), max_size=6), st.binary(max_size=9000))
-def test_the_last_line_is_found_however_long_lines_are(
-    tmp_path: Path, sizes: list[int], torn: bytes
-) -> None:
-    """Longer than a block or empty, and whatever the torn line after it holds."""
-    path = tmp_path / "lines"
-    path.unlink(missing_ok=True)
-    kept = [bytes([65 + n]) * size for n, size in enumerate(sizes)]
-    path.write_bytes(b"".join(line + b"\n" for line in kept) + torn.replace(b"\n", b""))
-    lines = FileLines(path)
-
-    assert (kept[-1] if kept else None) == lines.last()
-    lines.append(lambda last: [b"after", last or b""])
-    assert [*kept, b"after", kept[-1] if kept else b""] == list(lines.lines())
-    assert b"".join(line + b"\n" for line in lines.lines()) == path.read_bytes()
+    assert [b"one", b"None", b"None"] == [*lines.lines()] == [*in_file(tmp_path).lines()]
 
 
 APPEND = """
 import pathlib, sys
 from datetime import datetime, UTC
 from memsim.memory.audit import AuditTrail
-from memsim.memory.append_log import FileLines
+from memsim.memory.persistence.memory_file import AuditLines, MemoryFile
 
-trail = AuditTrail(b"salt", FileLines(pathlib.Path(sys.argv[1]), wait=60))
+file = MemoryFile(pathlib.Path(sys.argv[1]), readonly=True)
+file.open(0)
+trail = AuditTrail(b"salt", AuditLines(file))
 for _ in range(25):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     trail.record("t", principal=sys.argv[2], outcome="allowed", now=now)
@@ -351,15 +334,15 @@ for _ in range(25):
 
 def test_writers_at_once_make_one_chain(tmp_path: Path) -> None:
     """Three processes and two threads lose no record and fork no link."""
-    path = tmp_path / "audit.jsonl"
+    in_file(tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     processes = [
-        subprocess.Popen([sys.executable, "-c", APPEND, str(path), f"p{n}"], env=environment)
+        subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path), f"p{n}"], env=environment)
         for n in range(3)
     ]
 
     def add() -> None:
-        trail = AuditTrail(SALT, FileLines(path, wait=60))
+        trail = AuditTrail(SALT, in_file(tmp_path))
         for _ in range(25):
             trail.record("t", principal="thread", outcome="allowed", now=NOW)
 
@@ -369,33 +352,31 @@ def test_writers_at_once_make_one_chain(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert [process.wait() for process in processes] == [0, 0, 0]
-    trail = AuditTrail(SALT, FileLines(path))
+    trail = AuditTrail(SALT, in_file(tmp_path))
 
     assert trail.verify() is None
     assert trail.head().number == 125
 
 
-@pytest.mark.parametrize("operation", ["fsync", "truncate"])
+@pytest.mark.parametrize("statement", ["BEGIN", "INSERT", "COMMIT"])
 def test_a_record_that_cannot_be_written_is_an_error_without_content(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    operation: str,
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, statement: str
 ) -> None:
     """The path is named; key and principal are neither in the error, its traceback nor a log."""
     caplog.set_level(logging.DEBUG)
     secret = f"6PXW-{4}B5K-WJKR"
-    trail = AuditTrail(SALT, FileLines(tmp_path / "audit.jsonl"))
-    if operation == "fsync":
-
-        def full(*_: object) -> None:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-        monkeypatch.setattr(os, "fsync", full)
-    else:
-        (tmp_path / "audit.jsonl").mkdir()
-    with pytest.raises(StoreError, match=r"audit.jsonl: cannot be written") as caught:
-        trail.record("memory_get", principal=secret, outcome="allowed", now=NOW, key=secret)
+    schedule = Schedule(at=10**6, mode="persistent")
+    with failing_database(schedule):
+        trail = AuditTrail(SALT, in_file(tmp_path))
+        trail.record("memory_get", principal="ana", outcome="allowed", now=NOW)
+        seen = len(schedule.seen)
+        trail.record("memory_get", principal="ana", outcome="allowed", now=NOW)
+        of_one = schedule.seen[seen:]
+        place = next(n for n, what in enumerate(of_one, 1) if what.startswith(statement))
+        schedule.at = len(schedule.seen) + place
+        with pytest.raises(StoreError, match=r"memory\.sqlite3") as caught:
+            trail.record("memory_get", principal=secret, outcome="allowed", now=NOW, key=secret)
 
     said = "".join(traceback.format_exception(caught.value)) + caplog.text
     assert secret not in said
+    assert 2 == AuditTrail(SALT, in_file(tmp_path)).head().number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -9,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,8 +23,7 @@ from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.entry import Conversation
 from memsim.memory.options import RecallPolicy, RetentionPolicy, ToolMode
 from memsim.memory.permissions import ReadGrant
-from memsim.memory.persistence.memory_folder import FORMAT
-from memsim.memory.persistence.snapshot import Snapshot
+from memsim.memory.stores.sqlite.rows import check_sum
 from memsim.memory.stores.sqlite.store import SQLite
 from memsim.memory.tools import READING
 from memsim.message import Message, said
@@ -78,7 +78,27 @@ def open_it(folder: Path) -> Iterator[Open]:
 def leave(memory: SavedMemory) -> None:
     """What is left of a memory when its process is killed."""
     memory.vault.close()
-    memory._home.close()
+    memory._file.close()
+
+
+def rows(folder: Path) -> list[list[Any]]:
+    """All that is kept but for the audit trail."""
+    tables = ("parts", "said", "offloaded", "entries", "shelves", "status")
+    with closing(sqlite3.connect(folder / "memory.sqlite3")) as connection:
+        return [connection.execute(f"SELECT * FROM {t}").fetchall() for t in tables]  # noqa: S608
+
+
+def state_of(folder: Path) -> dict[str, Any]:
+    """The saved state, by the names of its parts."""
+    with closing(sqlite3.connect(folder / "memory.sqlite3")) as connection:
+        return {n: json.loads(text) for n, text, _ in connection.execute("SELECT * FROM parts")}
+
+
+def change(folder: Path, *statements: str) -> None:
+    """Change the file of a memory that nobody has open."""
+    with closing(sqlite3.connect(folder / "memory.sqlite3")) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
 
 
 @contextmanager
@@ -105,7 +125,8 @@ def dying(memory: SavedMemory, patch: pytest.MonkeyPatch, steps: int) -> Iterato
     with patch.context() as dead:
         dead.setattr(store, "write", mortal(store.write))
         dead.setattr(store, "erase", mortal(store.erase))
-        dead.setattr(memory._home, "write", mortal(memory._home.write))
+        dead.setattr(memory._file, "write", mortal(memory._file.write))
+        dead.setattr(memory._file, "scrub", mortal(memory._file.scrub))
         with pytest.raises(KeyboardInterrupt):
             yield
     leave(memory)
@@ -246,31 +267,56 @@ def test_what_was_said_is_kept_before_anything_is_made_of_it(
     write, held = memory.vault.store.write, []
 
     def looking(*given: Any) -> None:  # noqa: ANN401 - as the store's own
-        held.append((folder / "state.json").read_bytes())
+        held.append(state_of(folder)["backlog"]["said"])
         write(*given)
 
     monkeypatch.setattr(memory.vault.store, "write", looking)
     memory.end_turn()
 
-    assert b"A-21" in held[0]
+    assert ["ana3"] == [m["id"] for m in held[0]]
 
 
-def test_what_was_to_be_forgotten_is_forgotten_on_opening(
-    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("workspace", [False, True])
+def test_what_could_not_be_forgotten_is_there_or_is_forgotten_on_opening(
+    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch, *, workspace: bool
 ) -> None:
-    """A forgetting that had begun is finished, in the state as well."""
-    memory = open_it()
+    """Where there are pages, some lines may be gone, so that the rest has to follow."""
+    memory = open_it(workspace=workspace)
     talk(memory, 5)
     with monkeypatch.context() as failing:
         failing.setattr(memory.vault.store, "erase", _failing)
         with pytest.raises(StoreError, match="no room"):
             memory.forget("ana", ["ana3"])
+    assert "ana3" in {e.key for e in memory.entries("ana")}
+    assert "A-21" in memory.context(QUESTION, principal="ana", session="s1", budget=400).text()
     leave(memory)
-    assert b"A-21" in (folder / "memory.sqlite3").read_bytes()
 
-    open_it().close()
+    with open_it() as again:
+        left = {e.key for e in again.entries("ana")}
 
-    assert [p.name for p in folder.iterdir() if b"A-21" in p.read_bytes()] == []
+    assert workspace == ("ana3" not in left)
+    found = [p.name for p in folder.iterdir() if p.is_file() and b"A-21" in p.read_bytes()]
+    assert workspace == (found == [])
+
+
+@pytest.mark.parametrize("killed", range(6))
+def test_a_forgetting_that_is_killed_has_happened_or_has_not(
+    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch, killed: int
+) -> None:
+    """Before and after each write: everything of a message is there, or nothing."""
+    memory = open_it()
+    talk(memory, 5)
+    before = memory.save()
+    with dying(memory, monkeypatch, killed):
+        memory.forget("ana", ["ana3"])
+
+    again = open_it()
+
+    assert (killed < 4) == (again.save() == before)
+    if killed >= 4:
+        assert "A-21" not in json.dumps(again.save())
+        again.close()
+        assert [] == [p.name for p in folder.iterdir() if b"A-21" in p.read_bytes()]
 
 
 @pytest.mark.parametrize("killed", range(8))
@@ -296,24 +342,33 @@ def test_hygiene_that_is_killed_anywhere_is_finished_by_the_next(
 
     assert ("fine", ()) == (kept.text, kept.sources)
     assert [] == [p.name for p in folder.iterdir() if p.is_file() and b"A-21" in p.read_bytes()]
-    state = Snapshot(folder / "state.json", FORMAT).load()
+    state = state_of(folder)
     assert ({"ana": {"bo": []}}, {}) == (state["permissions"]["shared"], state["noted"])
 
 
-@pytest.mark.parametrize("killed", range(8))
-def test_a_load_that_is_killed_is_finished_on_opening_or_had_not_begun(
-    open_it: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: int
+@pytest.mark.parametrize("killed", range(7))
+@pytest.mark.parametrize("workspace", [False, True])
+def test_a_load_that_is_killed_has_happened_or_has_not(
+    open_it: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: int, *, workspace: bool
 ) -> None:
-    """Nobody is shown the entries of one memory beside the conversations of another."""
-    with open_memory(tmp_path / "other", now=lambda: START, embedder="hash:dim=16") as other:
+    """Nobody is shown the entries of one memory beside the conversations of another.
+
+    Where there are pages, which are no part of the file, it is finished on opening.
+    """
+    there = tmp_path / "other"
+    with open_memory(
+        there, now=lambda: START, embedder="hash:dim=16", workspace=workspace
+    ) as other:
         other.observe(message(1, "My cat is Tom.", principal="bo", session="s2"))
         other.end_turn()
         saved = other.save()
-    memory = open_it()
+    memory = open_it(workspace=workspace)
     talk(memory, 1)
     with dying(memory, monkeypatch, killed):
         memory.load(saved)
-    if 1 <= killed < 7:
+    begun = "loading" in state_of(memory.folder)["begun"]
+    if begun:
+        assert workspace
         with pytest.raises(StateError, match="open it once"):
             open_it(readonly=True)
 
@@ -321,7 +376,7 @@ def test_a_load_that_is_killed_is_finished_on_opening_or_had_not_begun(
 
     told = [m.id for _, s in again.conversations for m in s.window]
     kept = [e.key for e in again.entries(None) if e.layer == "episodic"]
-    assert (["bo1"] if killed else ["ana0"]) == told == kept
+    assert (["bo1"] if begun or killed == 6 else ["ana0"]) == told == kept
     talk(again, 1, first=7)
     again.close()
     assert len(kept) + 1 == len([e for e in open_it().entries(None) if e.layer == "episodic"])
@@ -372,7 +427,7 @@ def test_what_was_noted_of_a_forgotten_message_stands_in_no_file(
     there = [p for p in folder.rglob("*") if p.is_file() and b"spicy" in p.read_bytes()]
     assert bool(there) == (killed != "before the page")
     memory = open_it()
-    assert b"spicy" not in (folder / "state.json").read_bytes()
+    assert "spicy" not in json.dumps(state_of(folder))
     memory.end_turn()
     assert (killed == "before the page") == (memory.save()["noted"] == {})
 
@@ -412,12 +467,13 @@ def test_what_is_forgotten_stands_in_no_copy_of_what_was_damaged(
     talk(memory, 5)
     memory.remember("ana", "code", "The code is A-21, too.")
     memory.close()
-    sound = {name: (folder / name).read_bytes() for name in ("state.json", "memory.sqlite3")}
-    for name, data in sound.items():
-        (folder / name).write_bytes(data.replace(b"A-21", b"A-21\0").replace(b"mems", b"no"))
-        with pytest.raises((StateError, StoreError), match="copy is kept"):
+    path = folder / "memory.sqlite3"
+    data = path.read_bytes()
+    for bad in (data.replace(b"A-21", b"A-22"), b"no" + data[2:]):
+        path.write_bytes(bad)
+        with pytest.raises(StoreError, match="copy is kept"):
             open_it()
-        (folder / name).write_bytes(data)
+        path.write_bytes(data)
     (folder / "letter.damaged-1").write_text("Dear Ana", encoding="utf-8")
     memory = open_it()
     copies = len([*folder.glob("[ms]*.damaged-*")])
@@ -447,164 +503,176 @@ def test_permissions_are_kept_at_once(open_it: Open) -> None:
     assert open_it().long_term.get("bo", "style") is None
 
 
-@pytest.mark.parametrize("damage", [b"", b"{}\n{}\n", b"\xff\xfe"])
-def test_a_damaged_state_is_an_error_and_stays(open_it: Open, folder: Path, damage: bytes) -> None:
-    """A copy is kept, nothing is overwritten, and no empty memory takes its place."""
+@pytest.mark.parametrize("damage", [b"", b"{}\n{}\n", b"\xff\xfe", b"no" * 5000])
+def test_a_damaged_file_is_an_error_and_stays(open_it: Open, folder: Path, damage: bytes) -> None:
+    """Nothing is overwritten, and no empty memory takes its place."""
     memory = open_it()
     talk(memory, 2)
     memory.close()
-    (folder / "state.json").write_bytes(damage)
+    (folder / "memory.sqlite3").write_bytes(damage)
 
-    with pytest.raises(StateError, match=r"state\.json: is damaged; a copy is kept as") as refused:
-        open_it()
+    for readonly in (False, True):
+        with pytest.raises(StoreError, match=r"memory\.sqlite3 is (damaged|a database)") as refused:
+            open_it(readonly=readonly)
+        assert "\n" not in str(refused.value)
 
-    assert "\n" not in str(refused.value)
-    assert damage == (folder / "state.json").read_bytes()
-    (copy,) = folder.glob("state.json.damaged-*")
-    assert damage == copy.read_bytes()
-
-
-@pytest.mark.parametrize("gone", ["state.json", "memory.sqlite3", "order.txt"])
-def test_half_a_memory_is_an_error(open_it: Open, folder: Path, gone: str) -> None:
-    """What is missing is named; the other half is left alone."""
-    memory = open_it()
-    talk(memory, 2)
-    memory.close()
-    (folder / gone).unlink()
-    left = sorted(p.name for p in folder.iterdir())
-
-    for _ in range(2):
-        with pytest.raises((StateError, StoreError), match=f"{gone}: is missing") as refused:
-            open_it()
-        assert "restore it" in str(refused.value)
-    assert left == sorted(p.name for p in folder.iterdir())
-
-
-def test_entries_that_are_not_of_the_state_are_an_error(
-    open_it: Open, folder: Path, tmp_path: Path
-) -> None:
-    """A log that was lost, or another memory's file, is neither an empty nor a foreign memory."""
-    entries, log = folder / "memory.sqlite3", folder / "memory.sqlite3-wal"
-    with open_memory(tmp_path / "other", now=lambda: START, embedder="hash:dim=16") as other:
-        talk(other, 9)
-    memory = open_it()
-    talk(memory, 2)
-    without = entries.read_bytes()
-    assert log.exists()
-    leave(memory)
-    whole = entries.read_bytes()
-
-    entries.write_bytes(without)
-    with pytest.raises(StoreError, match=r"memory\.sqlite3: is older than state\.json"):
-        open_it()
-    entries.write_bytes((tmp_path / "other" / "memory.sqlite3").read_bytes())
-    with pytest.raises(StoreError, match=r"memory\.sqlite3: belongs to another memory"):
-        open_it(readonly=True)
-    entries.write_bytes(whole)
-
-    assert ["ana0", "ana1"] == [e.key for e in open_it().entries("ana") if e.layer == "episodic"]
+    assert damage == (folder / "memory.sqlite3").read_bytes()
 
 
 @pytest.mark.parametrize(
-    "damage",
+    "statement",
     [
-        lambda order: order[:-33],
-        lambda order: bytes(len(order)),
-        lambda order: bytes([order[0] ^ 1]) + order[1:],
-        lambda order: order[33:66] + order[:33] + order[66:],
+        "UPDATE parts SET state = replace(state, 'ana1', 'ana2') WHERE name = 'conversations'",
+        "UPDATE parts SET state = '' WHERE name = 'permissions'",
+        "UPDATE parts SET state = 7 WHERE name = 'backlog'",
+        "UPDATE parts SET check_sum = -1 WHERE name = 'ledger'",
+        "DELETE FROM parts WHERE name = 'permissions'",
+        "DELETE FROM parts WHERE name = 'settings'",
+        "DELETE FROM parts",
     ],
-    ids=["cut", "zeroes", "a bit", "another order"],
 )
-def test_a_damaged_order_is_an_error(
-    open_it: Open, folder: Path, damage: Callable[[bytes], bytes]
-) -> None:
-    """What was said first is not shuffled in silence; lines of a killed process are welcome."""
+def test_a_damaged_state_is_an_error(open_it: Open, folder: Path, statement: str) -> None:
+    """One line that names the place, whichever part it is; and nothing is written."""
     memory = open_it()
-    talk(memory, 3)
-    memory.close()
-    order = (folder / "order.txt").read_bytes()
-    (folder / "order.txt").write_bytes(damage(order))
-
-    with pytest.raises(StateError, match=r"order\.txt: is damaged: restore it; a copy is kept"):
-        open_it()
-
-    (folder / "order.txt").write_bytes(order + b"0" * 32 + b"\n" + b"torn")
-    talk(open_it(), 1, first=3)
-
-
-@pytest.mark.parametrize("written", [False, True])
-def test_an_order_that_was_being_written_anew_is_no_damage(
-    open_it: Open, monkeypatch: pytest.MonkeyPatch, written: bool
-) -> None:
-    """Whichever of the two a kill leaves."""
-    memory = open_it()
-    talk(memory, 3)
-
-    def failing(path: Path, data: bytes) -> None:
-        if written:
-            path.write_bytes(data)
-        raise OSError("no room")
-
-    with monkeypatch.context() as patched:
-        patched.setattr("memsim.memory.append_log.write_whole", failing)
-        with pytest.raises(StoreError, match=r"order\.txt: cannot be written"):
-            memory.load(memory.save())
-    leave(memory)
-
-    talk(open_it(), 1, first=3)
-
-
-def test_a_folder_of_before_is_opened(open_it: Open, folder: Path) -> None:
-    """States without what they hold by now are gone on with, and hold it from then on."""
-    memory = open_it(workspace=True)
     talk(memory, 2)
     memory.close()
-    state = Snapshot(folder / "state.json", FORMAT)
-    now = state.load()
-    old = {"workspace", "embedder", "tokenizer", "acl", "vectors", "summary", "mode"}
-    kept = {name: value for name, value in now["kept"].items() if name in old}
-    before = {name: value for name, value in now.items() if name not in {"store", "order", "noted"}}
-    del before["backlog"]["unnamed"]
-    audit = {name: value for name, value in now["audit"].items() if name != "apart"}
-    state.save({**before, "kept": kept, "audit": audit})
-    (folder / "audit.head").unlink()
-    with sqlite3.connect(folder / "memory.sqlite3") as connection:
-        connection.execute("DROP TABLE memory")
-    connection.close()
+    change(folder, statement)
+    before = (folder / "memory.sqlite3").read_bytes()
 
-    open_it(readonly=True)
-    talk(open_it(), 1, first=2)
+    for readonly in (False, True):
+        with pytest.raises((StateError, StoreError)) as refused:
+            open_it(readonly=readonly)
+        assert "\n" not in str(refused.value)
 
-    assert now.keys() == state.load().keys()
-    assert all(now[name] == state.load()[name] for name in ("kept", "audit"))
+    assert before == (folder / "memory.sqlite3").read_bytes()
 
 
-def test_a_changed_audit_trail_is_an_error(open_it: Open, folder: Path) -> None:
-    """So is one that was cut: the state knows where it ended."""
+def test_a_newer_memory_is_refused(open_it: Open, folder: Path) -> None:
+    """What is not known here is not guessed at."""
+    open_it().close()
+    told = check_sum("2", "version")
+    change(folder, f"REPLACE INTO parts VALUES ('version', '2', {told})")  # noqa: S608
+
+    with pytest.raises(StateError, match="is of version 2, and this memsim knows 1"):
+        open_it()
+
+
+@pytest.mark.parametrize("left", ["workspace", "memory.sqlite3-wal"])
+def test_half_a_memory_is_an_error(open_it: Open, folder: Path, left: str) -> None:
+    """What is missing is named; the other half is left alone."""
+    memory = open_it(workspace=left == "workspace")
+    talk(memory, 2)
+    memory.note("ana", "Four spaces.")
+    memory.close()
+    (folder / "memory.sqlite3").unlink()
+    (folder / "memory.sqlite3-wal").write_bytes(b"" if left == "workspace" else b"log")
+    if left == "workspace":
+        (folder / "memory.sqlite3-wal").unlink()
+    names = sorted(p.name for p in folder.iterdir())
+
+    for _ in range(2):
+        with pytest.raises(StateError, match=rf"memory\.sqlite3: is missing, and {left} is not"):
+            open_it()
+    assert names == sorted(p.name for p in folder.iterdir())
+
+
+def test_a_store_that_is_no_memory_is_refused(open_it: Open, folder: Path, tmp_path: Path) -> None:
+    """A file of entries alone is not begun as a new memory."""
+    with open_memory(tmp_path / "other", now=lambda: START, embedder="hash:dim=16") as other:
+        talk(other, 1)
+        entries = [*other.entries(None)]
+    with closing(SQLite(folder / "memory.sqlite3")) as store:
+        store.write(entries)
+
+    for readonly in (False, True):
+        with pytest.raises(StateError, match="is the file of a store, and of no memory"):
+            open_it(readonly=readonly)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM said WHERE place = 3",
+        "DELETE FROM said WHERE place = 1",
+        "UPDATE said SET entry = replace(entry, 'a', 'b')",
+        "UPDATE said SET place = 4 - place WHERE place <> 2",
+    ],
+    ids=["cut", "a hole", "a bit", "another order"],
+)
+def test_a_damaged_order_is_an_error(open_it: Open, folder: Path, statement: str) -> None:
+    """What was said first is not shuffled in silence."""
+    memory = open_it()
+    talk(memory, 3)
+    memory.close()
+    if "4 - place" in statement:
+        change(folder, "UPDATE said SET place = -place", "UPDATE said SET place = 4 + place")
+    else:
+        change(folder, statement)
+
+    with pytest.raises(StoreError, match=r"is damaged: .* of the order|the order ends"):
+        open_it()
+
+
+def test_a_long_order_is_written_anew(
+    open_it: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once most entries in it are gone."""
+    monkeypatch.setattr("memsim.memory.persistence.memory_file._SPARE", 2)
+    with open_it() as memory:
+        talk(memory, 6)
+        memory.forget("ana", [f"ana{n}" for n in range(5)])
+    with open_it() as memory:
+        talk(memory, 1, first=6)
+
+    with closing(sqlite3.connect(folder / "memory.sqlite3")) as connection:
+        assert [(1,), (2,)] == connection.execute("SELECT place FROM said").fetchall()
+    assert ["ana5", "ana6"] == [m.id for m in open_it().conversations.get("s1").window]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit SET line = replace(line, 'allowed', 'missing') WHERE number = 2",
+        "DELETE FROM audit WHERE number = 3",
+        "DELETE FROM audit WHERE number = 2",
+        "DELETE FROM audit",
+        "UPDATE audit SET line = 'x'",
+    ],
+)
+def test_a_changed_audit_trail_is_an_error(open_it: Open, folder: Path, statement: str) -> None:
+    """So is one that was cut: the file knows where it ended."""
     memory = open_it()
     for key in ("one", "two"):
         memory.record_audit("memory_get", principal="ana", outcome="allowed", key=key)
     memory.close()
-    trail = (folder / "audit.jsonl").read_bytes()
-    for damaged in (trail.replace(b"allowed", b"missing", 1), trail[: trail.rindex(b"{")], b"x\n"):
-        (folder / "audit.jsonl").write_bytes(damaged)
-        with pytest.raises(StateError, match=r"audit\.jsonl: .*a copy is kept as audit"):
-            open_it()
+    change(folder, statement)
+
+    for readonly in (False, True):
+        with pytest.raises(StateError, match=r"memory\.sqlite3: .*audit.*a copy is kept as"):
+            open_it(readonly=readonly)
 
 
-@pytest.mark.parametrize("gone", ["audit.jsonl", "audit.head"])
-def test_what_was_looked_at_stays_on_record(open_it: Open, folder: Path, gone: str) -> None:
-    """A look that changed nothing else cannot be cut off the trail either."""
-    open_it().close()
+def test_what_was_looked_at_stays_on_record(open_it: Open, folder: Path) -> None:
+    """Whoever only reads notes that they did, whoever writes meanwhile; it cannot be cut off."""
+    memory = open_it()
     seen = open_it(readonly=True)
     seen.record_audit("memory_export", principal="", outcome="allowed")
+    talk(memory, 1)
+    memory.record_audit("memory_get", principal="ana", outcome="allowed")
+    seen.record_audit("memory_export", principal="", outcome="allowed")
+    with pytest.raises(StoreError, match="reading only"):
+        seen.keep()
     seen.close()
-    open_it(readonly=True).close()
-
-    (folder / gone).unlink()
+    memory.close()
+    with pytest.raises(StoreError, match="it is closed"):
+        seen.record_audit("memory_export", principal="", outcome="allowed")
+    again = open_it(readonly=True)
+    assert [1, 2, 3] == [r.number for r in again.audit.records()]
+    again.close()
+    change(folder, "DELETE FROM audit WHERE number = 4")
 
     for readonly in (True, False):
-        with pytest.raises(StateError, match=r"audit\.(jsonl|head): .*(was cut off|is missing)"):
+        with pytest.raises(StateError, match="the trail was cut off"):
             open_it(readonly=readonly)
 
 
@@ -613,7 +681,7 @@ def test_a_folder_of_others_is_refused(open_it: Open, folder: Path) -> None:
     folder.mkdir()
     (folder / "letter.txt").write_text("Dear Ana", encoding="utf-8")
 
-    with pytest.raises(StateError, match=r"is no memory: it holds no state\.json"):
+    with pytest.raises(StateError, match=r"is no memory: it holds no memory\.sqlite3"):
         open_it()
 
     assert ["letter.txt"] == [p.name for p in folder.iterdir()]
@@ -665,7 +733,7 @@ def test_looking_in_changes_nothing(open_it: Open, folder: Path) -> None:
     memory.working.put(Conversation("ana", "s1"), {"scratchpad": "tea"}, START)
     talk(memory, 2)
     memory.close()
-    before = {p: p.read_bytes() for p in folder.rglob("*") if p.suffix in {".json", ".txt", ".md"}}
+    before = {p: p.read_bytes() for p in folder.rglob("*.md")}, rows(folder)
     seen = open_it(readonly=True)
     of, grant = Conversation("ana", "s1"), ReadGrant(owner="ana", reader="bo")
     assert seen.workspace is not None
@@ -699,7 +767,7 @@ def test_looking_in_changes_nothing(open_it: Open, folder: Path) -> None:
     assert seen.search(QUESTION, principal="ana")
     assert "A-7." in context.text()
     seen.close()
-    assert before == {p: p.read_bytes() for p in before}
+    assert before == ({p: p.read_bytes() for p in folder.rglob("*.md")}, rows(folder))
     with pytest.raises(StoreError, match="it is closed"):
         memory.observe(message(8))
 
@@ -838,7 +906,7 @@ def test_an_unknown_embedder_is_refused_before_anything_is_made(
     with pytest.raises(RefError):
         open_it(embedder="wordlama")
 
-    assert not (folder / "state.json").exists()
+    assert not (folder / "memory.sqlite3").exists()
 
 
 def test_what_cannot_be_encoded_is_refused_at_once(open_it: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
@@ -73,7 +74,8 @@ def test_it_goes_on_with_its_store_and_forgets_there(tmp_path: Path, kind: str) 
 
     store = there(elsewhere)
     with opened(folder, store) as again:
-        assert not (folder / "memory.sqlite3").exists()
+        with closing(sqlite3.connect(folder / "memory.sqlite3")) as file:
+            assert (0,) == file.execute("SELECT count(*) FROM entries").fetchone()
         for who in ("bo", "cy"):
             assert "a1" == again.search("locker", principal=who)[0].entry.key
         shown = again.context("Which locker?", principal="ana", session="s1", budget=500)
@@ -96,14 +98,14 @@ def test_its_store_is_told_from_every_other(tmp_path: Path) -> None:
         tell(memory, "My locker is 7741-B.", "a1")
     with opened(tmp_path / "own", None) as own:
         tell(own, "My locker is 7741-B.", "a1")
-    before = {p: p.read_bytes() for p in folder.iterdir() if p.suffix != ".lock"}
+    before = {p: p.read_bytes() for p in folder.iterdir() if p.suffix == ".sqlite3"}
 
     for at, given, why in (
         (folder, None, "its entries are not in it but in a memory store"),
         (folder, Markdown(tmp_path / "md"), "its entries are in a memory store: it is not opened"),
-        (folder, InMemory(), "holds nothing of what state.json remembers"),
+        (folder, InMemory(), "holds nothing of what memory.sqlite3 remembers"),
         (tmp_path / "own", InMemory(), "its entries are in its memory.sqlite3"),
-        (tmp_path / "new", store, "state.json: is missing, and its memory store is not"),
+        (tmp_path / "new", store, "memory.sqlite3: is missing, and its memory store is not"),
     ):
         for readonly in (False, True) if at != tmp_path / "new" else (False,):
             with pytest.raises((StateError, StoreError), match=why) as refused:
@@ -111,11 +113,10 @@ def test_its_store_is_told_from_every_other(tmp_path: Path) -> None:
             assert "\n" not in str(refused.value)
     looked = CliRunner().invoke(command, ["stats", "--memory", str(folder)])
     assert isinstance(looked.exception, StateError)
-    assert before == {p: p.read_bytes() for p in folder.iterdir() if p.suffix != ".lock"}
-    (folder / "state.json").unlink()
-    for given in (None, InMemory()):
-        with pytest.raises(StateError, match=r"state\.json: is missing, and order\.txt is not"):
-            opened(folder, given)
+    assert before == {p: p.read_bytes() for p in folder.iterdir() if p.suffix == ".sqlite3"}
+    (folder / "memory.sqlite3").unlink()
+    with pytest.raises(StateError, match="is missing, and its memory store is not"):
+        opened(folder, store)
 
 
 def test_a_sqlite_store_elsewhere_may_be_no_older_than_the_state(tmp_path: Path) -> None:
@@ -159,13 +160,13 @@ def test_what_empties_a_store_may_be_killed_anywhere(
         return work_or_die
 
     with monkeypatch.context() as dying, suppress(KeyboardInterrupt):
-        dying.setattr(memory._home, "write", mortal(memory._home.write))
+        dying.setattr(memory._file, "write", mortal(memory._file.write))
         dying.setattr(store, "erase", mortal(store.erase))
         if how == "forget":
             memory.forget("ana", ["a1"])
         else:
             memory.elapse(START + timedelta(days=4))
-    memory._home.close()
+    memory._file.close()
 
     with opened(folder, store) as again:
         again.elapse(START + timedelta(days=4))

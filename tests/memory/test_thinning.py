@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memsim.atomic_files import TEMPORARY
 from memsim.errors import StateError, StoreError
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED, MemoryBlobs, stored
 from memsim.memory.history.conversations import OFFLOADED, SessionHistory
@@ -346,7 +345,7 @@ def test_a_folder_keeps_what_was_offloaded_and_forgets_it(tmp_path: Path) -> Non
     """It is there after a restart, outside of the state that is written in every turn."""
     with opened(tmp_path / "it") as memory:
         say(memory, LONG, "And now?")
-    assert ["memory.sqlite3", "offloaded"] == on_disk(tmp_path / "it", SECRET)
+    assert ["memory.sqlite3"] == on_disk(tmp_path / "it", SECRET)
 
     with opened(tmp_path / "it") as memory:
         context = memory.context("Well?", principal="ana", session="s1", budget=4000)
@@ -357,16 +356,16 @@ def test_a_folder_keeps_what_was_offloaded_and_forgets_it(tmp_path: Path) -> Non
     assert [] == on_disk(tmp_path / "it", SECRET)
 
 
-def test_what_was_put_aside_as_damaged_goes_with_its_message(tmp_path: Path) -> None:
-    """A copy of it may hold most of what was said."""
+def test_damaged_content_goes_with_its_message(tmp_path: Path) -> None:
+    """It is never given out, and may hold most of what was said."""
     folder = tmp_path / "it"
     with opened(folder) as memory:
         say(memory, LONG, "And now?")
-        (blob,) = (p for p in (folder / "offloaded").rglob("*") if p.is_file())
-        blob.write_bytes(blob.read_bytes() + b" ")
+        (digest,) = memory._file.blobs("s1").digests()
+        with memory._file.writing() as connection:
+            connection.execute("UPDATE offloaded SET data = data || x'20'")
         with pytest.raises(StateError, match="damaged"):
-            memory.reload(blob.name, principal="ana", session="s1")
-        assert "offloaded" in on_disk(folder, SECRET)
+            memory.reload(digest, principal="ana", session="s1")
 
         memory.forget("ana", ["m0"])
     assert [] == on_disk(folder, SECRET)
@@ -379,16 +378,12 @@ def test_what_a_killed_process_had_offloaded_is_found_or_removed(tmp_path: Path)
         say(memory, "Hello.")
     with opened(folder) as memory:
         for name in ("s1", "begun"):
-            blobs = memory._home.blobs(name)
-            blobs.put(SECRET.encode())
-            (blobs.folder / f"x{TEMPORARY}").write_bytes(b"x")
-    assert ["offloaded", "offloaded"] == on_disk(folder, SECRET)
-    (folder / "offloaded" / ".DS_Store").write_bytes(b"what a file manager leaves")
+            memory._file.blobs(name).put(SECRET.encode())
+    assert ["memory.sqlite3"] == on_disk(folder, SECRET)
 
-    opened(folder).close()
-
-    assert [] == on_disk(folder, SECRET)
-    assert [".DS_Store"] == [p.name for p in (folder / "offloaded").rglob("*") if p.is_file()]
+    with opened(folder) as memory:
+        assert [(), ()] == [memory._file.blobs(name).digests() for name in ("s1", "begun")]
+        assert [] == on_disk(folder, SECRET)
 
 
 @pytest.mark.parametrize("pinned", ["", "Always answer in verse. " * 8])

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memsim.errors import StateError
 from memsim.executors import Executor, Outcomes, PlayCase, ProcessPool
 from memsim.language import graphemes
 from memsim.memory import retention
-from memsim.memory.codec import JSON
 from memsim.memory.compaction import (
     Compaction,
     CompactionState,
@@ -33,7 +30,7 @@ from memsim.memory.entry import Entry
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.options import RetentionPolicy
 from memsim.memory.permissions import Where
-from memsim.memory.persistence import snapshot
+from memsim.memory.persistence import memory_file
 from memsim.message import Message, Role, Text, composed
 from memsim.models import Request
 from memsim.suite import CasePlan, CaseSpec, run_case
@@ -234,37 +231,19 @@ def _shallow(put: Bend) -> None:
     )
 
 
+def _forgetful(put: Bend) -> None:
+    put(memory_file.MemoryFile, "_read_parts", lambda _self, _: {"version": 1, "state": []})
+
+
 def _in_place(put: Bend) -> None:
-    def write(path: Path, data: bytes) -> None:
-        there = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CREAT)
-        try:
-            os.fsync(there)
-            os.write(there, data)
-        finally:
-            os.close(there)
+    real = memory_file.MemoryFile.write
 
-    put(snapshot, "write_whole", write)
+    def write(self: memory_file.MemoryFile, parts: Mapping[str, str], said: Sequence[str]) -> None:
+        if "state" in parts:
+            real(self, {"state": '"half of it"'}, ())
+        real(self, parts, said)
 
-
-def _forgiving(put: Bend) -> None:
-    real = snapshot.Snapshot._read
-
-    def read(self: snapshot.Snapshot, data: bytes) -> tuple[int, Any]:
-        try:
-            return real(self, data)
-        except StateError:
-            return 1, {}
-
-    put(snapshot.Snapshot, "_read", read)
-
-
-def _last_wins(put: Bend) -> None:
-    def update(self: snapshot.Snapshot, change: Callable[[JSON], JSON]) -> JSON:
-        state = change(None)
-        self.save(state)
-        return state
-
-    put(snapshot.Snapshot, "update", update)
+    put(memory_file.MemoryFile, "write", write)
 
 
 def _restarting(put: Bend) -> None:
@@ -342,10 +321,10 @@ BENT_PARTS: dict[str, Callable[[Bend], None]] = {
     "only_ones_own": _everybodys,
     "clean_is_restartable": _lazy,
     "purge_is_complete": _shallow,
-    "files_round_trip": lambda put: put(snapshot.Snapshot, "load", lambda _self: {}),
+    "files_round_trip": _forgetful,
     "crash_at_any_write": _in_place,
-    "damage_is_loud": _forgiving,
-    "no_lost_update": _last_wins,
+    "damage_is_loud": lambda put: put(memory_file, "_check_sum", lambda *_: 0),
+    "no_lost_update": _forgetful,
     "resume_is_uninterrupted": _restarting,
     "workers_change_nothing": _first_come,
     "fillers_change_no_verdict": lambda put: put(runs_of, "BUDGET", 96),

@@ -12,7 +12,7 @@ Steps are `Trim`, `MergeAdjacent`, `Condense`, `RollingSummary`, `Offload`, `Sho
 from __future__ import annotations
 
 from memsim.context import escaped, fenced, unescaped
-from memsim.memory.compaction.blobs import Blobs, FolderBlobs, MemoryBlobs, collect, reload
+from memsim.memory.compaction.blobs import Blobs, MemoryBlobs, collect, reload
 from memsim.memory.compaction.condense import Condense, summary_message
 from memsim.memory.compaction.erase import ErasedHistory, forget
 from memsim.memory.compaction.merge import Deduplicate, MergeAdjacent, deduplicated
@@ -45,7 +45,6 @@ __all__ = [
     "Condense",
     "Deduplicate",
     "ErasedHistory",
-    "FolderBlobs",
     "Gate",
     "KeepRule",
     "Limits",

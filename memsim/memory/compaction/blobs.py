@@ -7,16 +7,13 @@ at all are one and the same to it.
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memsim.atomic_files import TEMPORARY, sync_folder, write_whole
-from memsim.errors import StateError, StoreError
+from memsim.errors import StoreError
 from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.message import Text, ToolResult
 
@@ -31,9 +28,7 @@ if TYPE_CHECKING:
 Referring = Callable[[bytes, int], str]
 """How a context refers to a blob: from its bytes and the characters that it stands for."""
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 _REFERENCE = re.compile(r'<offloaded ref="sha256:([0-9a-f]{64})" length="[0-9]+"/>')
-_DAMAGED = ".damaged"
 
 NOTHING_OFFLOADED = "nothing is offloaded under this reference"
 """What is said of what never was, and of what another session has."""
@@ -51,7 +46,7 @@ class Blobs(Protocol):
 
         Raises:
             StoreError: this session has no such blob.
-            StateError: it is damaged; it was put aside.
+            StateError: it is damaged.
         """
         ...
 
@@ -106,73 +101,6 @@ class MemoryBlobs:
                 if hashlib.sha256(loaded[digest]).hexdigest() != digest:
                     raise ValueError(digest)
         self._blobs = loaded
-
-
-class FolderBlobs:
-    """Blobs as files, one folder for each session; a file is there whole or not at all.
-
-    Args:
-        folder: of all sessions.
-        session: whose blobs these are; any text.
-    """
-
-    def __init__(self, folder: Path, session: str) -> None:
-        name = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
-        self.folder = folder / name
-
-    def put(self, data: bytes) -> str:
-        digest = hashlib.sha256(data).hexdigest()
-        path = self.folder / digest
-        if not path.exists():
-            with _failing(self.folder, "content cannot be offloaded"):
-                self.folder.mkdir(parents=True, exist_ok=True)
-                write_whole(path, data)
-        return digest
-
-    def get(self, digest: str) -> bytes:
-        if not _DIGEST.fullmatch(digest):
-            raise _missing()
-        path = self.folder / digest
-        with _failing(path, "what was offloaded cannot be read"):
-            try:
-                data = path.read_bytes()
-            except FileNotFoundError:
-                raise _missing() from None
-        if hashlib.sha256(data).hexdigest() != digest:
-            with _failing(path, "what was offloaded is damaged, and cannot be put aside"):
-                path.replace(path.with_suffix(_DAMAGED))
-            raise StateError(
-                "the saved state cannot be read back: what was offloaded is damaged; it was put"
-                " aside"
-            )
-        return data
-
-    def digests(self) -> tuple[str, ...]:
-        if not self.folder.is_dir():
-            return ()
-        names = (path.name for path in self.folder.iterdir())
-        return tuple(sorted(name for name in names if _DIGEST.fullmatch(name)))
-
-    def drop(self, digests: Iterable[str]) -> tuple[str, ...]:
-        gone: list[str] = []
-        with _failing(self.folder, "what was offloaded cannot be removed"):
-            for digest in sorted({d for d in digests if _DIGEST.fullmatch(d)}):
-                path = self.folder / digest
-                path.with_suffix(_DAMAGED).unlink(missing_ok=True)
-                with contextlib.suppress(FileNotFoundError):
-                    path.unlink()
-                    gone.append(digest)
-            if self.folder.is_dir():
-                sync_folder(self.folder)
-        return tuple(gone)
-
-    def sweep(self) -> int:
-        """Remove what writes that were cut short left; how much. No write may be going on."""
-        left = sorted(self.folder.glob(f"*{TEMPORARY}")) if self.folder.is_dir() else []
-        with _failing(self.folder, "it cannot be tidied"):
-            for path in left:
-                path.unlink(missing_ok=True)
-        return len(left)
 
 
 def stored(messages: tuple[Message, ...]) -> bytes:
@@ -270,14 +198,6 @@ def holding(ids: Collection[str], blobs: Blobs) -> tuple[str, ...]:
         if any(not wanted.isdisjoint((m.id, *m.quotes, *m.derived_from)) for m in inside):
             found.append(digest)
     return tuple(found)
-
-
-@contextlib.contextmanager
-def _failing(path: Path, what: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(f"{path}: {what}: {error.strerror or type(error).__name__}") from error
 
 
 def _missing() -> StoreError:

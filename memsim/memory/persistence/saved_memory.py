@@ -2,44 +2,43 @@
 
 ::
 
-    memory.sqlite3   entries, with their words and vectors, unless a store was given for them
-    state.json       conversations, summaries, permissions, working memory, ledger, what goes on,
-                     of which messages the lines of notes are, and what tells whether the other
-                     files are those that it was written beside
-    order.txt        ids of entries in the order in which their messages were said
-    audit.jsonl      the audit trail
-    audit.head       where it ends, so that a part that was cut off it is missed
-    offloaded/       large content of conversations: in a folder for each
+    memory.sqlite3   everything: entries with their words and vectors, conversations, summaries,
+                     permissions, working memory, ledger, order, audit trail, large content
     workspace/       its pages, where it has some: in a folder for each principal
     memory.lock      the process that has it open
 
-The state is written when a turn ends, before anything is made of what was said and once more when
-all is made; before what an agent notes of a turn is written on a page; when something is forgotten
-or a permission changes; and by `keep` and `close`. A process that is killed loses what was said in
-the turn since then. What it had begun is finished: what was still to be done with messages is done
-with the next turn, and what was still to be forgotten, shared or loaded is forgotten, shared or
-loaded when the memory is next opened.
+With a store given, the entries are in that store and everything else is in the file.
 
-Copies of what was damaged, `*.damaged-*`, are kept until something is forgotten: they may hold that
-as well, so that all of them are deleted with it.
+A turn, a forgetting, a permission, a load is one transaction: a process that is killed leaves the
+state before it or the state after it. What was said in a turn is saved when the turn ends, before
+anything is made of it, and what is made of it is one transaction. A process that is killed loses
+what was said since the last turn ended; what it had said and not recorded yet is recorded with the
+next turn.
+
+Pages and another store are no part of the file. The file says what was begun with them, and that is
+finished when the memory is next opened.
+
+Copies of a damaged file, `memory.sqlite3.damaged-*`, are deleted when something is forgotten, as
+they may hold that as well.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memsim.atomic_files import WAIT
-from memsim.errors import ModelError, StateError, StoreError
-from memsim.memory.codec import JSON, canonical, pack, reading
+from memsim.errors import EXPECTED_ERRORS, Attempts, ModelError, StateError, StoreError
+from memsim.memory.codec import JSON, canonical, pack, parse, reading
 from memsim.memory.events import EventListener, ignore_event
 from memsim.memory.history.working import ReadOnlyWorking
 from memsim.memory.ingest_queue import IngestQueue
 from memsim.memory.memory import Memory
 from memsim.memory.parts import OFFLOADED
 from memsim.memory.permissions import require_principal
-from memsim.memory.persistence.memory_folder import WORKSPACE, MemoryFolder
+from memsim.memory.persistence.memory_file import WORKSPACE, MemoryFile
 from memsim.memory.persistence.memory_settings import SavedSettings
 from memsim.memory.state import part_of
 from memsim.tokens import TokenCounter, load_tokenizer
@@ -60,32 +59,23 @@ if TYPE_CHECKING:
     from memsim.models import Embedder, Model
 
 
-_Begun = tuple[str, list[str]]
-"""Whose messages something was begun with, and which."""
-
-_SPARE = 1000
-"""Ids of entries that are gone which the order keeps before it is written anew."""
-
-
 class SavedMemory(Memory):
-    """A memory in a folder; `open_memory` opens one. Everything that `Memory` does, and kept.
+    """A memory in a folder; `open_memory` opens one. Everything that `Memory` does, and saved.
 
     It is a context manager, and closed at the end of it.
     """
 
-    def __init__(self, home: MemoryFolder, kept: SavedSettings, **parts: Any) -> None:  # noqa: ANN401 - as Memory
-        self._home = home
-        self._kept = kept.save()
-        self._forgetting: _Begun | None = None
-        self._applying: _Begun | None = None
-        self._loading: JSON = None
+    def __init__(self, file: MemoryFile, settings: SavedSettings, **given: Any) -> None:  # noqa: ANN401 - as Memory
+        self._file = file
+        self._settings = settings.save()
+        self._begun: dict[str, JSON] = {}
         self._erasing = False
-        self._written = ""
+        self._stale = False
+        self._written: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         self._placed: list[str] = []
-        self._order = home.order()
-        if home.readonly:
-            parts = {**parts, "working": ReadOnlyWorking()}
-        super().__init__(**parts)
+        self._given = {**given, "working": ReadOnlyWorking()} if file.readonly else given
+        super().__init__(**self._given)
 
     def __enter__(self) -> Self:
         return self
@@ -101,7 +91,7 @@ class SavedMemory(Memory):
     @property
     def folder(self) -> Path:
         """Where it is."""
-        return self._home.folder
+        return self._file.folder
 
     def keep(self) -> None:
         """Write the state, messages of the present turn among it.
@@ -109,13 +99,9 @@ class SavedMemory(Memory):
         Raises:
             StoreError: it cannot be written; the one before is there still.
         """
-        self._home.said(self._placed)
-        self._placed.clear()
-        state = self._state()
-        text = canonical(state)
-        if text != self._written:
-            self._home.write(state)
-            self._written = text
+        self._change()
+        self._save()
+        self._saved()
 
     def observe(self, message: Message) -> None:
         """A message was said; as `Memory.observe`.
@@ -130,68 +116,62 @@ class SavedMemory(Memory):
         super().observe(message)
 
     def end_turn(self, principal: str | None = None) -> None:
-        """Record what was said, and keep it; as `Memory.end_turn`.
+        """Record what was said, and save it; as `Memory.end_turn`.
 
-        Where nothing can be written, nothing was said.
+        The messages are saved before anything is made of them. All that is made of them is saved in
+        one transaction. Where nothing can be written, nothing was said.
         """
-        if self._home.readonly:
-            return
-        self.keep()
-        try:
-            super().end_turn(principal)
-        finally:
-            self.keep()
+        if not self._file.readonly:
+            self._attempt(partial(super().end_turn, principal))
 
     def delivered(self, context: Context, *, principal: str, session: str | None = None) -> None:
-        """That context was really sent; as `Memory.delivered`. Where only looked at, nothing."""
-        if not self._home.readonly:
+        """That context was really sent: as `Memory.delivered`; nothing where it is only read."""
+        if not self._file.readonly:
             super().delivered(context, principal=principal, session=session)
 
     def forget(self, principal: str, sources: Iterable[str]) -> ErasureReport:
         """Erase messages everywhere, the saved state too; as `Memory.forget`.
 
-        Copies of what was damaged go as well, and are counted as `damaged copies`.
+        Copies of a damaged file go as well, and are counted as `damaged copies`.
 
         Raises:
             ValueError: a name cannot be encoded: there is nothing of it; nothing has changed.
-            StoreError: it could not be finished; it is when the memory is next opened.
+            StoreError: nothing has changed. Where entries are in another store, or there are pages,
+                what is left is erased when the memory is next opened.
         """
         self._change()
         meant = sorted(set(sources))
-        canonical([principal, [*meant]])
-        self._forgetting = require_principal(principal), meant
-        self.keep()
-        erased = self._home.without_copies(super().forget(principal, meant))
-        self._forgetting = None
-        self.keep()
-        return erased
+        begun: JSON = [require_principal(principal), [*meant]]
+        canonical(begun)
+        with self._together("forgetting", begun):
+            erased = super().forget(principal, meant)
+            self._file.erased()
+        return self._file.without_copies(erased)
 
     def forget_key(self, owner: str, key: str) -> ErasureReport:
-        """Erase what is kept under a key; as `Memory.forget_key`, and copies as `forget`."""
-        erased = super().forget_key(owner, key)
-        return self._home.without_copies(erased) if erased.entries else erased
+        """Erase an entry by its key; as `Memory.forget_key`, and copies as `forget`."""
+        with self._together():
+            erased = super().forget_key(owner, key)
+            if erased.entries:
+                self._file.erased()
+        return self._file.without_copies(erased) if erased.entries else erased
 
     def elapse(self, now: datetime) -> None:
         """Time has passed; as `Memory.elapse`."""
-        self._change()
-        try:
-            super().elapse(now)
-            self._erasing = False
-        finally:
-            self.keep()
+        self._attempt(partial(super().elapse, now))
+        self._erasing = False
+        self.keep()
 
     def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
         """Let a reader see some messages; as `Memory.share`.
 
         Raises:
-            StoreError: as `forget`; where nothing of it could be written, nothing changes.
+            StoreError: as `forget`.
         """
         self._change()
         meant = sorted(set(sources))
-        with self._changing(owner, meant):
-            self.permissions.share(require_principal(owner), require_principal(reader), meant)
-        super().share(owner, reader, meant)
-        self._applied()
+        with self._together("applying", [owner, [*meant]]):
+            super().share(owner, reader, meant)
 
     def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
         """Take it back; as `Memory.unshare`.
@@ -201,10 +181,8 @@ class SavedMemory(Memory):
         """
         self._change()
         meant = sorted(set(sources))
-        with self._changing(owner, meant):
-            self.permissions.unshare(require_principal(owner), require_principal(reader), meant)
-        super().unshare(owner, reader, meant)
-        self._applied()
+        with self._together("applying", [owner, [*meant]]):
+            super().unshare(owner, reader, meant)
 
     def grant(self, grant: ReadGrant) -> None:
         """Let a reader see a category, or all; as `Memory.grant`.
@@ -212,13 +190,13 @@ class SavedMemory(Memory):
         Raises:
             StoreError: it could not be written, and nothing changes.
         """
-        with self._permitting():
+        with self._together():
             super().grant(grant)
 
     def revoke(self, grant: ReadGrant) -> None:
         """Take it back; as `Memory.revoke`."""
-        super().revoke(grant)
-        self.keep()
+        with self._together():
+            super().revoke(grant)
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - as Memory
         """Take over what `save` gave, in place of the present memory; the audit trail goes on.
@@ -228,162 +206,243 @@ class SavedMemory(Memory):
             StoreError: as `Memory.load`.
             ModelError: as `Memory.load`.
         """
-        self._change()
         try:
             self._take_over(saved)
         except (StateError, StoreError, ModelError):
-            if self._loading is not None:
-                self._loading = None
+            if self._begun.pop("loading", None) is not None:
                 self.keep()
             raise
 
     def close(self) -> None:
-        """Do what is left to do, keep it, and release the folder; a second call does nothing.
+        """Do what is left to do, save it, and release the folder; a second call does nothing.
 
         Raises:
             StoreError: as `Memory.close`; the folder is released all the same.
             ModelError: as `Memory.close`.
         """
-        if self._home.closed:
+        if self._file.closed:
             return
         try:
             self.end_turn()
         finally:
             self.vault.close()
-            self._home.close()
+            self._file.close()
 
-    def _change(self) -> None:
-        self._home.check_open()
+    # -- one transaction for each change
 
-    def _begin(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
-        # Of a process that is killed on the way, the entries would be others than the state's.
-        self._loading = saved
+    @contextmanager
+    def _together(self, name: str = "", begun: JSON = None) -> Iterator[None]:
+        """Write all that changes inside in one transaction; what fails changes nothing.
+
+        Entries in another store, and pages, are no part of the file. Where there are some, the file
+        says what was begun until it is done.
+
+        Args:
+            name: what is begun, if anything is.
+            begun: tells how to begin it again.
+        """
+        self._change()
+        before = dict(self._begun)
+        if begun is not None and self._has_others():
+            self._begun[name] = begun
         try:
             self.keep()
         except BaseException:
-            self._loading = None
+            self._begun = before
             raise
+        try:
+            with self._file.transaction():
+                yield
+                self._begun.pop(name, None)
+                self._save()
+        except BaseException as error:
+            self._undo()
+            if isinstance(error, Exception):
+                with suppress(*EXPECTED_ERRORS):
+                    self._refresh()
+            raise
+        self._saved()
+        self._file.scrub()
+
+    def _attempt(self, work: Callable[[], object]) -> None:
+        """Write what came of some work, though a step of it failed."""
+        attempts = Attempts()
+        try:
+            with self._together():
+                attempts.attempt(work)
+        except StoreError:
+            attempts.end()
+            raise
+        attempts.end()
+
+    def _save(self) -> None:
+        """Write what has changed of the state, as part of a transaction if there is one."""
+        texts = {name: canonical(value) for name, value in self._state().items()}
+        changed = {n: text for n, text in texts.items() if self._written.get(n) != text}
+        if changed or self._placed:
+            self._file.write(changed, self._placed)
+        self._texts = texts
+
+    def _saved(self) -> None:
+        """What `_save` wrote is on disk."""
+        self._written = self._texts
+        self._placed.clear()
+
+    def _checkpoint(self) -> None:
+        """Make last what a transaction did so far, where something beside the file follows it."""
+        if self._has_others():
+            self._save()
+            self._file.sqlite.commit()
+            self._saved()
+            self._file.sqlite.go_on()
+
+    def _undo(self) -> None:
+        """Have every part as it is on disk, where a transaction failed; nothing is read for it."""
+        self._stale = True
+        self._placed.clear()
+        self._load_parts()
+
+    def _refresh(self) -> None:
+        """Read anew what follows from the entries, where a transaction failed.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+        if not self._stale:
+            return
+        before = dict(self.__dict__)
+        try:
+            super().__init__(**self._given)
+            self._load_parts()
+        except BaseException:
+            self.__dict__.update(before)
+            raise
+        self._stale = False
+
+    def _load_parts(self) -> None:
+        for name, part in self._parts():
+            part.load(parse(self._written[name]))
+        self._backlog.take_over(IngestQueue.load(parse(self._written["backlog"])))
+        self._begun = parse(self._written["begun"])
 
     def _take_over(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
         own = self.audit
-        super().load(saved)
-        self.audit, self._loading = own, None
-        self._home.reorder(self._timeline.order(), self.keep)
-        self.keep()
+        with self._together("loading"):
+            try:
+                super().load(saved)
+            finally:
+                self.audit = own
+            self._file.reorder(self._timeline.order())
+            self._file.erased()
 
-    @contextmanager
-    def _permitting(self) -> Iterator[None]:
-        """Have permissions stay as they were where they cannot be written."""
-        before = self.permissions.save()
-        try:
-            yield
-            self.keep()
-        except BaseException:
-            self.permissions.load(before)
-            raise
+    def _has_others(self) -> bool:
+        """Whether a change of the memory changes something beside its file."""
+        return self._file.elsewhere is not None or self.workspace is not None
 
-    @contextmanager
-    def _changing(self, owner: str, sources: list[str]) -> Iterator[None]:
-        """Have a permission written before entries follow it, so that they always can."""
-        self._applying = owner, sources
-        try:
-            with self._permitting():
-                yield
-        except BaseException:
-            self._applying = None
-            raise
-
-    def _applied(self) -> None:
-        self._applying = None
-        self.keep()
+    # -- the state
 
     def _parts(self) -> list[tuple[str, StatePart]]:
-        """What the state holds beside the entries: the others are files already."""
+        """What the state holds beside entries, large content and pages."""
         parts = self._keeping.parts.items()
         return [(name, part) for name, part in parts if name not in {OFFLOADED, WORKSPACE}]
 
     def _state(self) -> dict[str, JSON]:
-        head = self.audit.head()
         return {
-            "kept": self._kept,
+            "settings": self._settings,
             "backlog": self._backlog.save(),
-            "forgetting": _saved(self._forgetting),
-            "applying": _saved(self._applying),
-            "loading": self._loading,
+            "begun": self._begun,
+            "store": self._file.marks(held=self._holds()),
+            "audit": {"salt": self.audit.salt.hex()},
             **{name: part.save() for name, part in self._parts()},
-            **self._home.marks(held=self._holds()),
-            "audit": {
-                "salt": self.audit.salt.hex(),
-                "number": head.number,
-                "hash": head.hash,
-                "apart": True,
-            },
         }
 
     def _holds(self) -> bool:
         """Whether the store is known to hold messages, whatever becomes of the process next."""
-        going = self._erasing or self._forgetting is not None or self._loading is not None
+        going = self._erasing or not self._begun.keys().isdisjoint({"forgetting", "loading"})
         return len(self._timeline) > 0 and not going
+
+    def _begin_new(self) -> None:
+        with self._file.transaction():
+            self._file.begin()
+            self._save()
+        self._saved()
 
     def _resume(self, state: Any) -> None:  # noqa: ANN401 - what was read may be anything
         with reading("it is not the state of a memory"):
             parts = [(part, part_of(state, name)) for name, part in self._parts()]
-            backlog, loading = IngestQueue.load(state["backlog"]), state.get("loading")
-            forgetting, applying = _begun(state["forgetting"]), _begun(state.get("applying"))
-            was_open = self.options.acl and not SavedSettings.load(state["kept"]).options.acl
-        self._home.recognise(empty=len(self._timeline) == 0)
-        if loading is not None and self._home.readonly:
+            backlog, begun = IngestQueue.load(state["backlog"]), dict(state["begun"])
+            was_open = self.options.acl and not SavedSettings.load(state["settings"]).options.acl
+        self._file.recognise(empty=len(self._timeline) == 0)
+        if "loading" in begun and self._file.readonly:
             said = "another memory was being loaded into it: open it once to finish that"
             raise StateError(f"{self.folder}: {said}")
         for part, saved in parts:
             part.load(saved)
-        if self._home.readonly:
+        if self._file.readonly:
             return
-        self.conversations.tidy()
-        self._home.tidy([name for name, _ in self.conversations])
-        self._written = canonical(state)
+        self._tidy()
+        self._written = {name: canonical(value) for name, value in state.items()}
         self._backlog.take_over(backlog)
+        self._begun = begun
         if was_open:
             self._close_to_others()
-        if loading is not None:
-            self._take_over(loading)
-        else:
-            self._finish(forgetting, applying)
+        self._finish(begun)
         if was_open:
             self._close_to_others()
             self.keep()
             with suppress(StoreError, ModelError):  # the end of the turn tells of it
                 self._turns.admit()
 
-    def _finish(self, forgetting: _Begun | None, applying: _Begun | None) -> None:
+    def _tidy(self) -> None:
+        """Remove what was offloaded and belongs to no message, as a killed process may leave it."""
+        there = self._file.offloaded()
+        self.conversations.tidy()
+        self._file.tidy([name for name, _ in self.conversations])
+        if self._file.offloaded() < there:
+            self._file.erased()
+            self._file.scrub()
+
+    def _finish(self, begun: dict[str, Any]) -> None:
         """Do what a process that was killed had begun; until it is done, it stays on record."""
-        self._forgetting, self._applying = forgetting, applying
-        if applying is not None:
-            owner, shared = applying
-            self._reapply(owner, frozenset(shared))
-            self._applied()
-        if forgetting is not None:
-            self.forget(*forgetting)
-        if len(self._order) > 2 * len(self._timeline.order()) + _SPARE:
-            self._home.reorder(self._timeline.order(), self.keep)
-            self.keep()
+        if "loading" in begun:
+            self._take_over(begun["loading"])
+            return
+        if "applying" in begun:
+            owner, shared = begun["applying"]
+            with self._together("applying"):
+                self._reapply(owner, frozenset(shared))
+        if "forgetting" in begun:
+            self.forget(*begun["forgetting"])
+        self._file.prune(self._timeline.order())
 
     def _close_to_others(self) -> None:
         """Access control is new: who took part in a conversation is still to be let read it."""
         self._backlog.joined.update(dict.fromkeys(self.permissions.conversations()))
 
+    # -- hooks of `Memory`
+
+    def _change(self) -> None:
+        self._file.check_open()
+        self._refresh()
+
+    def _begin(self, saved: Any) -> None:  # noqa: ANN401 - as `load`
+        if self._has_others():
+            self._begun["loading"] = saved
+            self._checkpoint()
+
     def _follow(self, principals: Iterable[str]) -> None:
-        if not self._home.readonly:
+        if not self._file.readonly:
             super()._follow(principals)
 
     def _restore(self, order: Mapping[str, int]) -> None:
-        super()._restore(order or self._order)
+        super()._restore(order or self._file.order())
         self._placed.clear()
 
     def _settle(self) -> None:
         self._erasing = True
+        self._file.erased()
         # Once their entries are gone, nothing leads to what else is kept of them.
-        self.keep()
+        self._checkpoint()
 
     def _sourced(self) -> None:
         self.keep()
@@ -443,60 +502,63 @@ def open_memory(
             the state, or another memory's.
         RefError: a ref names no embedder or tokenizer.
     """
-    home = MemoryFolder(Path(folder), readonly=readonly, lent=store)
+    file = MemoryFile(Path(folder), readonly=readonly, elsewhere=store)
     try:
-        home.hold(wait)
-        state = home.read()
-        known = SavedSettings() if state is None else SavedSettings.load(_part(state, "kept"))
+        state = file.open(wait)
+        known = SavedSettings() if state is None else SavedSettings.load(_part(state, "settings"))
         chosen = options or known.options
         if state is not None:
-            home.compare(chosen, known)
-        kept = SavedSettings(
+            _compare(chosen, known.options, file.folder)
+        settings = SavedSettings(
             embedder=_named(embedder) or known.embedder,
             tokenizer=tokenizer or known.tokenizer,
             options=chosen,
             workspace=workspace or known.workspace or chosen.mode != "framework",
         )
-        counter = TokenCounter(load_tokenizer(kept.tokenizer))
-        memory = SavedMemory(
-            home,
-            kept,
-            store=home.store(new=state is None),
-            model=model or _offline(kept.tokenizer),
-            counter=counter,
-            embed=_embed(embedder or kept.embedder, known=embedder is None),
-            now=now,
-            options=chosen,
-            budget=budget,
-            audit=home.audit(state),
-            workspace=home.folder / WORKSPACE if kept.workspace else None,
-            blobs=home.blobs,
-            tell=tell,
-        )
+        embed = _embed(embedder or settings.embedder, known=embedder is None)
+        counter = TokenCounter(load_tokenizer(settings.tokenizer))
+        # A reader sees one state, and a writer is the only one.
+        with file.sqlite.snapshot() if readonly else nullcontext():
+            state = file.state() if readonly else state
+            memory = SavedMemory(
+                file,
+                settings,
+                store=file.store(),
+                model=model or _offline(settings.tokenizer),
+                counter=counter,
+                embed=embed,
+                now=now,
+                options=chosen,
+                budget=budget,
+                audit=file.audit(_salt(state)),
+                workspace=file.folder / WORKSPACE if settings.workspace else None,
+                blobs=file.blobs,
+                tell=tell,
+            )
+            if state is not None:
+                memory._resume(state)  # noqa: SLF001 - of this module
+            else:
+                memory._begin_new()  # noqa: SLF001 - of this module
     except BaseException:
-        home.close()
-        raise
-    try:
-        if state is not None:
-            memory._resume(state)  # noqa: SLF001 - of this module
-        else:
-            memory.keep()
-    except BaseException:
-        memory.vault.close()
-        home.close()
+        file.close()
         raise
     return memory
 
 
-def _begun(saved: Any) -> _Begun | None:  # noqa: ANN401 - what was read may be anything
-    if saved is None:
+def _compare(chosen: MemoryOptions, then: MemoryOptions, folder: Path) -> None:
+    """Refuse options by which the state cannot be read, or which show everybody everything."""
+    if chosen.summary != then.summary:
+        said = "a summary" if then.summary else "no summary"
+        raise StateError(f"{folder}: it was saved with {said}, and is opened otherwise")
+    if then.acl and not chosen.acl:
+        raise StateError(f"{folder}: it was saved with access control, and is opened without")
+
+
+def _salt(state: Any) -> bytes | None:  # noqa: ANN401 - what was read may be anything
+    if state is None:
         return None
-    principal, sources = saved
-    return principal, [*sources]
-
-
-def _saved(begun: _Begun | None) -> JSON:
-    return None if begun is None else [begun[0], [*begun[1]]]
+    with reading("its audit trail is damaged"):
+        return bytes.fromhex(state["audit"]["salt"])
 
 
 def _part(state: Any, name: str) -> Any:  # noqa: ANN401 - what was read may be anything

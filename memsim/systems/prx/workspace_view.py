@@ -93,7 +93,7 @@ def _readers(brain: Brain) -> dict[int, list[str]]:
 CONFIG = "config.toml"
 """Where PRX's settings are: in the workspace, or beside it."""
 
-_OURS = "state.json"
+_OURS = "memory.sqlite3"
 
 
 class PrxWorkspace:

@@ -140,7 +140,7 @@ def files() -> st.SearchStrategy[FileCase]:
         other=texts,
         damage=st.sampled_from(DAMAGES),
         place=st.sampled_from((0, 3, 100, 250, 500, 750, 900, 997)),
-        operation=st.sampled_from((1, 2, 3, 4, 5)),
+        operation=st.integers(1, 28),
     )
 
 

@@ -3,53 +3,76 @@
 from __future__ import annotations
 
 import json
-import os
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memsim.errors import MemsimError, StateError
-from memsim.memory.codec import JSON, canonical, parse
-from memsim.memory.persistence.snapshot import Format, Snapshot
+from memsim.atomic_files import WAIT
+from memsim.errors import MemsimError
+from memsim.memory.codec import JSON, canonical
+from memsim.memory.persistence.memory_file import FILE, MemoryFile
 from memsim.testing.check_cases import FileCase
+from memsim.testing.faults import Schedule, SimulatedCrash, failing_database
 from memsim.testing.folders import throwaway
 from memsim.testing.invariant_catalogue import Violation, holds
 from memsim.testing.worlds import Trial, World
 
-# Persistence, on the files that states are saved in.
+# Persistence, on the file that a memory is saved in.
 
 
-FORMAT = Format(name="memsim.check")
-_SEAMS = ("fsync", "replace", "open", "fdopen", "unlink")
 WRITERS = 4
+PART = "state"
 
 
 @contextmanager
-def saved(case: FileCase) -> Iterator[Snapshot]:
-    """A file that holds a case's state."""
+def saved(case: FileCase) -> Iterator[Path]:
+    """The folder of a memory whose file holds a case's state."""
     with throwaway() as folder:
-        snapshot = Snapshot(Path(folder) / "state", FORMAT)
-        snapshot.save(parse(case.state))
-        yield snapshot
+        save(Path(folder), case.state)
+        yield Path(folder)
+
+
+def save(folder: Path, text: str) -> None:
+    """Write a state in the place of the one that there is."""
+    update(folder, lambda _: text)
+
+
+def update(folder: Path, change: Callable[[JSON], str]) -> None:
+    """Read a state, change it and write it, as whoever has the memory open."""
+    file = MemoryFile(folder, readonly=False)
+    try:
+        parts = file.open(WAIT)
+        if parts is None:
+            file.begin()
+        file.write({PART: change((parts or {}).get(PART))}, ())
+    finally:
+        file.close()
+
+
+def load(folder: Path) -> str:
+    """The canonical text of the state."""
+    file = MemoryFile(folder, readonly=True)
+    try:
+        return canonical((file.open(WAIT) or {})[PART])
+    finally:
+        file.close()
 
 
 @holds(52, "persistence", on="file", formal="load(save(x)) = x; save(load(save(x))) = save(x)")
 def files_round_trip(case: FileCase) -> int:
-    """A state comes back from its file as it was, and is written in the same bytes again.
+    """A state comes back from its file as it was, however often it is written.
 
     Fails, for example, where an integer beyond 64 bits comes back as a float.
     """
-    with saved(case) as snapshot:
-        first = snapshot.path.read_bytes()
-        state = snapshot.load()
-        if canonical(state) != case.state:
-            raise Violation(f"{case.state[:60]} comes back as {canonical(state)[:60]}")
-        snapshot.save(state)
-        if snapshot.path.read_bytes() != first:
-            raise Violation("written again, it has other bytes")
+    with saved(case) as folder:
+        for _ in range(2):
+            if (state := load(folder)) != case.state:
+                raise Violation(f"{case.state[:60]} comes back as {state[:60]}")
+            save(folder, state)
     try:
         canonical("\ud83d")
     except ValueError:
@@ -61,88 +84,61 @@ def files_round_trip(case: FileCase) -> int:
     53, "persistence", on="file", formal="crash at any write k => reopen gives pre or post state"
 )
 def crash_at_any_write(case: FileCase) -> int:
-    """Whichever operation of the file system fails, the old state is there, or the new one.
+    """At whichever statement the process ends, the old state is there, or the new one.
 
-    Fails, for example, where the file is opened for writing before there is anything to write.
+    Fails, for example, where the old state is dropped in a transaction of its own.
     """
-    with saved(case) as snapshot:
-        with _failing(case.operation) as failed, suppress(OSError, MemsimError):
-            snapshot.save(parse(case.other))
-        state = canonical(snapshot.load())
+    with saved(case) as folder:
+        schedule = Schedule(at=case.operation, mode="crash")
+        with failing_database(schedule), suppress(SimulatedCrash):
+            save(folder, case.other)
+        state = load(folder)
         if state not in {case.state, case.other}:
-            raise Violation(f"after operation {case.operation} failed, {state[:60]} is there")
-        snapshot.save(parse(case.other))
-        names = sorted(p.name for p in snapshot.path.parent.iterdir())
-        left = [name for name in names if name.endswith(".tmp")]
-        if left or canonical(snapshot.load()) != case.other:
+            raise Violation(f"after statement {case.operation} failed, {state[:60]} is there")
+        save(folder, case.other)
+        left = [p.name for p in folder.iterdir() if ".new-" in p.name]
+        if left or load(folder) != case.other:
             raise Violation(f"saving once more leaves {left}")
-        return int(bool(failed))
+        return int(schedule.fired)
 
 
-@contextmanager
-def _failing(operation: int) -> Iterator[list[str]]:
-    """Lets one operation of the file system fail, and says which."""
-    count = 0
-    failed: list[str] = []
-    before = {name: getattr(os, name) for name in _SEAMS}
-
-    def seam(name: str) -> Callable[..., Any]:
-        def run(*given: Any, **named: Any) -> Any:  # noqa: ANN401 - stands for any of them
-            nonlocal count
-            count += 1
-            if count == operation:
-                failed.append(name)
-                raise OSError(28, "No space left on device")
-            return before[name](*given, **named)
-
-        return run
-
-    try:
-        for name in _SEAMS:
-            setattr(os, name, seam(name))
-        yield failed
-    finally:
-        for name, real in before.items():
-            setattr(os, name, real)
-
-
-@holds(54, "persistence", on="file", formal="damaged file => typed error, and a copy; never empty")
+@holds(54, "persistence", on="file", formal="damaged file => typed error, and stays; never empty")
 def damage_is_loud(case: FileCase) -> int:
-    """A damaged file is refused, a copy of it is kept, and nothing is read as empty.
+    """A damaged file is refused and left as it is, and nothing is read as empty.
 
     Fails, for example, where 144,258 zeros are loaded as no history, and saved over.
     """
-    with saved(case) as snapshot:
-        good = snapshot.path.read_bytes()
-        bad = _damaged_file(good, case)
-        if bad == good:
-            return 0
-        snapshot.path.write_bytes(bad)
+    with saved(case) as folder:
+        path = folder / FILE
+        _damage(path, case)
+        bad = path.read_bytes()
+        with suppress(MemsimError):
+            if (state := load(folder)) != case.state:
+                raise Violation(f"{case.damage}: it is loaded as {state[:60]}")
+            return 0  # what was cut off was room
         try:
-            state = snapshot.load()
-        except StateError:
-            copies = [p for p in snapshot.path.parent.iterdir() if ".damaged-" in p.name]
-            if case.damage in {"newer", "foreign"}:
-                return 1
-            if not any(p.read_bytes() == bad for p in copies):
-                raise Violation(f"{case.damage}: no copy is kept") from None
+            save(folder, case.other)
+        except MemsimError:
+            if path.read_bytes() != bad:
+                raise Violation(f"{case.damage}: it is refused, and changed") from None
             return 1
-        raise Violation(f"{case.damage}: it is loaded as {canonical(state)[:60]}")
+        raise Violation(f"{case.damage}: it is refused to who reads, and saved over")
 
 
-def _damaged_file(good: bytes, case: FileCase) -> bytes:
-    at = min(len(good) - 1, len(good) * case.place // 1000)
-    if case.damage == "truncated":
-        return good[:at]
-    if case.damage == "flipped":
-        return good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :]
-    if case.damage == "zeroed":
-        return bytes(len(good))
-    if case.damage == "newer":
-        return good.replace(b'"version":1', b'"version":2', 1)
-    if case.damage == "foreign":
-        return good.replace(b"memsim.check", b"memsim.other", 1)
-    return b""
+def _damage(path: Path, case: FileCase) -> None:
+    good = path.read_bytes()
+    if case.damage in {"newer", "foreign"}:
+        wrong = "user_version = 99" if case.damage == "newer" else "application_id = 7"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"PRAGMA {wrong}")
+        return
+    text = case.state.encode()
+    if case.damage == "flipped" and text in good:  # most of the file is room
+        at = good.rindex(text) + (len(text) - 1) * case.place // 1000
+        path.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
+        return
+    kept = (len(good) - 1) * case.place // 1000 if case.damage == "truncated" else 0
+    path.write_bytes(bytes(len(good)) if case.damage == "zeroed" else good[:kept])
 
 
 @holds(55, "persistence", on="file", formal="n writers, one increment each => n; linearizable")
@@ -154,18 +150,19 @@ def no_lost_update(case: FileCase) -> int:
     if case.place % 250:
         return 0
     with throwaway() as folder:
-        path = Path(folder) / "state"
+        path = Path(folder)
 
         def writer(name: int) -> None:
             for n in range(3):
-                Snapshot(path, FORMAT).update(partial(_added, f"{name}.{n}"))
+                update(path, partial(_added, f"{name}.{n}"))
 
+        save(path, "[]")
         threads = [threading.Thread(target=writer, args=(n,)) for n in range(WRITERS)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        known = Snapshot(path, FORMAT).load()
+        known = json.loads(load(path))
         if len(set(known)) != 3 * WRITERS:
             raise Violation(f"of {3 * WRITERS} changes {len(set(known))} are there")
         if any(
@@ -176,8 +173,8 @@ def no_lost_update(case: FileCase) -> int:
     return WRITERS
 
 
-def _added(change: str, known: list[JSON] | None) -> JSON:
-    return [*(known or []), change]
+def _added(change: str, known: Any) -> str:  # noqa: ANN401 - a state is any JSON value
+    return canonical([*known, change])
 
 
 @holds(

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 
@@ -28,7 +28,6 @@ from memsim.memory.compaction import (
     CompactionStep,
     Condense,
     Deduplicate,
-    FolderBlobs,
     KeepRule,
     Limits,
     MemoryBlobs,
@@ -55,6 +54,7 @@ from memsim.memory.compaction.offload import shortened
 from memsim.memory.compaction.outcome import reply_fault
 from memsim.memory.compaction.plan import plan
 from memsim.memory.compaction.size import Costs
+from memsim.memory.persistence.memory_file import FileBlobs, MemoryFile
 from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, said
 from memsim.models import Reply
 from tests.memory.compaction.histories import (
@@ -195,13 +195,27 @@ def test_sizes_are_those_of_the_context(history: tuple[Message, ...]) -> None:
         assert ContextBuilder(counter).tokens(history[place:]) == costs.suffix[place]
 
 
-@pytest.mark.parametrize("name", ["memory", "folder"])
+def in_file(folder: Path, session: str = "s1") -> FileBlobs:
+    """The content of a conversation in the file of a memory."""
+    return FileBlobs(file_in(folder), session)
+
+
+@cache
+def file_in(folder: Path) -> MemoryFile:
+    """The file of a memory, open."""
+    file = MemoryFile(folder, readonly=False)
+    file.open(1)
+    file.begin()
+    return file
+
+
+@pytest.mark.parametrize("name", ["memory", "file"])
 class TestBlobs:
     """What both kinds of blobs promise."""
 
     def blobs(self, name: str, folder: Path, session: str = "s1") -> Blobs:
         """Blobs of that kind."""
-        return MemoryBlobs() if name == "memory" else FolderBlobs(folder, session)
+        return MemoryBlobs() if name == "memory" else in_file(folder, session)
 
     @settings(max_examples=30)
     @given(texts=st.lists(words, min_size=1, max_size=4))
@@ -209,7 +223,7 @@ class TestBlobs:
         self, name: str, tmp_path_factory: pytest.TempPathFactory, texts: list[str]
     ) -> None:
         """Byte for byte, whatever it holds; the address is the digest of the bytes."""
-        blobs = self.blobs(name, tmp_path_factory.getbasetemp() / "all")
+        blobs = self.blobs(name, tmp_path_factory.mktemp("all"))
         messages = tuple(said("user", text, id=f"m{n}") for n, text in enumerate(texts))
         digest = blobs.put(stored(messages))
 
@@ -269,35 +283,15 @@ def test_blobs_in_memory_can_be_saved() -> None:
     assert blobs.save() == again.save()
 
 
-def test_a_blob_is_written_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A write that is cut short leaves nothing under the digest, and the next one works."""
-    blobs = FolderBlobs(tmp_path, "s1")
-    with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", lambda handle: (_ for _ in ()).throw(OSError(28, "full")))
-        with pytest.raises(StoreError, match="full"):
-            blobs.put(b"rows")
-    assert () == blobs.digests()
-    assert [] == [p for p in tmp_path.rglob("*") if p.is_file()]
-    blobs.put(b"rows")
-    folder = next(tmp_path.iterdir())
-    (folder / "left.tmp").write_bytes(b"ro")
-
-    assert 1 == len(blobs.digests())
-    assert 1 == blobs.sweep()
-    assert 1 == len(list(folder.iterdir()))
-
-
-def test_a_damaged_blob_is_put_aside(tmp_path: Path) -> None:
+def test_a_damaged_blob_is_an_error(tmp_path: Path) -> None:
     """It is never given out, and what is offloaded anew takes its place."""
-    blobs = FolderBlobs(tmp_path, "s1")
+    blobs = in_file(tmp_path)
     digest = blobs.put(b"rows")
-    next(tmp_path.rglob(digest)).write_bytes(b"rowz")
-    with pytest.raises(StateError, match="put aside"):
+    with file_in(tmp_path).writing() as connection:
+        connection.execute("UPDATE offloaded SET data = ?", (b"rowz",))
+    with pytest.raises(StateError, match="is damaged"):
         blobs.get(digest)
 
-    assert 1 == len(list(tmp_path.rglob("*.damaged")))
     assert digest == blobs.put(b"rows")
     assert b"rows" == blobs.get(digest)
 

@@ -101,6 +101,9 @@ _PAUSE: Final = 0.01
 _LOG: Final = 4000
 """Pages of log after which it is written back: 16 MB."""
 
+_NOT_UTF8: Final = "Could not decode to UTF-8"
+"""How the error begins for a text that is not UTF-8; it has no code."""
+
 _CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 TABLES: Final = """
@@ -140,12 +143,13 @@ CREATE VIRTUAL TABLE postings USING fts5vocab (words, instance);
 """
 
 
-def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
+def connect(path: Path, *, readonly: bool = False, durable: bool = False) -> sqlite3.Connection:
     """Open the database at a path, which is created where there is none.
 
     Args:
         path: the file.
         readonly: whether nothing may be written, and nothing created.
+        durable: whether a write reaches the disk before it returns.
 
     Raises:
         SchemaError: a newer memsim wrote it.
@@ -161,6 +165,8 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
         connection = _open(path)
         try:
             _check(connection, path)
+            if durable:
+                connection.execute("PRAGMA synchronous = FULL")
             if readonly:
                 connection.execute("PRAGMA query_only = ON")
         except BaseException:
@@ -182,7 +188,9 @@ def failing(path: Path) -> Iterator[None]:
         raise damaged(path, str(error)) from error
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", None)
-        if code is None or code & 0xFF in _CORRUPT:  # None: a text that is not UTF-8
+        if code is None or code & 0xFF in _CORRUPT:
+            if str(error).startswith(_NOT_UTF8):  # with the text, which is nobody else's
+                raise damaged(path, "a text in it is not UTF-8") from None
             raise damaged(path, str(error)) from error
         raise StoreError(f"{path}: {error}") from error
     except OSError as error:

@@ -54,6 +54,8 @@ class SQLite:
         path: the file; made where there is none.
         readonly: whether it is only looked into: then it is not made, nor brought up to date, nor
             is an erasure finished that was cut short, and what would change it is refused.
+        durable: whether a write has reached the disk when it returns, and so survives the loss of
+            power too. It costs a few milliseconds each.
 
     Raises:
         SchemaError: a newer memsim wrote it, or it is to be read only and an older one did.
@@ -62,12 +64,14 @@ class SQLite:
 
     name = "sqlite"
 
-    def __init__(self, path: Path | str, *, readonly: bool = False) -> None:
+    def __init__(self, path: Path | str, *, readonly: bool = False, durable: bool = False) -> None:
         self._path = Path(path)
         self._readonly = readonly
         self._lock = RLock()
+        self._depth = 0
+        self._unscrubbed = False
         self._analysis = schema.analysis()
-        connection = schema.connect(self._path, readonly=readonly)
+        connection = schema.connect(self._path, readonly=readonly, durable=durable)
         self._connection: sqlite3.Connection | None = connection
         self._shelving = ShelfCache()
         self._tally = ScoreTally()
@@ -148,8 +152,10 @@ class SQLite:
                 (erasing,) = connection.execute("SELECT erasing FROM status").fetchone()
             if gone:
                 self._shelving.erased(changes, gone)
-            if erasing:
-                self._scrub()
+            if erasing and not self._depth:
+                self.scrub()
+            elif erasing:
+                self._unscrubbed = True
         return len(gone)
 
     def get(self, ids: Sequence[str]) -> list[Entry]:
@@ -236,6 +242,35 @@ class SQLite:
                 schema.write_name(connection)
                 connection.execute("UPDATE status SET changes = ?", (changes,))
 
+    def erased(self) -> None:
+        """Note within a transaction that something else than entries was erased, for `scrub`."""
+        with self._lock:
+            with self._writing() as (connection, changes):
+                connection.execute(
+                    "UPDATE status SET changes = ?, epoch = epoch + 1, erasing = 1", (changes,)
+                )
+            self._shelving.erased(changes, ())
+        self._unscrubbed = True
+
+    @property
+    def unscrubbed(self) -> bool:
+        """Whether `scrub` is due, after a transaction in which something was erased."""
+        return self._unscrubbed
+
+    def scrub(self) -> None:
+        """Leave no byte in the file or its log of what was erased.
+
+        Raises:
+            StoreError: another process has been reading the old log for longer than a write waits.
+        """
+        self._unscrubbed = False
+        with self._lock, schema.failing(self._path):
+            if not schema.scrub(self._open, schema.BUSY):
+                raise StoreError(
+                    f"{self._path}: what was erased may still stand in the log, which another"
+                    " process is reading; it goes when the store is next opened"
+                )
+
     def close(self) -> None:
         """Release the file; see `Store`."""
         with self._lock:
@@ -244,32 +279,91 @@ class SQLite:
                 self._connection = None
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, schema.reading(self._path):
-            connection = self._open
-            connection.execute("BEGIN")
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """One transaction over entries and whatever else the file holds: all of it or nothing.
+
+        A write inside is part of it, and one that fails is undone alone. Bytes of what is erased
+        inside are left until `scrub` is called afterwards.
+
+        Raises:
+            StoreError: it cannot be begun or ended, and nothing has changed; or the transaction
+                around it has been undone.
+        """
+        with self._lock:
+            inner = self._depth > 0
+            with schema.failing(self._path):
+                connection = self._open
+                if inner and not connection.in_transaction:
+                    raise StoreError(f"{self._path}: what was being written has been undone")
+                connection.execute("SAVEPOINT one" if inner else "BEGIN IMMEDIATE")
+            self._depth += 1
             try:
-                self._refresh()
+                yield connection
+                with schema.failing(self._path):
+                    connection.execute("RELEASE one" if inner else "COMMIT")
+            except BaseException:
+                self._shelving.forget()
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK TO one" if inner else "ROLLBACK")
+                raise
+            finally:
+                self._depth -= 1
+
+    @contextmanager
+    def noting(self) -> Iterator[sqlite3.Connection]:
+        """As `transaction`, for who only looks into the file and notes that they did.
+
+        Raises:
+            StoreError: as `transaction`.
+        """
+        with self._lock, schema.failing(self._path):
+            self._open.execute("PRAGMA query_only = OFF")
+            try:
+                with self.transaction() as connection:
+                    yield connection
+            finally:
+                self._open.execute(f"PRAGMA query_only = {int(self._readonly)}")
+
+    def commit(self) -> None:
+        """Make last what was done in a transaction so far; `go_on` has to follow."""
+        with schema.failing(self._path):
+            self._open.execute("COMMIT")
+
+    def go_on(self) -> None:
+        """Begin anew inside a transaction, after `commit`."""
+        with schema.failing(self._path):
+            self._open.execute("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """One state of the file for all that is read inside, whatever others write meanwhile."""
+        with self._lock:
+            inner = self._depth > 0
+            with schema.failing(self._path):
+                connection = self._open
+                if inner and not connection.in_transaction:
+                    raise StoreError(f"{self._path}: what was being written has been undone")
+                if not inner:
+                    connection.execute("BEGIN")
+            self._depth += 1
+            try:
                 yield connection
             finally:
-                if connection.in_transaction:
+                self._depth -= 1
+                if not inner and connection.in_transaction:
                     connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with schema.reading(self._path), self.snapshot() as connection:
+            self._refresh()
+            yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[tuple[sqlite3.Connection, int]]:
         """A transaction, with the number of this change; undone wholly unless all went well."""
-        with self._lock, schema.failing(self._path):
-            connection = self._open
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                changes = self._refresh() + 1
-                yield connection, changes
-                connection.execute("COMMIT")
-            except BaseException:
-                self._shelving.forget()
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+        with schema.failing(self._path), self.transaction() as connection:
+            yield connection, self._refresh() + 1
 
     @property
     def _open(self) -> sqlite3.Connection:
@@ -350,14 +444,6 @@ class SQLite:
             connection.execute("UPDATE shelves SET version = ?", (changes,))
             connection.execute("UPDATE status SET changes = ?, indexed = ?", (changes, last))
         self._shelving.forget()
-
-    def _scrub(self) -> None:
-        with self._lock, schema.failing(self._path):
-            if not schema.scrub(self._open, schema.BUSY):
-                raise StoreError(
-                    f"{self._path}: what was erased may still stand in the log, which another"
-                    " process is reading; it goes when the store is next opened"
-                )
 
 
 def _possible(ids: Collection[str]) -> list[str]:

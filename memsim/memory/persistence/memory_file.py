@@ -1,0 +1,601 @@
+"""The file of a saved memory: entries, state, order, audit trail and large content.
+
+::
+
+    parts      the state, a row of JSON for each part of the memory
+    said       ids of entries in the order in which their messages were said
+    audit      the lines of the audit trail
+    offloaded  large content of conversations
+    entries and the other tables of `memsim.memory.stores.sqlite`
+
+Whatever changes together is written in one transaction. Rows carry check sums, and the numbers of
+`said` and `audit` have no gaps, so that a damaged or missing row is an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from memsim.atomic_files import locked, unwritable
+from memsim.errors import StateError, StoreError
+from memsim.memory.audit import AuditTrail
+from memsim.memory.codec import JSON, parse, reading
+from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
+from memsim.memory.permissions import Where
+from memsim.memory.stores.wrappers import ExternalStore, ReadOnlyStore
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from memsim.memory.deletion import ErasureReport
+    from memsim.memory.stores import Store
+    from memsim.memory.stores.sqlite.store import SQLite
+
+FILE: Final = "memory.sqlite3"
+WORKSPACE: Final = "workspace"
+
+COPIES: Final = "damaged copies"
+"""The name under which a report counts erased copies of a damaged file."""
+
+VERSION: Final = 1
+"""The version of `TABLES` and of what stands in them; a newer one is refused."""
+
+TABLES: Final = """
+CREATE TABLE parts (name TEXT PRIMARY KEY, state TEXT NOT NULL, check_sum INTEGER NOT NULL);
+CREATE TABLE said (
+    place INTEGER PRIMARY KEY AUTOINCREMENT,
+    entry TEXT NOT NULL,
+    check_sum INTEGER NOT NULL
+);
+CREATE TABLE audit (number INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL);
+CREATE TABLE offloaded (
+    conversation TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    data BLOB NOT NULL,
+    UNIQUE (conversation, digest)
+);
+"""
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+_SPARE: Final = 1000
+"""Ids of entries that are gone which the order keeps before it is written anew."""
+
+_MARKS: Final = "store"
+"""The part that says in which other store the entries are."""
+
+
+class MemoryFile:
+    """The file of a memory, and the lock of its folder.
+
+    Args:
+        folder: the folder of the file.
+        readonly: whether nothing may be written.
+        elsewhere: the store of the entries; None for the file itself.
+    """
+
+    def __init__(self, folder: Path, *, readonly: bool, elsewhere: Store | None = None) -> None:
+        self.folder = Path(os.path.realpath(folder))
+        self.path = self.folder / FILE
+        self.readonly = readonly
+        self.closed = False
+        self.elsewhere = elsewhere
+        self._sqlite: SQLite | None = None
+        self._saved: dict[str, Any] = {}
+        self._held = ExitStack()
+
+    # -- opening and closing
+
+    def open(self, wait: float) -> dict[str, Any] | None:
+        """Lock the folder and read the saved parts; None where there is no memory yet.
+
+        Raises:
+            StateError: the folder holds something else.
+            StoreError: another process has it open, or the file is damaged.
+        """
+        self._check_folder()
+        if not self.readonly:
+            try:
+                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise unwritable(self.folder, error) from error
+            self._held.enter_context(locked(self.folder / "memory", wait))
+        if not self.path.exists():
+            return None
+        with self.snapshot() as connection:
+            if not _has_tables(connection):
+                if self.readonly or self._holds_entries():
+                    raise StateError(f"{self.path}: is the file of a store, and of no memory")
+                return None
+            return self.state()
+
+    def state(self) -> dict[str, Any]:
+        """The saved parts, by name.
+
+        Raises:
+            StateError: a newer memsim wrote them.
+            StoreError: they are damaged.
+        """
+        with self.snapshot() as connection:
+            self._saved = self._read_parts(connection)
+        version = self._saved.pop("version", None)
+        if version != VERSION:
+            raise StateError(
+                f"{self.path}: is of version {ascii(version)[:20]}, and this memsim knows"
+                f" {VERSION}: upgrade memsim, or use another folder"
+            )
+        return self._saved
+
+    def begin(self) -> None:
+        """Make the tables of a new memory.
+
+        Raises:
+            StateError: the store that was given holds entries of another memory.
+            StoreError: the file cannot be written.
+        """
+        if self.elsewhere is not None and self._holds_entries():
+            raise StateError(
+                f"{self.path}: is missing, and its {self.elsewhere.name} store is not: restore it"
+            )
+        with self.writing() as connection:
+            for statement in TABLES.split(";\n"):
+                connection.execute(statement)
+            self.write({"version": str(VERSION)}, ())
+
+    def close(self) -> None:
+        """Release the file and its lock; calling it again does nothing."""
+        self.closed = True
+        self._held.close()
+
+    def check_open(self) -> None:
+        """Refuse a change.
+
+        Raises:
+            StoreError: it is closed, or was opened for reading only.
+        """
+        if self.readonly or self.closed:
+            why = "it is closed" if self.closed else "it was opened for reading only"
+            raise StoreError(f"{self.folder}: nothing can be written: {why}")
+
+    # -- transactions
+
+    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+        """As `SQLite.transaction`."""
+        return self.sqlite.transaction()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """As `SQLite.transaction`, where nothing but the file can fail inside.
+
+        Raises:
+            StoreError: a statement failed, or as `SQLite.transaction`.
+        """
+        with self._failing(), self.sqlite.transaction() as connection:
+            yield connection
+
+    @contextmanager
+    def noting(self) -> Iterator[sqlite3.Connection]:
+        """As `SQLite.noting`, where nothing but the file can fail inside."""
+        with self._failing(), self.sqlite.noting() as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """As `SQLite.snapshot`, where nothing but the file can fail inside.
+
+        Raises:
+            StoreError: a statement failed, or as `SQLite.snapshot`.
+        """
+        with self._failing(), self.sqlite.snapshot() as connection:
+            yield connection
+
+    def erased(self) -> None:
+        """Note within a transaction that something was erased, for `scrub`."""
+        self.sqlite.erased()
+
+    def scrub(self) -> None:
+        """Leave no byte in the file of what was erased; nothing to do where nothing was."""
+        if self.sqlite.unscrubbed:
+            self.sqlite.scrub()
+
+    @property
+    def sqlite(self) -> SQLite:
+        """The database."""
+        if self._sqlite is None:
+            from memsim.memory.stores.sqlite.store import SQLite
+
+            self._sqlite = SQLite(self.path, readonly=self.readonly, durable=True)
+            self._held.callback(self._sqlite.close)
+        return self._sqlite
+
+    # -- entries
+
+    def store(self) -> Store:
+        """The store of entries.
+
+        Raises:
+            StateError: the entries are kept elsewhere than told.
+            StoreError: the store that was given is another memory's, or older than the state.
+        """
+        store: Store = self.sqlite
+        if self._saved:
+            self._check_elsewhere()
+        if self.elsewhere is not None:
+            self._check_identity()
+            store = ExternalStore(self.elsewhere)
+            self._held.callback(store.close)
+        return ReadOnlyStore(store) if self.readonly else store
+
+    def marks(self, *, held: bool) -> JSON:
+        """What another store has to be like for the state to belong to it; None for the file.
+
+        Args:
+            held: whether the store holds messages, and none of them is being erased.
+        """
+        if self.elsewhere is None:
+            return None
+        marks: dict[str, JSON] = {"elsewhere": self.elsewhere.name, "held": held}
+        if (store := _as_sqlite(self.elsewhere)) is not None:
+            now = store.standing()
+            marks |= {"memory": now.memory, "changes": now.changes}
+        return marks
+
+    def recognise(self, *, empty: bool) -> None:
+        """Refuse an empty store where the state remembers that it holds something.
+
+        Args:
+            empty: whether the store holds no message.
+
+        Raises:
+            StoreError: it is another one.
+        """
+        if empty and self._marks().get("held"):
+            said = f"holds nothing of what {FILE} remembers: it is opened with its own"
+            raise StoreError(f"{self.folder}: the store that was given {said}")
+
+    # -- state and order
+
+    def write(self, parts: Mapping[str, str], said: Sequence[str]) -> None:
+        """Write parts of the state, and ids of entries that come after all others."""
+        self.check_open()
+        with self.writing() as connection:
+            connection.executemany(
+                "INSERT OR REPLACE INTO parts VALUES (?, ?, ?)",
+                [(name, text, _check_sum(name, text)) for name, text in parts.items()],
+            )
+            _append(connection, said)
+
+    def order(self) -> dict[str, int]:
+        """The place of each entry in the order in which messages were said.
+
+        Raises:
+            StoreError: the order is damaged.
+        """
+        order: dict[str, int] = {}
+        with self.snapshot() as connection:
+            if not _has_tables(connection):
+                return order
+            rows = connection.execute("SELECT place, entry, check_sum FROM said ORDER BY place")
+            last = 0
+            for last, (place, entry, check_sum) in enumerate(rows, 1):
+                if place != last or check_sum != _check_sum(place, entry):
+                    raise self._damaged(f"entry {last} of the order is not what was written")
+                order.setdefault(entry, place)
+            if last != _last_number(connection, "said"):
+                raise self._damaged(f"the order ends at entry {last}")
+        return order
+
+    def reorder(self, entries: Sequence[str]) -> None:
+        """Write the order anew."""
+        with self.writing() as connection:
+            connection.execute("DELETE FROM said")
+            connection.execute("UPDATE sqlite_sequence SET seq = 0 WHERE name = 'said'")
+            _append(connection, entries)
+
+    # -- audit trail and large content
+
+    def prune(self, entries: Sequence[str]) -> None:
+        """Write the order anew where most of what stands in it is gone."""
+        with self.snapshot() as connection:
+            there = _last_number(connection, "said")
+        if there > 2 * len(entries) + _SPARE:
+            self.reorder(entries)
+
+    def audit(self, salt: bytes | None) -> AuditTrail:
+        """The audit trail, after every link was verified.
+
+        Args:
+            salt: as it was saved; None for a new trail.
+
+        Raises:
+            StateError: a record was changed, left out or cut off.
+        """
+        lines = AuditLines(self)
+        if salt is None:
+            return AuditTrail(lines=lines)
+        try:
+            trail = AuditTrail(salt, lines)
+        except StateError as error:
+            raise StateError(f"{self.path}: {error}; {self._copied()}") from error
+        broken = trail.verify()
+        with self.snapshot() as connection:
+            (there,) = connection.execute("SELECT count(*) FROM audit").fetchone()
+            missing = there != _last_number(connection, "audit")
+        if broken is not None or missing:
+            number, why = (
+                (there, "the trail was cut off")
+                if broken is None
+                else (
+                    broken.number,
+                    broken.why,
+                )
+            )
+            raise StateError(
+                f"{self.path}: record {number} of the audit trail: {why}; {self._copied()}"
+            )
+        return trail
+
+    def blobs(self, conversation: str) -> FileBlobs:
+        """The large content of a conversation."""
+        return FileBlobs(self, conversation)
+
+    def offloaded(self) -> int:
+        """How much large content there is: a count."""
+        with self.snapshot() as connection:
+            (there,) = connection.execute("SELECT count(*) FROM offloaded").fetchone()
+        return int(there)
+
+    def tidy(self, conversations: Collection[str]) -> None:
+        """Remove the large content of all other conversations than these.
+
+        Raises:
+            StoreError: it cannot be removed.
+        """
+        with self.snapshot() as connection:
+            found = connection.execute("SELECT DISTINCT conversation FROM offloaded").fetchall()
+        gone = [(name,) for (name,) in found if name not in conversations]
+        if gone:
+            with self.writing() as connection:
+                connection.executemany("DELETE FROM offloaded WHERE conversation = ?", gone)
+
+    def without_copies(self, report: ErasureReport) -> ErasureReport:
+        """Delete the copies of a damaged file, and count them in a report of what was erased.
+
+        Raises:
+            StoreError: one cannot be deleted.
+        """
+        copies = sorted(self.folder.glob(f"{FILE}.damaged-*"))
+        for copy in copies:
+            try:
+                copy.unlink(missing_ok=True)
+            except OSError as error:
+                raise unwritable(copy, error) from error
+        return replace(report, beside=report.beside | {COPIES: len(copies)}) if copies else report
+
+    # -- checks
+
+    def _read_parts(self, connection: sqlite3.Connection) -> dict[str, Any]:
+        parts: dict[str, Any] = {}
+        for name, text, check_sum in connection.execute("SELECT * FROM parts ORDER BY name"):
+            if check_sum != _check_sum(name, text):
+                raise self._damaged(f"{ascii(name)[:40]} is not what was written")
+            parts[name] = parse(text)
+        return parts
+
+    def _holds_entries(self) -> bool:
+        store = self.sqlite if self.elsewhere is None else self.elsewhere
+        return bool(store.find(Where(reader=None, archived=None), limit=1))
+
+    def _marks(self) -> dict[str, Any]:
+        with reading("what it says of its store is damaged"):
+            return dict(self._saved.get(_MARKS) or {})
+
+    def _check_elsewhere(self) -> None:
+        """Refuse to look for the entries in another kind of store than they are in."""
+        kind, given = self._marks().get("elsewhere"), self.elsewhere
+        if given is None and kind is not None:
+            said = f"its entries are not in it but in a {kind} store: it is opened with that store"
+        elif given is not None and kind is None:
+            said = f"its entries are in its {FILE}: it is opened without another store"
+        elif given is not None and kind != given.name:
+            said = f"its entries are in a {kind} store: it is not opened with a {given.name} store"
+        else:
+            return
+        raise StateError(f"{self.folder}: {said}")
+
+    def _check_identity(self) -> None:
+        """Refuse a SQLite store of another memory, or one that is older than the state."""
+        from memsim.memory.stores.sqlite.schema import StoreIdentity
+
+        store = _as_sqlite(self.elsewhere)
+        if store is None:
+            return
+        if not self._saved:
+            store.name_memory()
+            return
+        now, marks = store.standing(), self._marks()
+        with reading("what it says of its store is damaged"):
+            then = StoreIdentity(memory="" + marks["memory"], changes=0 + marks["changes"])
+        if now.memory not in {"", then.memory}:
+            raise StoreError(f"{self.folder}: its store belongs to another memory than {FILE}")
+        if now.memory != then.memory or now.changes < then.changes:
+            raise StoreError(
+                f"{self.folder}: its store is older than {FILE}, or its log is missing: it has seen"
+                f" {now.changes} of {then.changes} changes: restore it"
+            )
+
+    def _check_folder(self) -> None:
+        """Refuse what is there and is no memory."""
+        if not self.folder.exists():
+            if self.readonly:
+                raise StateError(f"{self.folder}: there is no memory")
+            return
+        try:
+            names = set(os.listdir(self.folder))  # noqa: PTH208 - names are all that is wanted
+        except OSError as error:
+            said = error.strerror or type(error).__name__
+            raise StateError(f"{self.folder}: is no memory: {said}") from error
+        if FILE in names:
+            return
+        left = sorted(names & {f"{FILE}-wal", WORKSPACE})
+        if left and "memory.lock" in names:
+            raise StateError(f"{self.path}: is missing, and {left[0]} is not: restore it")
+        if self.readonly or names - {"memory.lock"} - {
+            n for n in names if n.startswith(f".{FILE}")
+        }:
+            raise StateError(f"{self.folder}: is no memory: it holds no {FILE}")
+
+    def _failing(self) -> AbstractContextManager[None]:
+        from memsim.memory.stores.sqlite.schema import failing
+
+        return failing(self.path)
+
+    def _damaged(self, why: str) -> StoreError:
+        from memsim.memory.stores.sqlite.schema import damaged
+
+        return damaged(self.path, why)
+
+    def _copied(self) -> str:
+        from memsim.memory.stores.sqlite.schema import quarantine
+
+        copy = quarantine(self.path)
+        return f"a copy is kept as {copy.name}" if copy else "no copy could be kept"
+
+
+class AuditLines:
+    """The lines of the audit trail in the file."""
+
+    def __init__(self, file: MemoryFile) -> None:
+        self._file = file
+
+    def lines(self) -> Iterator[bytes]:
+        """Every line that was added."""
+        with self._file.snapshot() as connection:
+            if not _has_tables(connection):
+                return
+            found = connection.execute("SELECT line FROM audit ORDER BY number").fetchall()
+        for (line,) in found:
+            yield str(line).encode("utf-8")
+
+    def last(self) -> bytes | None:
+        """The last line; None where there is none."""
+        with self._file.snapshot() as connection:
+            return _last_line(connection)
+
+    def append(self, make: Callable[[bytes | None], Sequence[bytes]]) -> None:
+        """Add the lines that `make` makes of the last one; whoever only looks may add some, too.
+
+        Raises:
+            StoreError: they could not be added.
+        """
+        if self._file.closed:
+            self._file.check_open()
+        with self._file.noting() as connection:
+            connection.executemany(
+                "INSERT INTO audit (line) VALUES (?)",
+                [(line.decode("utf-8"),) for line in make(_last_line(connection))],
+            )
+
+
+class FileBlobs:
+    """The large content of one conversation in the file; see `Blobs`."""
+
+    def __init__(self, file: MemoryFile, conversation: str) -> None:
+        self._file = file
+        self._conversation = conversation
+
+    def put(self, data: bytes) -> str:
+        """Keep bytes; their digest."""
+        self._file.check_open()
+        digest = hashlib.sha256(data).hexdigest()
+        with self._file.writing() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO offloaded VALUES (?, ?, ?)",
+                (self._conversation, digest, data),
+            )
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """The bytes of a digest.
+
+        Raises:
+            StoreError: this conversation has none, or they are damaged.
+        """
+        if not _DIGEST.fullmatch(digest):
+            raise StoreError(NOTHING_OFFLOADED)
+        with self._file.snapshot() as connection:
+            found = connection.execute(
+                "SELECT data FROM offloaded WHERE conversation = ? AND digest = ?",
+                (self._conversation, digest),
+            ).fetchone()
+        if found is None:
+            raise StoreError(NOTHING_OFFLOADED)
+        if not isinstance(found[0], bytes) or hashlib.sha256(found[0]).hexdigest() != digest:
+            raise StateError("the saved state cannot be read back: what was offloaded is damaged")
+        return found[0]
+
+    def digests(self) -> tuple[str, ...]:
+        """Every digest that there is, sorted."""
+        with self._file.snapshot() as connection:
+            found = connection.execute(
+                "SELECT digest FROM offloaded WHERE conversation = ? ORDER BY digest",
+                (self._conversation,),
+            ).fetchall()
+        return tuple(digest for (digest,) in found)
+
+    def drop(self, digests: Iterable[str]) -> tuple[str, ...]:
+        """Remove content; the digests of what was there, sorted."""
+        there = set(self.digests())
+        gone = sorted({d for d in digests if d in there})
+        if gone:
+            self._file.check_open()
+            with self._file.writing() as connection:
+                connection.executemany(
+                    "DELETE FROM offloaded WHERE conversation = ? AND digest = ?",
+                    [(self._conversation, digest) for digest in gone],
+                )
+        return tuple(gone)
+
+
+def _as_sqlite(store: Store | None) -> SQLite | None:
+    from memsim.memory.stores.sqlite.store import SQLite
+
+    return store if isinstance(store, SQLite) else None
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    found = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'parts'").fetchone()
+    return found is not None
+
+
+def _last_line(connection: sqlite3.Connection) -> bytes | None:
+    found = connection.execute("SELECT line FROM audit ORDER BY number DESC LIMIT 1").fetchone()
+    return str(found[0]).encode("utf-8") if found else None
+
+
+def _last_number(connection: sqlite3.Connection, table: str) -> int:
+    """The number of the last row that a table ever had."""
+    found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
+    row = found.fetchone()
+    return row[0] if row else 0
+
+
+def _append(connection: sqlite3.Connection, entries: Sequence[str]) -> None:
+    first = _last_number(connection, "said") + 1 if entries else 0
+    connection.executemany(
+        "INSERT INTO said VALUES (?, ?, ?)",
+        [(place, entry, _check_sum(place, entry)) for place, entry in enumerate(entries, first)],
+    )
+
+
+def _check_sum(key: object, text: object) -> int:
+    from memsim.memory.stores.sqlite.rows import check_sum
+
+    return check_sum(str(text), key)
