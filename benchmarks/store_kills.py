@@ -6,6 +6,9 @@ keeps files. The store is then opened again and compared with the notes: every c
 returned must be there, and the one that had not must be there wholly or not at all. Claimed: no
 store that cannot be opened, no third state, no temporary file left behind. Looking is done in a
 process of its own too: Chroma's threads do not outlive a fork.
+
+`memory` is a saved memory: turns end and messages are forgotten, conversations, order, words and
+entries have to agree, and what was forgotten must stand in no file.
 """
 
 from __future__ import annotations
@@ -23,19 +26,21 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.entry import Entry
 from memsim.memory.permissions import Where
 from memsim.memory.stores import Store
 from memsim.memory.stores.chroma import ChromaEntries
 from memsim.memory.stores.markdown.store import Markdown
 from memsim.memory.stores.sqlite.store import SQLite
-from memsim.message import EPOCH
+from memsim.message import EPOCH, said
 
 KILLS = 1000
 QUICK = 25
@@ -56,7 +61,8 @@ STORES: dict[str, Callable[[Path], Store]] = {
     "markdown": lambda folder: Markdown(folder / "memory", synced=False),
     "chroma": lambda folder: ChromaEntries(folder / "chroma", written_at=3),
 }
-SLOW = {"chroma": 0.4}
+MEMORY = "memory"
+SLOW = {"chroma": 0.4, MEMORY: 0.3}
 """Seconds for which a child of these lives at most: it takes longer to open."""
 
 
@@ -107,6 +113,72 @@ def applied(state: State, written: list[Entry], erased: list[str]) -> State:
     return after | {e.id: e.text for e in written}
 
 
+def talk(state: State, seed: int) -> Iterator[tuple[str, list[str]]]:
+    """What is said, and what is forgotten, call by call."""
+    chance, known = random.Random(seed), [*state]
+    for n in count():
+        if known and chance.random() < 0.15:
+            gone = chance.sample(known, min(len(known), chance.randrange(1, 3)))
+            known = [name for name in known if name not in gone]
+            yield "", gone
+        else:
+            known.append(f"m{seed}x{n}")
+            yield known[-1], []
+
+
+def open_saved(folder: Path) -> SavedMemory:
+    """The memory in a folder, small."""
+    return open_memory(
+        folder,
+        now=lambda: EPOCH,
+        embedder="hash:dim=16",
+        tokenizer="chars/4",
+        options=MemoryOptions(summary=True, window=6),
+        budget=400,
+        wait=30,
+    )
+
+
+def words_of(name: str) -> str:
+    """The text of a message."""
+    return f"My falcon {name}-word is number {len(name)} of the flock."
+
+
+def converse(folder: Path, seed: int, pipe: int, state: State) -> None:
+    """A child's life with a saved memory."""
+    memory = open_saved(folder)
+    os.write(pipe, b".")
+    for name, gone in talk(state, seed):
+        if gone:
+            memory.forget("ann", gone)
+        else:
+            told = {"principal": "ann", "session": "s", "time": EPOCH}
+            memory.observe(said("user", words_of(name), id=name, **told))  # type: ignore[arg-type]
+            memory.end_turn()
+        os.write(pipe, b".")
+
+
+def look_at_memory(folder: Path, before: State) -> dict[str, Any]:
+    """What a memory holds once it is opened, in the order in which it was said."""
+    with open_saved(folder) as memory:
+        memory.end_turn()
+        entries = {e.id: e.key for e in memory.entries(None) if e.layer == "episodic"}
+        found = [entries[i] for i in memory._timeline.order() if i in entries]  # noqa: SLF001
+        where = memory.vault.where("ann", layers=("episodic",))
+        by_words = [entries[h.id] for h in memory.vault.lexical("falcon", where, 10_000)]
+        by_vectors = [entries[h.id] for h in memory.vault.nearest("falcon", where, 10_000)]
+        window = [m.id for _, s in memory.conversations for m in s.window]
+    data = b"".join(p.read_bytes() for p in folder.iterdir())
+    gone = [name for name in before if name not in found]
+    return {
+        "found": dict.fromkeys(found, ""),
+        "by_words": by_words,
+        "by_vectors": by_vectors,
+        "left": sum(f"{name}-word".encode() in data for name in gone),
+        "window": set(window) <= set(found) and window[-1:] == found[-1:],
+    }
+
+
 def live(open_store: Callable[[Path], Store], folder: Path, seed: int, pipe: int) -> None:
     """A child's life: open, then call after call, each noted when it is done."""
     store = open_store(folder)
@@ -122,13 +194,15 @@ def live(open_store: Callable[[Path], Store], folder: Path, seed: int, pipe: int
 
 def kill_once(name: str, folder: Path, seed: int, state: State, tally: Tally) -> State:
     """Start a child, kill it, and look at what it left: the state from here on."""
-    open_store = STORES[name]
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         with contextlib.suppress(BaseException):
             os.close(reading)
-            live(open_store, folder, seed, writing)
+            if name == MEMORY:
+                converse(folder, seed, writing, state)
+            else:
+                live(STORES[name], folder, seed, writing)
         os._exit(1)
     os.close(writing)
     chance = random.Random(seed)
@@ -143,7 +217,21 @@ def kill_once(name: str, folder: Path, seed: int, state: State, tally: Tally) ->
         done = len(opened + notes.read())
     tally.kills += 1
     tally.calls += max(done - 1, 0)
-    return _compare(open_store, folder, _expected(state, seed, done), tally)
+    if name == MEMORY:
+        look: Callable[[], dict[str, Any]] = partial(look_at_memory, folder, state)
+        return _compare(look, _expected_talk(state, seed, done), tally, ordered=True)
+    return _compare(partial(_look, STORES[name], folder), _expected(state, seed, done), tally)
+
+
+def _expected_talk(state: State, seed: int, done: int) -> list[State]:
+    """As `_expected`, of messages in order."""
+    states = [state]
+    following = talk(state, seed)
+    for _ in range(done):
+        name, gone = next(following)
+        after = {n: "" for n in states[-1] if n not in gone} | ({name: ""} if name else {})
+        states.append(after)
+    return states[-2:]
 
 
 def _expected(state: State, seed: int, done: int) -> list[State]:
@@ -157,16 +245,23 @@ def _expected(state: State, seed: int, done: int) -> list[State]:
 
 
 def _compare(
-    open_store: Callable[[Path], Store], folder: Path, expected: list[State], tally: Tally
+    look: Callable[[], dict[str, Any]],
+    expected: list[State],
+    tally: Tally,
+    *,
+    ordered: bool = False,
 ) -> State:
-    looked = _looked_at(open_store, folder)
+    looked = _looked_at(look)
     if "error" in looked:
         tally.unreadable += 1
         tally.errors.append(looked["error"])
         return expected[-1]
     found: State = looked["found"]
     by_words, by_vectors = looked["by_words"], looked["by_vectors"]
-    if found not in expected or not found.keys() == set(by_words) == set(by_vectors):
+    whole = found.keys() == set(by_words) == set(by_vectors) and looked.get("window", True)
+    if ordered:
+        whole = whole and [*found] in [[*state] for state in expected]
+    if found not in expected or not whole:
         tally.third += 1
         tally.errors.append(f"{len(found)} entries, {len(by_words)} words, {len(by_vectors)} near")
     tally.left += looked["left"]
@@ -174,13 +269,13 @@ def _compare(
     return found
 
 
-def _looked_at(open_store: Callable[[Path], Store], folder: Path) -> dict[str, Any]:
+def _looked_at(look: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
         try:
-            looked = _look(open_store, folder)
+            looked = look()
         except BaseException as error:  # noqa: BLE001 - whatever it is, the store is unreadable
             looked = {"error": f"{type(error).__name__}: {error}"}
         with os.fdopen(writing, "w") as told:
@@ -221,13 +316,13 @@ def main() -> int:
     """Torture each store and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} kills and not {KILLS}")
-    parser.add_argument("--only", choices=tuple(STORES), action="append")
+    parser.add_argument("--only", choices=(*STORES, MEMORY), action="append")
     options = parser.parse_args()
     kills = QUICK if options.quick else KILLS
     importlib.import_module("chromadb")  # once, here: every child has it
     print("store     kills  calls  unreadable  third states  left behind  done though not noted")
     clean = True
-    for name in options.only or STORES:
+    for name in options.only or (*STORES, MEMORY):
         with tempfile.TemporaryDirectory() as folder:
             tally = torture(name, kills, Path(folder))
         print(

@@ -38,7 +38,7 @@ def test_killed_writers_leave_a_whole_store() -> None:
     )
 
     assert 0 == done.returncode, done.stdout + done.stderr
-    assert 4 == len(done.stdout.splitlines())
+    assert 5 == len(done.stdout.splitlines())
 
 
 @pytest.mark.parametrize("kind", ["markdown", "sqlite"])
