@@ -72,10 +72,10 @@ _HOMES = {
 }
 _LATE = {name: f"memsim.{module}" for module, names in _HOMES.items() for name in names}
 
-if not TYPE_CHECKING:  # for a type checker the names above are all there are
+if not TYPE_CHECKING:  # a type checker knows only the names above
 
     def __getattr__(name: str) -> object:
-        # Every pytest start imports this package, and most of them have no use for what is in it.
+        # Every start of pytest imports this package, so its names are imported on first use.
         if name in _LATE:
             found = getattr(importlib.import_module(_LATE[name]), name)
             return globals().setdefault(name, found)

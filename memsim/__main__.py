@@ -1,4 +1,4 @@
-"""Lets `python -m memsim` stand in for the `memsim` command where scripts are not on the path."""
+"""Run `memsim` as `python -m memsim`, for systems without scripts on the path."""
 
 from __future__ import annotations
 

@@ -20,30 +20,30 @@ from pathlib import Path
 from memsim.errors import StoreError
 
 WAIT = 10.0
-"""Seconds that a lock is waited for, unless told otherwise."""
+"""Default number of seconds to wait for a lock."""
 
 GRACE = 60.0
-"""Seconds after which a file that was only begun counts as abandoned, where there is no lock."""
+"""Seconds after which an unfinished file without a lock counts as abandoned."""
 
 TEMPORARY = ".tmp"
-"""How names end of files that are only begun."""
+"""Ending of the names of unfinished files."""
 
 _POLL = 0.005
 _TRIES = 100
 
 
 def write_whole(path: Path, data: bytes, *, private: bool = True) -> None:
-    """Put bytes in the place of a file: whoever looks finds the old ones or the new ones.
+    """Replace the content of a file: readers see the old bytes or the new ones, never a mixture.
 
-    They have reached the disk when this returns. A file that is there keeps its permissions.
+    The bytes are on the disk when this returns. An existing file keeps its permissions.
 
     Args:
-        path: the file; its folder is there.
-        data: what is to be in it.
-        private: whether a new file can be read by its owner alone.
+        path: the file; its folder exists.
+        data: the new content.
+        private: whether only the owner can read a new file.
 
     Raises:
-        OSError: they could not be written; then the old ones are there still.
+        OSError: the file could not be written; then the old content is unchanged.
     """
     folder = path.parent
     descriptor, name = _beginning(path, 0o600 if private else 0o666)
@@ -54,7 +54,7 @@ def write_whole(path: Path, data: bytes, *, private: bool = True) -> None:
             with contextlib.suppress(FileNotFoundError):
                 Path(name).chmod(path.stat().st_mode & 0o7777)
             os.fsync(file.fileno())
-        os.replace(name, path)  # noqa: PTH105 - a seam where tests let it fail, as fsync is
+        os.replace(name, path)  # noqa: PTH105 - tests make it fail here, as they do fsync
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(name)  # noqa: PTH108 - as above
@@ -63,7 +63,7 @@ def write_whole(path: Path, data: bytes, *, private: bool = True) -> None:
 
 
 def _beginning(path: Path, mode: int) -> tuple[int, str]:
-    """A new file beside a file, that nobody else writes, and its name."""
+    """Create a temporary file beside a file, and return its descriptor and name."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     for _ in range(_TRIES):
         name = str(path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY}"))
@@ -73,9 +73,9 @@ def _beginning(path: Path, mode: int) -> tuple[int, str]:
 
 
 def sync_folder(folder: Path) -> None:
-    """See to it that the names in a folder have reached the disk."""
+    """Flush the names in a folder to the disk."""
     if sys.platform == "win32":
-        return  # a folder cannot be opened there
+        return  # Windows cannot open a folder
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -84,14 +84,14 @@ def sync_folder(folder: Path) -> None:
 
 
 def sweep(path: Path, grace: float = 0.0) -> int:
-    """Remove what writers that died have left beside a file.
+    """Remove temporary files that dead writers left beside a file.
 
     Args:
         path: the file.
-        grace: seconds for which a writer may still be at it; 0 for whoever holds its lock.
+        grace: seconds for which a writer may still be active; 0 if the caller holds the lock.
 
     Returns:
-        How many files there were.
+        The number of files removed.
     """
     left = [
         Path(entry.path)
@@ -105,12 +105,12 @@ def sweep(path: Path, grace: float = 0.0) -> int:
 
 
 def is_beginning(name: str, *, of: str) -> bool:
-    """Whether a file's name is that of the beginning of another."""
+    """Whether a name is that of a temporary file of another file."""
     return name.startswith(f".{of}.") and name.endswith(TEMPORARY)
 
 
 def _age(path: Path) -> float:
-    # A clock that was set back must not keep it for ever.
+    # abs: a clock that was set back must not keep the file for ever.
     try:
         return abs(time.time() - path.stat().st_mtime)
     except FileNotFoundError:
@@ -119,17 +119,16 @@ def _age(path: Path) -> float:
 
 @contextlib.contextmanager
 def locked(path: Path, wait: float = WAIT) -> Iterator[None]:
-    """Hold the lock of a file, alone among all threads and processes.
+    """Hold the lock of a file against all other threads and processes.
 
-    The lock is a file beside it, with the id of the process that has it. It is the kernel's: when
-    its holder ends, however that is, it is free, and a lock file that is left over means nothing.
+    The lock is a file beside it, which contains the id of the process that holds it.
 
     Args:
         path: the file, which need not exist.
         wait: seconds to wait for another holder.
 
     Raises:
-        StoreError: another has had it all the time, or there can be no lock.
+        StoreError: another process held the lock all the time, or the lock file cannot be written.
     """
     try:
         descriptor = os.open(lock_of(path), os.O_RDWR | os.O_CREAT, 0o600)
@@ -146,12 +145,12 @@ def locked(path: Path, wait: float = WAIT) -> Iterator[None]:
 
 
 def lock_of(path: Path) -> Path:
-    """The lock file of a file."""
+    """The path of the lock file of a file."""
     return path.with_name(f"{path.name}.lock")
 
 
 def holder(path: Path) -> str:
-    """The id of the process that took a file's lock last, as far as it can be told."""
+    """The id of the process that locked a file last, or `unknown`."""
     try:
         return lock_of(path).read_text(encoding="ascii").strip() or "unknown"
     except (OSError, UnicodeDecodeError):
@@ -159,7 +158,7 @@ def holder(path: Path) -> str:
 
 
 def unwritable(path: Path, error: OSError) -> StoreError:
-    """The error for a file that cannot be written; it names the file, and nothing that is in it."""
+    """The error for a file that cannot be written; it names the file but none of its content."""
     return StoreError(f"{path}: cannot be written: {error.strerror or type(error).__name__}")
 
 

@@ -1,7 +1,4 @@
-"""Virtual time.
-
-A conversation of months replays in seconds, and never asks what time it really is.
-"""
+"""Virtual time: a conversation of months is replayed in seconds and never reads the real time."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ class Clock:
     """The time of one case, in UTC.
 
     Args:
-        start: the first instant; must carry a time zone.
+        start: the first instant; must have a time zone.
     """
 
     def __init__(self, start: datetime = EPOCH) -> None:
@@ -29,7 +26,7 @@ class Clock:
         return self._now
 
     def advance(self, by: timedelta) -> datetime:
-        """Move by an interval, which may be negative, since clocks do go back; the new instant."""
+        """Move by an interval, which may be negative, and return the new instant."""
         self._now += by
         return self._now
 
@@ -40,7 +37,7 @@ class Clock:
 
 
 def parse_duration(text: str) -> timedelta:
-    """A duration such as `90s`, `5min`, `36h`, `3d`, `2w` or `1d 6h`.
+    """Parse a duration such as `90s`, `5min`, `36h`, `3d`, `2w` or `1d 6h`.
 
     Raises:
         ValueError: the text is not a duration.
@@ -53,15 +50,15 @@ def parse_duration(text: str) -> timedelta:
     try:
         return timedelta(seconds=seconds)
     except OverflowError:
-        message = f"{text!r} is longer than any calendar"
+        message = f"{text!r} is too long: dates end with the year 9999"
         raise ValueError(message) from None
 
 
 def stamp(moment: datetime) -> str:
-    """The instant as records write it: ISO 8601, seconds, `Z`."""
+    """Format an instant as in records: ISO 8601, seconds, `Z`."""
     return f"{moment.isoformat()[:19]}Z"
 
 
 def read_stamp(text: str) -> datetime:
-    """The instant that `stamp` wrote."""
+    """Parse an instant that `stamp` formatted."""
     return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)

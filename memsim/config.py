@@ -1,4 +1,4 @@
-"""What shapes a run, from wherever it was said.
+"""Settings of a run, from flags, the environment, the scenario and `[tool.memsim]`.
 
 Precedence: flag, then environment (`MEMSIM_*`), then the scenario's own file, then `[tool.memsim]`,
 then the default. An unknown key or variable is an error that names the nearest known one.
@@ -42,7 +42,7 @@ BASELINES = (
     "vector",
     "hybrid",
 )
-"""The strategies that are compared when nobody says which."""
+"""The strategies that are compared by default."""
 
 _BUDGET = re.compile(r"^(\d+(?:\.\d+)?)\s*(k|m)?$", re.IGNORECASE)
 _SCALE = {"": 1, "k": 1024, "m": 1024 * 1024}
@@ -58,9 +58,9 @@ class GateSettings:
     """`[tool.memsim.gate]`: how a run is compared with a baseline.
 
     Attributes:
-        metrics: which are compared.
+        metrics: the metrics to compare.
         margin: the smallest difference that matters.
-        confidence: of the intervals.
+        confidence: the level of the intervals.
         min_probes: fewer pairs than this are not compared.
         max_errors: tolerated unscored probes: a count, or a share below 1.
     """
@@ -74,25 +74,25 @@ class GateSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that shapes a run, apart from which scenarios it plays.
+    """All settings of a run, except the cases that it plays.
 
     Attributes:
         scenarios: selectors; empty means memsim's own.
         strategies: refs.
         budget: tokens that a context may use; each is tried.
-        budget_forced: a flag or the environment set the budget, so scenarios may not.
-        repeat: how often each case is played.
-        jobs: processes; 0 leaves it to the machine.
-        timeout: seconds that a case may take; 0 for as long as it likes.
+        budget_forced: a flag or the environment set the budget, so scenarios cannot change it.
+        repeat: number of times that each case is played.
+        jobs: processes; 0 means as many as useful.
+        timeout: seconds that a case may take; 0 for no limit.
         max_errors: tolerated unscored probes: a count, or a share below 1.
-        expect: metric to bound, for every case that its scenario does not bound itself.
-        expect_forced: bounds from flags, which win over the scenario's.
-        expect_lines: where each of `expect` stands in `pyproject.toml`.
-        baseline: the run to compare with; empty for none.
-        record: whether a provider's model is asked, and what it says recorded.
+        expect: bounds by metric, for every case whose scenario sets none.
+        expect_forced: bounds from flags, which override those of the scenario.
+        expect_lines: the line of each key of `expect` in `pyproject.toml`.
+        baseline: the baseline to compare with; empty for none.
+        record: whether a live model is called and its answers are recorded.
         cassettes: the folder of the recordings.
-        max_cost: dollars that the calls of one command may cost; None for no cap.
-        judge: who is asked about answers besides the rules; empty for nobody.
+        max_cost: dollars that the calls of one command may cost; None for no limit.
+        judge: the model that judges answers in addition to the rules; empty for none.
     """
 
     scenarios: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a value was said, for messages."""
+    """The source of a value, for messages."""
 
     name: str
     path: str | None = None
@@ -138,17 +138,18 @@ def load_settings(
     *,
     also: Collection[str] = (),
 ) -> Settings:
-    """The settings of a run.
+    """Load the settings of a run.
 
     Args:
-        project: whose `[tool.memsim]` counts.
+        project: the project with `[tool.memsim]`.
         flags: values from the command line by key (`budget`, `max_errors`, ...); None is unset.
             `expect` holds the bounds of `--fail-under`.
-        environ: the environment; nothing of it counts when None.
-        also: further keys whose variables a command reads itself, such as `format`.
+        environ: the environment; None ignores it.
+        also: further keys whose variables the command reads itself, such as `format`.
 
     Raises:
-        ConfigError: a key, variable or value is wrong; names file and line where there is one.
+        ConfigError: a key, variable or value is wrong; the error names file and line if there is
+            one.
     """
     values = _from_table(project)
     loud = _from_environment(environ or {}, also)
@@ -186,7 +187,7 @@ def _from_table(project: Project) -> dict[str, object]:
 
 
 def command_defaults(project: Project) -> dict[str, object]:
-    """What `[tool.memsim]` says of flags that shape no number, such as `format`, by their keys.
+    """Defaults from `[tool.memsim]` for flags that change no number, such as `format`, by key.
 
     Raises:
         ConfigError: a value is wrong.
@@ -213,13 +214,13 @@ def _from_environment(environ: Mapping[str, str], also: Collection[str]) -> dict
 
 
 def parse_budget(text: object) -> int:
-    """A number of tokens: `4k` is 4096 (k is 1024), `4000` is itself.
+    """Parse a number of tokens: `4k` is 4096 (k is 1024), `4000` is itself.
 
     Raises:
         ValueError: it is not a positive whole number of tokens.
     """
     if isinstance(text, bool) or not isinstance(text, int | str):
-        raise ValueError(f"must be a number of tokens such as 4k or 4000, not {text!r}")  # noqa: TRY004 - one kind for callers
+        raise ValueError(f"must be a number of tokens such as 4k or 4000, not {text!r}")  # noqa: TRY004 - callers expect one type
     found = _BUDGET.match(str(text).strip())
     tokens = float(found[1]) * _SCALE[(found[2] or "").lower()] if found else math.nan
     if not tokens.is_integer() or not 0 < tokens < _LARGEST:
@@ -228,11 +229,11 @@ def parse_budget(text: object) -> int:
 
 
 def show_budget(tokens: int) -> str:
-    """A budget as ids write it: `4k` where that is exact."""
+    """Format a budget as in ids: `4k` if that is exact."""
     return f"{tokens // 1024}k" if tokens % 1024 == 0 else str(tokens)
 
 
-# -- readers: a value as TOML, a variable or a flag gives it, to what `Settings` holds
+# -- readers: convert a value from TOML, a variable or a flag to the type in `Settings`
 
 
 def _read_budget(value: object, place: _Place) -> tuple[int, ...]:
@@ -258,7 +259,7 @@ def _read_texts(value: object, place: _Place) -> tuple[str, ...]:
 def _read_strategies(value: object, place: _Place) -> tuple[str, ...]:
     refs = _read_texts(value, place)
     if not refs:
-        raise place.error("names no strategy; without the key memsim's own are run")
+        raise place.error("lists no strategy: add one, or remove the key to run memsim's own")
     return refs
 
 
@@ -361,17 +362,17 @@ def _read_expect(value: object, place: _Place) -> dict[str, str]:
         for part in value:
             metric, bound = parse_threshold(str(part), place.name)
             if metric in bounds:
-                raise place.error(f"bounds {metric} twice")
+                raise place.error(f"sets the bound of {metric} twice: remove one")
             bounds[metric] = bound
         return bounds
     raise place.error('must be a table of bounds such as recall = ">= 0.8"')
 
 
 def parse_threshold(text: str, source: str = "--fail-under") -> tuple[str, str]:
-    """`recall=0.8`, `recall>=0.8` or `context_peak<=4096` as a metric and its bound.
+    """Parse `recall=0.8`, `recall>=0.8` or `context_peak<=4096` into a metric and its bound.
 
     Raises:
-        ConfigError: it is none of these.
+        ConfigError: it has none of these forms.
     """
     found = re.match(r"^\s*([\w@.-]+)\s*(>=|<=|==|=|>|<)\s*(\S.*?)\s*$", text)
     if not found:
@@ -439,7 +440,7 @@ COMMAND_KEYS: Mapping[str, _Reader] = {
     "verbose": _read_flag,
     "x": _read_flag,
 }
-"""Keys of `[tool.memsim]` that say what a command selects, shows and keeps, and measure nothing."""
+"""Keys of `[tool.memsim]` that select, show and save, but change no measurement."""
 
 _GATE_READERS: Mapping[str, _Reader] = {
     "metrics": _read_texts,

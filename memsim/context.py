@@ -1,7 +1,7 @@
-"""What the model would be sent: labelled sections of messages, with tokens and provenance.
+"""Contexts: what the model is sent, as labelled sections of messages with tokens and provenance.
 
-A date line `[2023-05-08]` opens the first message of each day in a section, as agent frameworks do
-that let the model reason about time; it is counted like any other text.
+A date line `[2023-05-08]` opens the first message of each day in a section. Agent frameworks do the
+same so that the model can reason about time. The line counts like any other text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memsim.tokens import TokenCounter
 
 
-# Blocks that a memory composes, whose content can neither close nor forge them.
+# Blocks of composed text: escaping keeps the content from closing or forging a block.
 
 
 TAGS = (
@@ -38,10 +38,10 @@ TAGS = (
 """Names of the blocks that memories compose."""
 
 MARKS = ("compacted", "shortened", "summary", "truncated")
-"""Words in square brackets that memories begin a block with."""
+"""Words in square brackets that open a block of a memory."""
 
 COMMENTS = ("CONTEXT_OFFLOAD",)
-"""Words that a comment begins with where it is a reference."""
+"""Words that open a comment with a reference."""
 
 _TAGS = "|".join(sorted(TAGS, key=len, reverse=True))
 _MARKS = "|".join(MARKS)
@@ -55,17 +55,17 @@ _DELIMITER = re.compile(
 
 
 def escaped(text: str) -> str:
-    """The text with every delimiter taken apart."""
+    """The text with every block delimiter escaped."""
     return _DELIMITER.sub(lambda m: m[0] + "\\", text)
 
 
 def unescaped(text: str) -> str:
-    """The text that `escaped` was given."""
+    """The original of a text that `escaped` returned."""
     return _DELIMITER.sub(lambda m: m[0].removesuffix("\\"), text)
 
 
 def defused(block: Block) -> Block:
-    """The block with its text escaped; a call, whose arguments nobody may change, as it is."""
+    """The block with its text escaped; a tool call stays unchanged."""
     if isinstance(block, Text | ToolResult):
         return replace(block, text=escaped(block.text))
     return block
@@ -75,15 +75,15 @@ def fenced(tag: str, text: str) -> str:
     """A text in a block of that name.
 
     Raises:
-        ValueError: no block is called that, so nothing would keep its content from closing it.
+        ValueError: there is no such block, so its content could close it.
     """
     if tag not in TAGS:
-        raise ValueError(f"no block is called {tag!r}; there are {', '.join(TAGS)}")
+        raise ValueError(f"unknown block {tag!r}; known blocks are {', '.join(TAGS)}")
     return f"<{tag}>\n{escaped(text)}\n</{tag}>"
 
 
 def content(tag: str, block: str) -> str | None:
-    """What stands in a block that `fenced` made; None where it is no such block."""
+    """The text inside a block of `fenced`; None if it is no such block."""
     inner = block.removeprefix(f"<{tag}>\n").removesuffix(f"\n</{tag}>")
     return unescaped(inner) if fenced(tag, unescaped(inner)) == block else None
 
@@ -101,10 +101,10 @@ SECTIONS: tuple[SectionName, ...] = (
     "tools",
     "query",
 )
-"""Every section there is, in the order in which tables and plots show them."""
+"""Every section, in the order of tables and plots."""
 
 TRIMMED_FIRST: tuple[SectionName, ...] = ("window", "recalled", "working", "summary", "tools")
-"""Sections that give way when a context is over its budget: in this order, oldest message first."""
+"""Sections that are cut if a context is over its budget: in this order, oldest message first."""
 
 
 @fast_init
@@ -113,11 +113,11 @@ class Section:
     """One labelled part of a context.
 
     Attributes:
-        layer: which part.
-        messages: what it holds, in the order in which the model reads it.
-        tokens: their tokens, date lines and message overhead included.
-        items: what is quoted here, by the names under which a memory notes that it was: of messages
-            their ids, of anything else a name of its own; empty where nothing is brought up.
+        layer: the label.
+        messages: its messages, in reading order.
+        tokens: their tokens, with date lines and message overhead.
+        items: names of the quoted items, as the memory records them: ids of messages, or other
+            names; empty if nothing was recalled.
     """
 
     layer: SectionName
@@ -127,32 +127,32 @@ class Section:
 
     @property
     def verbatim(self) -> tuple[str, ...]:
-        """Ids of the original messages whose own words stand here."""
+        """Ids of the original messages whose own words are in the section."""
         return tuple(i for m in self.messages for i in m.verbatim)
 
     @property
     def derived(self) -> tuple[str, ...]:
-        """Ids of the original messages that something here was made from."""
+        """Ids of the original messages from which a message of the section was derived."""
         return tuple(i for m in self.messages for i in m.derived_from)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Ids of the original messages that stand here, verbatim or in other words."""
+        """Ids of the original messages in the section, verbatim or derived."""
         return self.verbatim + self.derived
 
 
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What the model would be sent.
+    """What the model is sent.
 
     Attributes:
-        sections: its parts, in reading order; the query itself is not part of it.
-        ranking: ids of original messages in the order in which a ranker put them, best first, as
-            far as it looked; empty for strategies that do not rank. Scores @k are taken from it.
-        rank: makes the ranking, for strategies that need not rank so far for what they show. It is
-            called where a probe is scored, right after the context was given, and like all asking
-            it changes nothing.
+        sections: its parts, in reading order, without the query.
+        ranking: ids of original messages as a ranker ordered them, best first; empty for strategies
+            that do not rank. Scores @k use it.
+        rank: makes the ranking, for strategies that need no ranking to build the context. It is
+            called when a probe is scored, right after the context was made, and must change
+            nothing.
     """
 
     sections: tuple[Section, ...] = ()
@@ -175,20 +175,20 @@ class Context:
 
     @property
     def derived(self) -> frozenset[str]:
-        """Ids of the original messages that something in the context was made from."""
+        """Ids of the original messages from which a message of the context was derived."""
         return frozenset(i for s in self.sections for m in s.messages for i in m.derived_from)
 
     def messages(self) -> tuple[Message, ...]:
-        """What goes to a provider: dated, tool calls and results paired."""
+        """The messages for a provider: with date lines, and with tool calls paired with results."""
         return paired(tuple(dated(m for s in self.sections for m in s.messages)))
 
     def text(self) -> str:
-        """All of it as one text."""
+        """All messages as one text."""
         return "\n".join(m.text for s in self.sections for m in s.messages)
 
 
 class ContextBuilder:
-    """Makes sections and contexts, counting tokens once.
+    """Builds sections and contexts, and counts tokens once.
 
     Args:
         counter: the case's token counter.
@@ -203,7 +203,7 @@ class ContextBuilder:
         return Section(layer=layer, messages=kept, tokens=self.tokens(kept))
 
     def tokens(self, messages: Iterable[Message]) -> int:
-        """Tokens of consecutive messages, their date lines included."""
+        """Tokens of consecutive messages, with their date lines."""
         count, dates = self.counter.message, self.counter.text
         total = 0
         last: date | None = None
@@ -215,14 +215,14 @@ class ContextBuilder:
         return total
 
     def context(self, *sections: Section, ranking: tuple[str, ...] = ()) -> Context:
-        """A context of these sections, the empty ones left out."""
+        """A context of these sections, without the empty ones."""
         return Context(sections=tuple(s for s in sections if s.messages), ranking=ranking)
 
     def fit(self, context: Context, budget: int) -> tuple[Context, tuple[Message, ...]]:
-        """The context cut down to a budget in tokens, and what was cut.
+        """Cut a context to a budget in tokens; return the context and the messages that were cut.
 
-        Cuts whole messages, oldest first, from the sections in `TRIMMED_FIRST`; `system`, `core`
-        and `query` stay. The result may still be over the budget when those alone are.
+        Whole messages are cut, oldest first, from the sections in `TRIMMED_FIRST`. `system`, `core`
+        and `query` stay, so the result can still be over the budget.
         """
         if context.tokens <= budget:
             return context, ()
@@ -265,7 +265,7 @@ def date_line(day: date) -> str:
 
 
 def dated(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages with a date line in the first original one of each day."""
+    """The messages with a date line in the first original message of each day."""
     last: date | None = None
     for message in messages:
         day = message.time.date()

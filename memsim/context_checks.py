@@ -1,4 +1,4 @@
-"""What is wrong in any memory's context, made right: pairs, authority, the question, the budget."""
+"""Repairs of a context that any memory needs: call pairs, authority, the question, the budget."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from memsim.message import Message
 
 
-# Who is credited with what stands in a context twice: the message itself, not what quotes it.
+# If a text is in a context twice, the message itself gets the credit, not its quotation.
 
 
 def credit_once(section: Section, other: Section) -> Section:
-    """A section whose composed messages quote nothing that another section holds verbatim.
+    """Remove from a section the credit for messages that another section holds verbatim.
 
-    What they quoted and that one holds is told as what they were made from.
+    Composed messages list such messages under `derived_from` instead of `quotes`.
 
     Args:
-        section: whose messages give way.
-        other: whose messages count.
+        section: the section to correct.
+        other: the section that holds the messages verbatim.
     """
     there = frozenset(other.verbatim)
     messages = tuple(_without(m, there) if m.composed else m for m in section.messages)
@@ -41,19 +41,19 @@ def _without(message: Message, there: frozenset[str]) -> Message:
     )
 
 
-# A context that keeps to its budget, for memories whose parts do not watch it themselves.
+# Keep a context within its budget, for memories whose parts do not check it.
 
 
 def fit_context(build: ContextBuilder, context: Context, budget: int) -> Context:
-    """A context of at most so many tokens; the window keeps half of these if it needs them.
+    """Build a context within a budget; the window keeps half of the budget if it needs it.
 
     Args:
         build: makes sections.
-        context: in which every layer stands once.
+        context: the context; each layer occurs once.
         budget: in tokens.
 
     Raises:
-        BudgetUnsatisfiable: what never gives way is over the budget.
+        BudgetUnsatisfiable: the sections that are never cut exceed the budget.
     """
     if context.tokens <= budget:
         return context
@@ -77,21 +77,21 @@ def _of(sections: Iterable[Section]) -> Context:
 def repair_context(
     build: ContextBuilder, context: Context, budget: int, *, said: Iterable[Message] = ()
 ) -> Context:
-    """A context without halves of pairs, in which nothing speaks above those it was made of.
+    """Remove unpaired tool messages, and lower composed messages to the role of their sources.
 
     Args:
         build: makes sections.
-        context: in which every layer stands once.
+        context: the context; each layer occurs once.
         budget: in tokens.
-        said: what was said in this turn; none of it is shown cut.
+        said: the messages of this turn; none of them is shortened.
 
     Raises:
-        BudgetUnsatisfiable: what never gives way is over the budget.
+        BudgetUnsatisfiable: the sections that are never cut exceed the budget.
     """
     whole = {m.id: m for m in said}
     spoken = [_only(build, s, [_spoken(m, whole) for m in s.messages]) for s in context.sections]
     fits = fit_context(build, replace(context, sections=tuple(spoken)), budget)
-    # Where ids of calls are used again, what was cut may have left a half that looks whole.
+    # If call ids are reused, a cut can leave half a pair that looks complete.
     gone = _unpaired([m for s in fits.sections for m in s.messages])
     kept = [_only(build, s, [m for m in s.messages if id(m) not in gone]) for s in fits.sections]
     return replace(fits, sections=tuple(s for s in kept if s.messages))
@@ -112,13 +112,13 @@ def _spoken(message: Message, said: Mapping[str, Message]) -> Message:
 
 
 def _whole(message: Message, original: Message) -> bool:
-    # An empty text is part of any other: that it is quoted has to be said as well.
+    # An empty text is part of every text, so `quotes` must name it as well.
     quoted = original.id in message.quotes and original.text in message.text
     return quoted or message == original
 
 
 def _unpaired(messages: Sequence[Message]) -> frozenset[int]:
-    """Identities of messages that have half of a pair only, and of what goes with them."""
+    """Identities of messages whose call or result is missing, and of those that depend on them."""
     gone: set[int] = set()
     while more := _torn([m for m in messages if id(m) not in gone]):
         gone |= more
@@ -136,5 +136,5 @@ def _torn(messages: Sequence[Message]) -> set[int]:
             del waiting[result]
         torn.update(id(waiting[call]) for call in message.calls if call in waiting)
         waiting.update(dict.fromkeys(message.calls, message))
-    # What the latest message calls is still to be answered.
+    # The results of the latest calls are still to come.
     return torn | {id(m) for m in waiting.values() if m is not messages[-1]}

@@ -1,4 +1,4 @@
-"""Everything memsim raises on purpose, and the exit code that each means.
+"""The errors that memsim raises, and the exit code of each.
 
 The tree::
 
@@ -6,20 +6,20 @@ The tree::
     ├── UsageError                 exit 4: the input is wrong; one line, no traceback
     │   ├── ScenarioError          a scenario or dataset file, with path and line
     │   ├── ConfigError            [tool.memsim], an environment variable or a flag
-    │   ├── RefError               a strategy, scenario, model or tokenizer name
-    │   ├── RunFolderError         a run folder that is absent, foreign, locked or damaged
-    │   └── BaselineError          a baseline that is absent, damaged, or not to be saved
-    ├── NothingCollected           exit 5: no case is left to run
+    │   ├── RefError               the name of a strategy, scenario, model or tokenizer
+    │   ├── RunFolderError         a run folder that is missing, foreign, locked or damaged
+    │   └── BaselineError          a baseline that is missing or damaged, or cannot be saved
+    ├── NothingCollected           exit 5: there is no case to run
     ├── Unmeasurable               exit 7: a case could not be scored
     │   ├── StrategyError          the strategy under test raised
     │   ├── ModelError             a model or embedder failed
-    │   │   └── ContextOverflow    what it was sent does not fit into its window
-    │   └── BudgetUnsatisfiable    what must stay does not fit into the budget
-    ├── CapReached                 exit 2: what was played is kept, and the run can be continued
-    ├── StateError                 a saved state that cannot be read back
+    │   │   └── ContextOverflow    the input does not fit into the model's window
+    │   └── BudgetUnsatisfiable    required parts do not fit into the budget
+    ├── CapReached                 exit 2: finished cases are kept; the run can be continued
+    ├── StateError                 a saved state that cannot be read
     └── StoreError                 a memory store failed, or cannot be used
-        ├── SchemaError            it was written by a newer memsim
-        └── AccessError            nobody who may ask is asking
+        ├── SchemaError            a newer memsim wrote the store
+        └── AccessError            access without a principal
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class ExitCode(IntEnum):
-    """What a command's exit code says; pytest's own codes where pytest has one."""
+    """Exit codes of commands; pytest's own codes where pytest has one."""
 
     PASSED = 0
     FAILED = 1
@@ -46,7 +46,7 @@ class ExitCode(IntEnum):
 
 
 class MemsimError(Exception):
-    """Root of everything that memsim raises on purpose."""
+    """Base class of all errors of memsim."""
 
     exit_code: ExitCode = ExitCode.INTERNAL
 
@@ -62,9 +62,9 @@ class LocatedError(UsageError):
 
     Args:
         message: what is wrong, in one line, without the place.
-        path: the file, or None when the input came from elsewhere.
-        line: line number counted from 1; None when the whole file is meant.
-        column: column counted from 1.
+        path: the file; None if the input is from elsewhere.
+        line: line number, from 1; None for the whole file.
+        column: column, from 1.
         hint: a name that the user may have meant.
     """
 
@@ -113,48 +113,48 @@ class ConfigError(LocatedError):
 
 
 class RefError(LocatedError):
-    """A strategy, scenario, model, embedder or tokenizer name means nothing here."""
+    """The name of a strategy, scenario, model, embedder or tokenizer is unknown or malformed."""
 
 
 class RunFolderError(LocatedError):
-    """A run folder is absent, foreign, locked or damaged."""
+    """A run folder is missing, foreign, locked or damaged."""
 
 
 class BaselineError(LocatedError):
-    """A baseline is absent or damaged, or a run may not become one."""
+    """A baseline is missing or damaged, or a run cannot become one."""
 
 
 class NothingCollected(MemsimError):  # noqa: N818 - named as pytest names it
-    """No case is left to run."""
+    """There is no case to run."""
 
     exit_code = ExitCode.NOTHING
 
 
-class Unmeasurable(MemsimError):  # noqa: N818 - a state of the measurement, not a fault of ours
+class Unmeasurable(MemsimError):  # noqa: N818 - a state of the measurement, not an error of memsim
     """A case could not be scored."""
 
     exit_code = ExitCode.UNMEASURABLE
 
 
 class StrategyError(Unmeasurable):
-    """The strategy under test raised, or returned what its contract forbids."""
+    """The strategy under test raised, or returned something that its contract forbids."""
 
 
 class ModelError(Unmeasurable):
-    """A model or embedder failed, or gave nothing usable."""
+    """A model or embedder failed, or returned nothing usable."""
 
 
-class ContextOverflow(ModelError):  # noqa: N818 - as providers call it
-    """What a model was sent does not fit into its window."""
+class ContextOverflow(ModelError):  # noqa: N818 - the providers' term
+    """The input of a model does not fit into its window."""
 
 
 class BudgetUnsatisfiable(Unmeasurable):
-    """What must stay in the context does not fit into the budget.
+    """Required parts of the context do not fit into the budget.
 
     Args:
         part: the part that is too large: system, pins, tail or input.
         tokens: tokens that the part needs.
-        budget: tokens that there are.
+        budget: tokens that are available.
     """
 
     def __init__(self, part: str, tokens: int, budget: int) -> None:
@@ -167,30 +167,30 @@ class BudgetUnsatisfiable(Unmeasurable):
         return f"{self.part} needs {self.tokens:,} tokens and the budget is {self.budget:,}"
 
 
-class CapReached(MemsimError):  # noqa: N818 - the run stopped where it was told to
-    """The next call of a model could cost more than may be spent."""
+class CapReached(MemsimError):  # noqa: N818 - the run stopped as requested
+    """The next model call could exceed the cost limit."""
 
     exit_code = ExitCode.INTERRUPTED
 
 
 class StateError(MemsimError):
-    """A saved state cannot be read back: truncated, altered, or of another version."""
+    """A saved state cannot be read: it is truncated, altered, or of another version."""
 
     exit_code = ExitCode.USAGE
 
 
 class StoreError(MemsimError):
-    """A memory store failed, is not there, or was given what it cannot keep."""
+    """A memory store failed, is missing, or was given data that it cannot keep."""
 
     exit_code = ExitCode.UNMEASURABLE
 
 
 class SchemaError(StoreError):
-    """A store was written by a newer memsim, or by something else.
+    """A store was written by a newer memsim, or by another program.
 
     Args:
-        store: what was opened.
-        found: the version that it has.
+        store: the store that was opened.
+        found: its version.
         known: the newest version that can be read.
         advice: what to do.
     """
@@ -209,7 +209,7 @@ class SchemaError(StoreError):
         super().__init__(store, found, known, advice)
 
     def __str__(self) -> str:
-        found = str(self.found)[:40]  # whatever stood in a file, which may be anything
+        found = str(self.found)[:40]  # a value from a file, of any type
         return (
             f"{self.store} has schema version {found if found.isprintable() else ascii(found)},"
             f" and this memsim knows up to {self.known}: {self.advice}"
@@ -221,7 +221,7 @@ class AccessError(StoreError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` is most likely a slip for, or None."""
+    """The known name that `name` is most likely a typo of, or None."""
     candidates = sorted(known)
     found = difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
     if found:
@@ -230,27 +230,24 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return folded.get(name.strip().casefold())
 
 
-# Work of several parts, of which one's failure keeps no other from being done.
-
-
 EXPECTED_ERRORS = (ModelError, StateError, StoreError)
-"""The errors of a model, a saved part, a store: anything else is a defect, and stops everything."""
+"""Errors of a model, a saved part or a store; every other exception is a bug and stops the run."""
 
 
 class Attempts:
-    """What was tried one after another, and how it failed."""
+    """Parts of one task: a failure of one part does not stop the others."""
 
     def __init__(self) -> None:
         self._failed: list[ModelError | StateError | StoreError] = []
 
     def attempt(self, work: Callable[[], object]) -> None:
-        """Do a part; how it fails is kept for the end."""
+        """Do a part, and keep its failure for the end."""
         try:
             work()
         except EXPECTED_ERRORS as error:
             self._failed.append(error)
 
     def end(self) -> None:
-        """Raise what failed first, if anything did."""
+        """Raise the first failure, if there is one."""
         if self._failed:
             raise self._failed[0]

@@ -1,7 +1,7 @@
-"""Who plays the cases: this process, or several of its own.
+"""Executors: play cases in this process or in several.
 
-Both yield what they have as soon as they have it, in any order; who keeps the records puts them
-into the plan's.
+An executor yields each outcome as soon as it is done, in any order. The writer of the records
+restores the order of the plan.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ _BATCH = 16
 _BATCH_TURNS = 100
 _PATIENCE = 5.0
 _FEW_TURNS = 5000
-"""Below so many turns in all, starting processes takes longer than it saves."""
+"""Below this number of turns, starting processes takes longer than it saves."""
 
 
 class Executor(Protocol):
     """Plays cases."""
 
     def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
-        """Play every case, and yield its place among `specs` and its outcome when it is done."""
+        """Play every case; yield its place among `specs` and its outcome when it is done."""
         ...
 
 
 class WorkerError(Exception):
-    """A worker could not start, or raised what it should not; the message says all there is."""
+    """A worker could not start, or raised an unexpected error; the message is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class InProcess:
-    """Plays one case after the other, here."""
+    """Plays one case after another in this process."""
 
     def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
         """Play the cases in their order."""
@@ -61,9 +61,9 @@ class InProcess:
 
 
 class _NoWayOut:
-    """Lets `os._exit` of a strategy end its case and not memsim, which would seem to have passed.
+    """Turns `os._exit` in a strategy into an error, so that it cannot end memsim with success.
 
-    A process that the strategy forked may leave as it likes.
+    A process that the strategy forked may exit as usual.
     """
 
     __slots__ = ("_leave", "_own")
@@ -83,19 +83,19 @@ class _NoWayOut:
 
 @dataclass(frozen=True, slots=True)
 class ProcessPool:
-    """Plays cases in processes of its own, started afresh.
+    """Plays cases in separate processes.
 
-    A process that dies takes with it only the case that it was playing, which becomes `lost`; the
-    cases that it had not begun go to others. An interrupt ends the processes and is passed on.
+    If a process dies, only the case that it was playing becomes `lost`; its other cases go to other
+    processes. An interrupt ends the processes and is raised again.
 
     Args:
-        jobs: how many processes.
+        jobs: number of processes.
     """
 
     jobs: int
 
     def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
-        """Play the cases, each in whichever process is free."""
+        """Play the cases, each in the next free process."""
         crew = _Crew(specs, play, min(self.jobs, len(specs)))
         try:
             yield from crew.outcomes()
@@ -104,12 +104,12 @@ class ProcessPool:
 
 
 def choose_executor(jobs: int, cases: int, turns: int) -> Executor:
-    """The executor for so many processes; 0 leaves the choice to the size of the work.
+    """The executor for a number of processes.
 
     Args:
-        jobs: processes; 1 is this one.
-        cases: how many there are to play.
-        turns: turns of them all.
+        jobs: processes; 1 is this one, and 0 depends on the amount of work.
+        cases: number of cases to play.
+        turns: number of turns in all cases.
     """
     if jobs == 0:
         small = cases < 2 or turns < _FEW_TURNS
@@ -118,7 +118,7 @@ def choose_executor(jobs: int, cases: int, turns: int) -> Executor:
 
 
 def available_processors() -> int:
-    """How many processors this process may use."""
+    """Number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -149,7 +149,7 @@ class _Raised:
 
 
 class _Crew:
-    """The workers, what each is playing, and what is still to be played."""
+    """The workers, the case that each plays, and the remaining cases."""
 
     def __init__(self, specs: Sequence[CaseSpec], play: PlayCase, size: int) -> None:
         self._specs = specs
@@ -189,11 +189,11 @@ class _Crew:
     def _assign(self, worker: _Worker) -> None:
         places = self._batch()
         worker.playing.extend(places)
-        with suppress(OSError):  # it may have died; reading from it says so
+        with suppress(OSError):  # the worker may be dead; the next read reports it
             worker.line.send([self._specs[p] for p in places])
 
     def _batch(self) -> list[int]:
-        # Small cases go out several at a time, large ones singly: a batch is done within a moment.
+        # Small cases are sent in batches and large ones alone, so that each batch is short.
         most = max(1, min(_BATCH, len(self._pending) // (4 * self._size)))
         places = [self._pending.popleft()]
         turns = self._specs[places[0]].turns
@@ -219,7 +219,7 @@ class _Crew:
         cause = _cause(worker.process.exitcode)
         if not worker.ready:
             raise WorkerError(f"a worker process could not start ({cause})")
-        # A batch is played in order and told case by case: the first untold one was being played.
+        # A batch is played and reported in order: the first unreported case was being played.
         lost = worker.playing.popleft()
         self._pending.extendleft(reversed(worker.playing))
         self._workers.remove(worker)
@@ -242,7 +242,7 @@ class _Crew:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    # A process inherits the hold, so an interrupt cannot hit it before it is ready for one.
+    # A process inherits the blocked signal, so no interrupt reaches it before it is ready.
     _hold_interrupts(held=True)
     try:
         yield
@@ -266,9 +266,9 @@ def _cause(code: int | None) -> str:
 
 
 def _work(line: Connection, play: PlayCase) -> None:
-    """What a worker does: play batches of cases until nobody sends more."""
-    # Ctrl-C reaches every process of the terminal; the one that keeps the records decides. A
-    # handler and not SIG_IGN, which a strategy's own subprocesses would inherit.
+    """The loop of a worker: play batches of cases until none is sent."""
+    # Ctrl-C reaches every process of the terminal; the one that writes the records decides. A
+    # handler is used, because subprocesses of a strategy would inherit SIG_IGN.
     signal.signal(signal.SIGINT, lambda *_: None)
     _hold_interrupts(held=False)
     try:
@@ -286,5 +286,5 @@ def _attempt(spec: CaseSpec, play: PlayCase) -> _Done | _Raised:
         return _Done(play(spec))
     except MemsimError as error:
         return _Raised(error, "")
-    except Exception:  # noqa: BLE001 - it is our own bug, and is raised again where it can be shown
+    except Exception:  # noqa: BLE001 - a bug of memsim, raised again in the main process
         return _Raised(None, traceback.format_exc())

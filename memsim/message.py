@@ -1,8 +1,8 @@
-"""What is said: messages made of blocks, by principals, in sessions, with their provenance.
+"""Messages: blocks of text and tool traffic, with speaker, session, time and provenance.
 
-A message that the script said is *original*: its text stands for itself. A message that a strategy
-composed (a summary, a list of recalled lines) says where its text came from: `quotes` names the
-originals that stand in it verbatim, `derived_from` those that it was made from in other words.
+A message of the script is *original*: its text is its own. A message that a strategy composed, such
+as a summary or a list of recalled lines, names its sources. `quotes` lists the originals that it
+contains verbatim, and `derived_from` those that it puts into other words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def utc(moment: datetime) -> datetime:
     """The instant in UTC.
 
     Raises:
-        ValueError: the moment carries no time zone.
+        ValueError: the moment has no time zone.
     """
     if moment.tzinfo is None:
         message = f"{moment.isoformat()} has no time zone"
@@ -29,13 +29,13 @@ def utc(moment: datetime) -> datetime:
 Role = Literal["system", "user", "assistant", "tool"]
 
 EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
-"""When a script begins that does not say so itself: a Monday morning."""
+"""Default start of a script: a Monday morning."""
 
 
 @fast_init
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Plain words."""
+    """Plain text."""
 
     text: str
 
@@ -52,7 +52,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What a tool answered to the call with the same id."""
+    """The answer of a tool to the call with the same id."""
 
     id: str
     text: str
@@ -65,17 +65,17 @@ Block = Text | ToolUse | ToolResult
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One role's utterance.
+    """A message of one role.
 
     Attributes:
         id: unique within a case; originals are numbered by the script, such as `m12` or `D3:7`.
-        principal: who said it, or whose assistant or tool did.
+        principal: the speaker, or the owner of the assistant or tool that speaks.
         turn: the turn it belongs to, counted from 1; 0 before the first.
-        time: when it was said, in UTC, on the virtual clock.
-        quotes: ids of original messages whose text stands verbatim in this composed message.
-        derived_from: ids of original messages that this composed message was made from.
-        excerpts: those of `derived_from` of which a part stands here in its own words.
-        composed: true for what a strategy wrote itself, whether or not it can say from what.
+        time: the time in UTC, on the virtual clock.
+        quotes: ids of original messages that this composed message contains verbatim.
+        derived_from: ids of original messages that this composed message puts into other words.
+        excerpts: those of `derived_from` of which it contains a part verbatim.
+        composed: whether a strategy wrote the message, with or without naming its sources.
     """
 
     id: str
@@ -90,7 +90,7 @@ class Message:
     excerpts: tuple[str, ...] = ()
     composed: bool = False
     text: str = field(init=False, compare=False, repr=False)
-    """All blocks as one text, parted by newlines."""
+    """All blocks as one text, separated by newlines."""
 
     def __post_init__(self) -> None:
         blocks = self.blocks
@@ -101,12 +101,12 @@ class Message:
 
     @property
     def spoken(self) -> str:
-        """Its text blocks, parted by newlines: without what tools are asked and answer."""
+        """The text blocks, separated by newlines, without tool calls and results."""
         return "\n".join(b.text for b in self.blocks if isinstance(b, Text))
 
     @property
     def verbatim(self) -> tuple[str, ...]:
-        """Ids of the original messages whose own words stand in this one."""
+        """Ids of the original messages whose own words are in this one."""
         return self.quotes if self.composed else (self.id,)
 
     @property
@@ -121,7 +121,7 @@ class Message:
 
 
 def block_text(block: Block) -> str:
-    """A block as the words that a reader would see."""
+    """A block as text for a reader."""
     if isinstance(block, Text | ToolResult):
         return block.text
     return f"{block.name}({block.arguments})"
@@ -131,7 +131,7 @@ def said(
     role: Role,
     text: str,
     *,
-    id: str,  # noqa: A002 - the record's own field name
+    id: str,  # noqa: A002 - the name of the field
     principal: str = "user",
     session: str = "s1",
     turn: int = 0,
@@ -153,24 +153,24 @@ def composed(
     role: Role,
     text: str,
     *,
-    id: str,  # noqa: A002 - the record's own field name
+    id: str,  # noqa: A002 - the name of the field
     quotes: tuple[str, ...] = (),
     derived_from: tuple[str, ...] = (),
     excerpts: tuple[str, ...] = (),
     time: datetime = EPOCH,
     principal: str = "memory",
 ) -> Message:
-    """A message that a strategy wrote, with what it can say of its provenance.
+    """A message that a strategy wrote, with its provenance.
 
     Args:
-        role: who it speaks as; `system` or `user`, as the strategy's original design has it.
-        text: the words.
-        id: an id that is not an original's, such as `summary:14`.
-        quotes: ids of the originals that stand in it verbatim.
-        derived_from: ids of the originals that it was made from.
-        excerpts: ids of the originals of which a part stands in it verbatim; they count as derived.
+        role: the speaker's role: `system` or `user`, as in the strategy's original design.
+        text: the text.
+        id: an id that no original has, such as `summary:14`.
+        quotes: ids of the originals that it contains verbatim.
+        derived_from: ids of the originals that it puts into other words.
+        excerpts: ids of the originals of which it contains a part verbatim; they count as derived.
         time: when it was composed, on the virtual clock.
-        principal: whose message it is.
+        principal: the owner of the message.
     """
     return Message(
         id=id,
@@ -186,9 +186,9 @@ def composed(
 
 
 def paired(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The messages without tool calls that no result answers, and results without their call.
+    """The messages without unanswered tool calls and without results that have no call.
 
-    A call that stands in the last message is kept: its results are still to come.
+    A call in the last message is kept, because its results are still to come.
     """
     if not any(m.role == "tool" or m.calls for m in messages):
         return messages
@@ -199,7 +199,7 @@ def paired(messages: tuple[Message, ...]) -> tuple[Message, ...]:
         kept = tuple(
             m for m in messages if called.issuperset(m.results) and answered.issuperset(m.calls)
         )
-        # A message that goes may orphan another: the results of a call that was answered in part.
+        # Removing a message can leave another one unpaired: the results of a partly answered call.
         if len(kept) == len(messages):
             return kept
         messages = kept

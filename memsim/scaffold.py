@@ -1,13 +1,13 @@
-"""`memsim init`: a project that passes as it is, small enough to be read in a minute.
+"""Create a project for `memsim init`: a small one that passes and is read in a minute.
 
 ::
 
-    scenarios/first.yaml       a conversation, what it plants, what is asked
-    strategies/mine.py         a memory of one idea
-    tests/test_memory.py       what must stay true of it
-    reports/.gitignore         runs are not for the repository
+    scenarios/first.yaml       a conversation with facts and questions
+    strategies/mine.py         a minimal memory
+    tests/test_memory.py       assertions about the memory
+    reports/.gitignore         keeps runs out of the repository
     pyproject.toml             a [tool.memsim] block, appended if there is none
-    .github/workflows/memsim.yml   the same on every push, if it is asked for
+    .github/workflows/memsim.yml   the same on every push, with --github
 """
 
 from __future__ import annotations
@@ -189,12 +189,12 @@ NEXT = (
     "memsim baseline save",
     "pytest",
 )
-"""What to type after `memsim init`, in this order."""
+"""Commands to type after `memsim init`, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaffoldFile:
-    """What became of one path.
+    """What was done with one file.
 
     Attributes:
         path: relative to the project.
@@ -206,21 +206,20 @@ class ScaffoldFile:
 
 
 def scaffold(folder: Path, *, github: bool = False) -> tuple[ScaffoldFile, ...]:
-    """Write what is missing in a folder, and nothing else.
+    """Write the missing files of a project into a folder.
 
-    Beside a `strategies/mine.py` of somebody's own the block names what is in that, and there are
-    no tests where they would be of another strategy.
+    If `strategies/mine.py` exists already, the block names the strategies in it, and no tests of
+    the example strategy are written.
 
     Args:
-        folder: the project; made if it is not there.
-        github: a workflow for GitHub Actions is wanted as well.
+        folder: the project; created if it does not exist.
+        github: also write a workflow for GitHub Actions.
 
     Raises:
-        ConfigError: something in the folder cannot be written, or its `pyproject.toml` is not
-            valid TOML.
+        ConfigError: a file cannot be written, or `pyproject.toml` is not valid TOML.
     """
     try:
-        # Looked at first: a broken pyproject.toml must not leave half a project behind.
+        # Checked first, so that a broken pyproject.toml does not leave half a project behind.
         kept = _kept(folder / MINE)
         configuration = _extended(folder / "pyproject.toml", _settings(kept))
         folder.mkdir(parents=True, exist_ok=True)
@@ -242,7 +241,7 @@ def _write(folder: Path, name: str, text: str) -> ScaffoldFile:
 
 
 def _kept(path: Path) -> tuple[StrategySource, ...] | None:
-    """The strategies in a file that is there already; None when it is not."""
+    """The strategies in an existing file; None if there is no file."""
     if not path.exists():
         return None
     try:
@@ -265,7 +264,7 @@ def _files(kept: tuple[StrategySource, ...] | None) -> dict[str, str]:
 
 
 def _extended(path: Path, block: str) -> str | None:
-    """The text of a `pyproject.toml` with the block; None when it has one."""
+    """The text of a `pyproject.toml` with the block; None if it has one already."""
     if not path.exists():
         return block
     try:

@@ -1,4 +1,4 @@
-"""What is under test: the one class that a user subclasses, and what it is given and asked."""
+"""The class that every memory under test subclasses, and the records that it is given."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ _T = TypeVar("_T")
 Control = Literal["floor", "ceiling", "evidence"]
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
 State = dict[str, JSON]
-"""What `save` returns: JSON values only."""
+"""The result of `save`: JSON values only."""
 
 Retention = Mapping[str, tuple[timedelta, timedelta | None]]
-"""By category: for how long it is served, and when it is erased; None for never."""
+"""By category: how long an entry is served, and when it is erased; None for never."""
 
 
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What a context is asked for.
+    """The question for which a context is requested.
 
     Attributes:
         text: the question, or the user's message.
         budget: tokens that the context may use.
-        turn: the turn in which it is asked.
-        evidence: ids of the messages that hold the answer; empty but for strategies whose `control`
-            is `evidence`.
+        turn: the turn of the question.
+        evidence: ids of the messages that hold the answer; only for strategies whose `control` is
+            `evidence`.
     """
 
     text: str
@@ -59,12 +59,12 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forget:
-    """A request to erase.
+    """A request to erase messages.
 
     Attributes:
-        principal: who asks; only what is theirs may go.
+        principal: who asks; only this principal's messages may be erased.
         text: what to forget, in words.
-        sources: ids of the messages meant, when the script names them.
+        sources: ids of the messages, if the script names them.
     """
 
     principal: str
@@ -74,10 +74,10 @@ class Forget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetOutcome:
-    """What a strategy did about it.
+    """The result of a forget request.
 
     Attributes:
-        supported: false when the strategy cannot forget at all.
+        supported: false if the strategy cannot forget at all.
         removed: ids of the messages that it removed.
     """
 
@@ -87,14 +87,14 @@ class ForgetOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """A principal lets another see what comes from some messages, or takes that back.
+    """A principal lets another see something of some messages, or revokes that.
 
     Attributes:
-        owner: whose messages.
+        owner: the owner of the messages.
         viewer: who may see them from now on.
         sources: ids of the messages.
-        revoked: the owner takes it back; what was made from the messages is meant as well.
-        everything: not some messages, but all that the owner says, before and since.
+        revoked: the owner revokes the grant, also for everything derived from the messages.
+        everything: the grant covers all messages of the owner, past and future.
     """
 
     owner: str
@@ -109,10 +109,9 @@ class Surface:
     """A place where stored text can be seen.
 
     Attributes:
-        tier: window, summary, store, index, offload, audit, log, export or another word of the
-            strategy's own.
-        sources: ids of the original messages that stand there.
-        text: what stands there; empty where only ids are kept.
+        tier: window, summary, store, index, offload, audit, log, export or the strategy's own word.
+        sources: ids of the original messages in it.
+        text: its text; empty if only ids are kept.
     """
 
     tier: str
@@ -122,11 +121,11 @@ class Surface:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where one original message is, as the strategy itself can tell.
+    """Where one original message is, as the strategy reports it.
 
     Attributes:
         tier: as in `Surface`.
-        rank: place in the ranking for the query, from 1; None where nothing was ranked.
+        rank: rank for the query, from 1; None without a ranking.
         detail: one phrase, such as `rank 14, k 8`.
     """
 
@@ -137,13 +136,12 @@ class Location:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that a strategy did of its own accord, for the trace.
+    """Something that a strategy did, for the trace.
 
     Attributes:
-        kind: compaction, dropped, stored, denied, archived, purged or another word of the
-            strategy's own.
-        sources: ids of the messages it happened to.
-        before, after: tokens before and after, where that makes sense.
+        kind: compaction, dropped, stored, denied, archived, purged or the strategy's own word.
+        sources: ids of the messages that it happened to.
+        before, after: tokens before and after, if that makes sense.
         detail: one phrase.
     """
 
@@ -156,15 +154,15 @@ class Event:
 
 @dataclass(slots=True, kw_only=True)
 class Environment:
-    """Everything that a strategy may use; there is no other clock, chance, model or disk.
+    """Everything that a strategy may use: no other clock, random source, model or disk is allowed.
 
     Attributes:
         clock: virtual time.
         model: the language model; its calls are metered.
         counter: token counts.
-        embed: makes the embedder on first use, since it may be slow to load.
+        embed: loads the embedder on first use, because loading can be slow.
         random: seeded for the case.
-        folder: makes the case's private folder on first use and returns it.
+        folder: creates the case's private folder on first use and returns it.
         budget: tokens that a context may use in this case.
         services: addresses of servers, by name.
         log: takes events for the trace.
@@ -187,23 +185,22 @@ class Environment:
 
 
 class Strategy(ABC):
-    """A memory under test. Only `context` must be written.
+    """A memory under test. Only `context` must be implemented.
 
-    Replay calls, for each turn of a conversation: `observe` for each message that was said before
-        the model speaks,
-    `context` for what the model would be sent, `delivered` with that very context, `observe` for
-    the model's reply and its tool traffic, then `end_turn`. `elapse` is called when virtual time
-    has jumped. Probes call `context` alone, so
-    that must change nothing that can be seen later: a strategy that compacts computes the
-        compaction in `context`,
-    keeps it in `self.memo`, and adopts it in `delivered`.
+    For each turn of a conversation, replay calls `observe` for each message before the model's
+    reply. Then it calls `context`, `delivered` with that context, `observe` for the reply and its
+    tool messages, and `end_turn`. It calls `elapse` when virtual time has jumped.
+
+    Probes call only `context`, so `context` must not change anything observable. A strategy that
+    compacts computes the compaction in `context`, keeps it in `self.memo`, and adopts it in
+    `delivered`.
 
     Attributes:
-        control: set on strategies that mark a floor or a ceiling; they are shown greyed, and never
+        control: set by strategies that are a lower or upper bound; they are shown in grey and never
             gated.
-        inspectable: false for black boxes, whose insides are then reported as `not inspectable`.
+        inspectable: false for black boxes, whose content is reported as `not inspectable`.
         parameters: a dataclass of `memsim`, or of the same file, whose fields are the parameters of
-            the strategy; None where the arguments of `__init__` are.
+            the strategy; None if the arguments of `__init__` are the parameters.
     """
 
     control: ClassVar[Control | None] = None
@@ -214,73 +211,74 @@ class Strategy(ABC):
         self.env = env
         self.memo = Memo()
 
-    def observe(self, message: Message) -> None:  # noqa: B027 - a memory may keep nothing
-        """Write path: a message was said."""
+    def observe(self, message: Message) -> None:  # noqa: B027 - optional: a memory may store nothing
+        """Store a message that was said."""
 
     @abstractmethod
     def context(self, query: Query) -> Context:
-        """Read path: what the model would be sent, without the query itself. Pure."""
+        """Build what the model is sent, without the query itself; must change nothing."""
 
-    def delivered(self, context: Context) -> None:  # noqa: B027 - most have nothing to adopt
-        """That context was really sent."""
+    def delivered(self, context: Context) -> None:  # noqa: B027 - optional
+        """Adopt the effects of a context that was really sent."""
 
-    def end_turn(self) -> None:  # noqa: B027 - most have nothing to do
-        """The reply has been observed: summarise, extract, record."""
+    def end_turn(self) -> None:  # noqa: B027 - optional
+        """Summarise, extract or record after the reply was observed."""
 
-    def elapse(self, now: datetime) -> None:  # noqa: B027 - most do not age
-        """Virtual time has passed."""
+    def elapse(self, now: datetime) -> None:  # noqa: B027 - optional
+        """React to virtual time that has passed."""
 
     def retention(self, wanted: Retention | None = None) -> Retention:
-        """For how long what is said and stored is there; empty where nothing ever expires.
+        """How long messages and entries are kept; empty if nothing expires.
 
-        `conversation` is what is said, any other word what a tool stores as that category. What was
-        written at `t` is served until just before `t` and the term, and from then on no more.
+        The key `conversation` stands for messages, and every other key for entries that a tool
+        stored in that category. An entry that was written at `t` is served until just before `t`
+        plus its term.
 
         Args:
-            wanted: what an operator asks for; a strategy whose terms can be set holds to it from
-                now on, any other tells its own.
+            wanted: the terms that an operator asks for. A strategy with configurable terms adopts
+                them; any other returns its own.
         """
         return {}
 
     def tools(self, principal: str) -> Sequence[ToolSpec]:
-        """What an agent may call on behalf of a principal.
+        """The tools that an agent may call on behalf of a principal.
 
-        With a question only those are offered that `reads` marks: they change nothing.
+        During a question, only tools marked with `reads` are offered, because they change nothing.
         """
         return ()
 
     def call_tool(self, name: str, arguments: str, principal: str) -> str:
         """Run one of `tools` with JSON arguments and return its text.
 
-        On whose behalf is never an argument. An answer that begins with `Error` counts as a
-        refusal; so does whatever is raised on arguments that the tool's schema does not allow.
+        The principal is never an argument of the tool. An answer that begins with `Error` counts as
+        a refusal. An exception on arguments that the tool's schema forbids counts as one too.
 
         Args:
-            name: of the tool.
-            arguments: as a model wrote them: they need not be JSON, nor keep to the schema.
+            name: the tool's name.
+            arguments: as a model wrote them; they may be invalid JSON or violate the schema.
             principal: on whose behalf.
 
         Raises:
             StrategyError: there is no such tool.
         """
-        message = f"no tool is called {name!r}"
+        message = f"unknown tool {name!r}"
         raise StrategyError(message)
 
     def forget(self, request: Forget) -> ForgetOutcome:
         """Erase on request."""
         return ForgetOutcome()
 
-    def grant(self, grant: Grant) -> None:  # noqa: B027 - most keep everybody's alike
-        """A principal lets another see something of theirs, or takes that back."""
+    def grant(self, grant: Grant) -> None:  # noqa: B027 - optional
+        """Let another principal see something, or revoke that."""
 
     def surfaces(self, viewer: str | None = None) -> Iterable[Surface]:
         """Every tier that holds text, as `viewer` may see it; None sees all."""
         return ()
 
     def locate(self, source: str, query: Query) -> Location | None:
-        """Where an original message is, and why the query did not bring it up; None if nowhere.
+        """Where an original message is, and why the query did not recall it; None if nowhere.
 
-        The default looks through `surfaces`.
+        The default searches `surfaces`.
         """
         for surface in self.surfaces():
             if source in surface.sources:
@@ -293,16 +291,16 @@ class Strategy(ABC):
         raise StrategyError(message)
 
     def load(self, state: State) -> None:
-        """Take over a saved state in place of the present one."""
+        """Replace the present state by a saved one."""
         message = f"{type(self).__name__} cannot be loaded: it does not implement save and load"
         raise StrategyError(message)
 
-    def close(self) -> None:  # noqa: B027 - most hold nothing open
+    def close(self) -> None:  # noqa: B027 - optional
         """Release files and connections."""
 
 
 class Memo:
-    """Results of the pure read path, kept for as long as their revision of the history lasts."""
+    """Results of the pure read path, kept as long as the history has the same revision."""
 
     def __init__(self) -> None:
         self._revision: Hashable = None

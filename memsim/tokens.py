@@ -1,8 +1,8 @@
-"""How long a text is, in the tokens of a named tokenizer, offline.
+"""Count the tokens of a text with a named tokenizer, offline.
 
 `o200k_base`, `cl100k_base` and `p50k_base` are exact: tiktoken reads the encodings that litellm
-ships, so nothing is fetched. `chars/4` is the estimate that AgentScope and others use: characters
-divided by four, rounded up.
+ships, so nothing is downloaded. `chars/4` is the estimate of AgentScope and others: the number of
+characters divided by four, rounded up.
 """
 
 from __future__ import annotations
@@ -24,25 +24,22 @@ if TYPE_CHECKING:
 DEFAULT_TOKENIZER = "o200k_base"
 ENCODINGS = ("cl100k_base", "o200k_base", "p50k_base")
 MESSAGE_OVERHEAD = 4
-"""Tokens that a chat format spends on a message's role and separators (OpenAI's own recipe.
-
-3, and 1 for the role).
-"""
+"""Tokens for the role (1) and the separators (3) of a message, as OpenAI documents them."""
 
 _PIECE = 1 << 15
-"""Characters that are counted at a time where a text is too much at once."""
+"""Number of characters that are counted at a time in a long text."""
 
 _REMEMBERED = 1 << 23
-"""Characters of texts whose counts are remembered: enough for any window, flat for any history."""
+"""Number of characters whose counts are cached: enough for any window, constant for any history."""
 
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Something that can tell how many tokens a text has."""
+    """Counts the tokens of a text."""
 
     @property
     def name(self) -> str:
-        """The name it is asked for by."""
+        """The name by which `load_tokenizer` finds it."""
         ...
 
     def count(self, text: str) -> int:
@@ -72,11 +69,11 @@ class Encoding:
         self._encode = _bundled(name)
 
     def count(self, text: str) -> int:
-        """Tokens in the text; text that looks like a control token is counted as plain text."""
+        """Tokens in the text; text that looks like a control token counts as plain text."""
         try:
             return len(self._encode(text, disallowed_special=()))
         except ValueError:
-            # The pattern's stack has an end, which a megabyte of blanks reaches.
+            # A megabyte of blanks would overflow the stack of the pattern.
             pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
             return sum(len(self._encode(piece, disallowed_special=())) for piece in pieces)
 
@@ -87,7 +84,7 @@ class _Encode(Protocol):
 
 @lru_cache(maxsize=len(ENCODINGS))
 def _bundled(name: str) -> _Encode:
-    # litellm is located, not imported: that takes seconds, and only its encodings are wanted.
+    # litellm is located but not imported: an import takes seconds.
     spec = importlib.util.find_spec("litellm")
     if spec is None or not spec.submodule_search_locations:
         message = (
@@ -102,7 +99,7 @@ def _bundled(name: str) -> _Encode:
     import tiktoken
     from tiktoken_ext import openai_public  # type: ignore[import-untyped]
 
-    # Its own way takes longer than everything else that a small run has to load.
+    # tiktoken's own loader takes longer than the rest of the start of a small run.
     own = openai_public.load_tiktoken_bpe
     openai_public.load_tiktoken_bpe = _ranks
     try:
@@ -112,7 +109,7 @@ def _bundled(name: str) -> _Encode:
 
 
 def _ranks(file: str, expected_hash: str | None = None) -> dict[bytes, int]:
-    """What `tiktoken.load.load_tiktoken_bpe` reads: lines of a token in base 64 and its rank."""
+    """Parse a vocabulary: a base 64 token and a rank per line."""
     from tiktoken.load import read_file_cached
 
     words = read_file_cached(file, expected_hash).split()
@@ -124,22 +121,22 @@ def load_tokenizer(name: str = DEFAULT_TOKENIZER) -> Tokenizer:
     """The tokenizer of that name.
 
     Raises:
-        RefError: no tokenizer has that name.
+        RefError: there is no such tokenizer.
     """
     if name == CharsOverFour.name:
         return CharsOverFour()
     if name in ENCODINGS:
         return Encoding(name)
     known = (*ENCODINGS, CharsOverFour.name)
-    message = f"no tokenizer is called {name!r}; there are {', '.join(known)}"
+    message = f"unknown tokenizer {name!r}; known tokenizers are {', '.join(known)}"
     raise RefError(message, hint=nearest(name, known))
 
 
 class TokenCounter:
-    """Counts texts and messages, each only once while it is remembered.
+    """Counts texts and messages, and caches the counts.
 
     Args:
-        tokenizer: what counts.
+        tokenizer: counts the tokens.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:

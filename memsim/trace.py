@@ -1,11 +1,12 @@
-"""What a replay saw: one record per turn and one per probe, and nothing of how it was worth.
+"""The records of a replay: one per turn and one per probe, without scores.
 
-Scoring reads these records alone. `turns.jsonl` and `probes.jsonl` hold them as canonical JSON
+Scoring reads only these records. `turns.jsonl` and `probes.jsonl` contain them as canonical JSON
 lines::
 
-    turns.jsonl   {"case": ..., "turn": 3, "tokens": {"window": 212}, "events": [...], "calls":
-    [...], "moved": {...}} probes.jsonl  {"case": ..., "probe": "order_id", "answer": "A-17",
-    "outcome": "PASS", "scores": {...}, ...}
+    turns.jsonl   {"case": ..., "turn": 3, "tokens": {"window": 212}, "events": [...],
+                   "calls": [...], "moved": {...}}
+    probes.jsonl  {"case": ..., "probe": "order_id", "answer": "A-17", "outcome": "PASS",
+                   "scores": {...}, ...}
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Phase = Literal["write", "maintain", "search", "answer", "judge"]
 Presence = Literal["window", "summary", "recalled", "core", "working", "tools", "system", "absent"]
 """The section that holds a fact in a context."""
 ToolOutcome = Literal["done", "refused", "failed", "unknown", "skipped"]
-"""What became of a call of a tool: `memsim.replay.tool_agent` says what each means."""
+"""The result of a tool call; `memsim.replay.tool_agent` explains each value."""
 
 
 @fast_init
@@ -39,8 +40,8 @@ class CallRecord:
 
     Attributes:
         phase: when it was made: `write` in observe, `maintain` for compactions and end_turn,
-            `search` otherwise in context, `answer` and `judge` by the harness itself.
-        cost: dollars; None when no price is known.
+            `search` otherwise in context, `answer` and `judge` by memsim itself.
+        cost: dollars; None if no price is known.
     """
 
     phase: Phase
@@ -56,8 +57,8 @@ class ToolCallRecord:
 
     Attributes:
         name, arguments: as the model wrote them.
-        result: what the agent was given for it.
-        cut: characters of the tool's answer that the agent was not given, for want of room.
+        result: the text that the agent received.
+        cut: characters of the tool's answer that were cut to save room.
     """
 
     name: str
@@ -69,12 +70,12 @@ class ToolCallRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRound:
-    """What an agent said and called in one reply.
+    """One reply of an agent: its words and its tool calls.
 
     Attributes:
-        number: from 1 on for each message or question; 0 for calls that the script makes.
-        said: its words, with its calls or in place of them.
-        note: why it was the last one, where the agent did not end by itself.
+        number: from 1 for each message or question; 0 for calls that the script makes.
+        said: its words, with or without calls.
+        note: why it was the last round, if the agent did not end by itself.
     """
 
     number: int
@@ -89,15 +90,12 @@ class TurnRecord:
     """What happened in one turn.
 
     Attributes:
-        tokens: tokens by section of the largest context sent in the turn; None when no context was
-            asked for.
+        tokens: tokens by section of the largest context sent in the turn; None without a context.
         sent: tokens of all contexts sent in the turn.
-        contexts: how many were sent.
-        cached: tokens at the start of the turn's contexts that equal the start of the context sent
-            before.
-        overflow: tokens by which the strategy's contexts were over the budget, and were trimmed.
-        moved: fact id to the section that now holds it, for facts whose place changed since the
-            turn before.
+        contexts: number of contexts sent.
+        cached: tokens at the start of the contexts that equal the start of the context sent before.
+        overflow: tokens that were trimmed because the strategy's contexts exceeded the budget.
+        moved: fact id to the section that now holds it, for facts that moved since the turn before.
         events: what the strategy logged.
         calls: the model calls it made.
         agent: what the agent did with the memory's tools.
@@ -126,7 +124,7 @@ class TurnRecord:
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Age:
-    """How long ago the newest evidence was said, at the question."""
+    """How long before the question the newest evidence was said."""
 
     turns: int
     tokens: int
@@ -137,15 +135,12 @@ class Age:
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """A place on a fact's way: from this turn on it was in that section (or in none)."""
+    """A step on the path of a fact: from this turn on it was in that section, or in none."""
 
     turn: int
     presence: Presence
     cause: str = ""
-    """The event that the strategy logged for it in that turn, such as `dropped`.
-
-    Empty when it logged none.
-    """
+    """The event that the strategy logged for it in that turn, such as `dropped`; empty for none."""
 
 
 @fast_init
@@ -155,12 +150,12 @@ class EvidenceTrace:
 
     Attributes:
         source: id of the original message.
-        fact: the fact it states; None when the probe names messages.
+        fact: the fact that it states; None if the probe names messages.
         presence: the section of the probe's context that holds it.
-        verbatim: its own words are there, not only something made from it.
-        trimmed: the strategy had it in the context and the budget cut it.
-        location: where the strategy itself says that it is, when it is not in the context; None
-            when it cannot say or it is nowhere.
+        verbatim: whether its own words are there, not only a derived text.
+        trimmed: whether the strategy's context contained it and the budget cut it.
+        location: where the strategy reports it if it is not in the context; None if unknown or
+            nowhere.
         path: its way through the turns, in order; only for planted facts.
     """
 
@@ -177,21 +172,20 @@ class EvidenceTrace:
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeTrace:
-    """One question and all that was seen of it.
+    """One question and everything observed about it.
 
     Attributes:
-        context: what the model was sent, after trimming to the budget; None when the strategy
-            failed.
+        context: what the model was sent, after trimming to the budget; None if the strategy failed.
         overflow: tokens that were trimmed.
-        answer: what the reader said; None when it failed.
-        error: what failed, in one line; empty when nothing did.
-        inspectable: whether the strategy can say what it holds.
-        superseded: earlier values of the facts asked for.
+        answer: the reader's answer; None if it failed.
+        error: the failure in one line; empty for none.
+        inspectable: whether the strategy can report its content.
+        superseded: earlier values of the facts in question.
         hidden: private facts that the asker may not see, planted before the question.
-        corpus: how many original messages there had been.
-        sessions: session of each original message so far, by id; shared by the case's probes and
-            growing while it plays.
-        agent: what the agent did with the memory's tools before the question was answered.
+        corpus: number of original messages so far.
+        sessions: session of each original message so far, by id; shared by the case's probes, and
+            extended during the replay.
+        agent: what the agent did with the memory's tools before the answer.
     """
 
     probe: Probe
@@ -217,12 +211,12 @@ class ProbeTrace:
 
 @dataclass(slots=True, kw_only=True)
 class Trace:
-    """Everything that a replay saw of one case.
+    """Everything that a replay observed in one case.
 
     Attributes:
-        contexts: what was sent in each turn and at each question, as lines of JSON that
-            `memsim.replay.context_recorder` describes; empty when nobody wanted them.
-        error: why the case could not be played to its end; empty when it could.
+        contexts: the context of each turn and question, as JSON lines that
+            `memsim.replay.context_recorder` describes; empty if not requested.
+        error: why the case could not be played to its end; empty if it was.
     """
 
     turns: list[TurnRecord] = field(default_factory=list)

@@ -202,7 +202,7 @@ def test_a_run_is_named_by_a_path_or_the_beginning_of_its_id(reports: Path) -> N
     assert load_run(folder.name, reports).folder == folder
     assert load_run(folder.name[:17], reports).folder == folder
     record(plan(), reports)
-    with pytest.raises(RunFolderError, match="could be any of"):
+    with pytest.raises(RunFolderError, match="matches several runs"):
         load_run("2", reports)
 
 

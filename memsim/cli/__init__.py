@@ -1,4 +1,4 @@
-"""The `memsim` command: each verb's code is loaded only when that verb is used."""
+"""The `memsim` command line: the code of a command is imported when the command is used."""
 
 from __future__ import annotations
 

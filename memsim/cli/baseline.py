@@ -1,4 +1,4 @@
-"""`memsim baseline`: promotes a run to a committed baseline; nothing else writes one."""
+"""`memsim baseline`: save a run as the baseline that later runs are compared with."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memsim.cli.program import VerbGroup
+from memsim.cli.run_options import format_option
 from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import Terminal, complain
 from memsim.discovery import find_project
@@ -33,7 +34,7 @@ Examples:
   memsim baseline show main""",
 )
 def command() -> None:
-    """Keep a run as what later runs are held to, in reports/baselines, to be committed."""
+    """Save runs as baselines in reports/baselines, and show them; commit the files."""
 
 
 @command.command(
@@ -43,21 +44,23 @@ Examples:
   memsim baseline save 20260923T1042 --name nightly --aa 3""",
 )
 @click.argument("run", metavar="[RUN]", default="latest")
-@click.option("--name", metavar="NAME", default="main", help="What it is called (main).")
+@click.option(
+    "--name", metavar="NAME", default="main", help="Name of the baseline.  [default: main]"
+)
 @click.option(
     "--aa",
     "again",
     metavar="N",
     type=click.IntRange(0, 100),
     default=0,
-    help="Play it N times more with other seeds, to know how far chance alone reaches.",
+    help="Play the run N more times with other seeds, to measure the noise of its metrics.",
 )
 def save(run: str, name: str, again: int) -> None:
     """Save a run as a baseline.
 
-    RUN is latest (the default), the beginning of a run's id, or a path. Refused are runs from a
-    tree with uncommitted changes, failed and unmeasurable ones, and fewer than three repeats of a
-    model that answers by chance.
+    RUN is latest (the default), the beginning of a run's id, or a path. A run is refused if its
+    tree had uncommitted changes, if it failed or could not be measured, or if a model that answers
+    by chance was repeated fewer than three times.
     """
     from memsim.gate.baseline_file import baseline_path, is_path, refuse_unfit, write_baseline
     from memsim.gate.score_sheet import sheet_of_run
@@ -66,7 +69,7 @@ def save(run: str, name: str, again: int) -> None:
     project = find_project()
     reports = project.base / settings_of(project).reports
     if is_path(name):
-        raise BaselineError(f"--name is a name such as main, not the path {name!r}")
+        raise BaselineError(f"--name must be a name such as main, not the path {name!r}")
     path = baseline_path(name, reports)
     saved = load_run(run, reports)
     refuse_unfit(saved)
@@ -91,7 +94,7 @@ def _noise(
     with tempfile.TemporaryDirectory(prefix="memsim-aa-") as folder:
         for number in range(1, again + 1):
             seed = sheet.seed + number
-            complain(f"once more with seed {seed}: {number} of {again}")
+            complain(f"playing again with seed {seed}: {number} of {again}")
             run = _replayed(saved, project, seed=seed, folder=Path(folder) / str(number))
             sheets.append(sheet_of_run(run))
     _check_alike(sheets)
@@ -136,7 +139,7 @@ Example:
   memsim baseline list""",
 )
 def list_() -> None:
-    """List the baselines, with what they were made from."""
+    """List the baselines, with the commit and date of each."""
     from memsim.gate.baseline_file import list_baselines, read_baseline
     from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
 
@@ -170,15 +173,9 @@ Examples:
   memsim baseline show main --format json""",
 )
 @click.argument("name", metavar="[NAME]", default="main")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    help="What standard output carries.",
-)
+@format_option("table", "json")
 def show(name: str, form: str) -> None:
-    """Show what a baseline holds: means by strategy, and what they were measured with."""
+    """Show the mean scores of a baseline by strategy, and its settings."""
     from memsim.gate.baseline_file import find_baseline, read_baseline
 
     project = find_project()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memsim.testing.counterexamples import Counterexamples
 
 FOLDER = "checks"
-"""Where counterexamples are kept, among the reports."""
+"""The folder of counterexamples, inside the reports folder."""
 
 
 @click.command(
@@ -32,25 +32,29 @@ Examples:
   memsim check --noninterference layered:acl=on""",
 )
 @click.argument("strategies", nargs=-1, metavar="[STRATEGY]...")
-@click.option("-k", "expression", metavar="EXPR", help="Invariants: number, name or family.")
+@click.option(
+    "-k", "expression", metavar="EXPR", help="Only these invariants, by number, name or family."
+)
 @click.option(
     "--profile",
     type=click.Choice(["commit", "ci", "nightly"]),
     default="commit",
     show_default=True,
-    help="How hard to try: 50 cases of about 30 messages, 500 of 50, or 20,000 of 100.",
+    help="Effort: 50 cases of about 30 messages, 500 of 50, or 20,000 of 100.",
 )
-@click.option("--seed", metavar="N", help="Of the cases; the project's, or 7.")
+@click.option("--seed", metavar="N", help="Seed of the cases.  [default: the project's, or 7]")
 @click.option(
     "--noninterference",
     "in_lockstep",
     is_flag=True,
-    help="Play pairs of worlds that differ in what others say; show the first byte that does.",
+    help="Compare pairs of worlds that differ only in what others say; show the first leak.",
 )
-@click.option("-j", "--jobs", metavar="N", help="Processes; 0 leaves it to memsim.")
+@click.option("-j", "--jobs", metavar="N", help="Number of processes; 0 means as many as useful.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
-@click.option("-o", "--output", metavar="DIR", help="Where counterexamples go.")
-@click.option("-v", "--verbose", is_flag=True, help="What was not measured, and coverage in full.")
+@click.option("-o", "--output", metavar="DIR", help="Folder for counterexamples.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Also print what was not measured, and full coverage."
+)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def command(
     strategies: tuple[str, ...],
@@ -66,16 +70,16 @@ def command(
 ) -> int:
     """Property-test the invariants of memory; no model is called.
 
-    STRATEGY is a name, with or without parameters, or a file; `memory` means the parts that
-    memsim's own memories are made of. None means all that there are. A counterexample is kept as a
-    program that runs by itself, and is tried first the next time.
+    STRATEGY is a name, with or without parameters, or a file. `memory` stands for the parts of
+    memsim's own memories. Without STRATEGY, everything is checked. A counterexample is saved as a
+    program that runs by itself; the next check tries it first.
     """
     _need_hypothesis()
     project = find_project()
     settings = settings_of(project, {"seed": seed, "jobs": jobs})
     if in_lockstep:
         if expression:
-            raise UsageError("--noninterference looks at one thing alone: leave -k out")
+            raise UsageError("--noninterference cannot be combined with -k: remove -k")
         subjects = _apart(strategies, project)
         return _lockstep(subjects, profile, settings.seed, form, Terminal.of_process(color))
     folder = Path(output) if output else project.base / settings.reports / FOLDER
@@ -88,7 +92,7 @@ def _apart(strategies: Sequence[str], project: Project) -> list[str]:
     from memsim.testing.invariant_catalogue import PARTS
 
     if not strategies or PARTS in strategies:
-        raise UsageError("--noninterference plays strategies: name one or several")
+        raise UsageError("--noninterference needs at least one strategy: name one")
     return _subjects(strategies, project)
 
 
@@ -160,7 +164,7 @@ def _subjects(strategies: Sequence[str], project: Project) -> list[str]:
 
 
 def _named(text: str) -> str:
-    # What a shell's completion leaves of a file is the file.
+    # A shell completes a file name without its ending.
     bare, colon, params = text.partition(":")
     if "/" in bare and not bare.endswith(".py") and Path(f"{bare}.py").is_file():
         return f"{bare}.py{colon}{params}"
@@ -190,7 +194,9 @@ def _in_processes(plans: Sequence[CheckPlan], workers: int) -> Iterator[CheckRep
             try:
                 yield future.result()
             except BrokenProcessPool as error:
-                raise Unmeasurable(f"{plan.subject}: the process that checked it died") from error
+                raise Unmeasurable(
+                    f"{plan.subject}: the process that checked it ended unexpectedly"
+                ) from error
 
 
 def _told(

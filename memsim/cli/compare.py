@@ -1,4 +1,4 @@
-"""`memsim compare`: two saved runs, or a run and a baseline, and the same gate as `memsim run`."""
+"""`memsim compare`: compare two saved runs, or a run and a baseline, with the same gate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from memsim.cli.run_options import ConfigCommand
+from memsim.cli.run_options import (
+    COLOR,
+    GENERALISE,
+    QUIET,
+    STRICT,
+    ConfigCommand,
+    format_option,
+)
 from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import ColorChoice, Terminal
 from memsim.discovery import find_project
@@ -34,38 +41,16 @@ Examples:
 )
 @click.argument("base", metavar="[BASE]", default="")
 @click.argument("run", metavar="[RUN]", default="latest")
-@click.option(
-    "--strict",
-    is_flag=True,
-    envvar="MEMSIM_STRICT",
-    help="What is unsure or stale fails too.",
-)
-@click.option(
-    "--generalise",
-    is_flag=True,
-    envvar="MEMSIM_GENERALISE",
-    help="Resample whole scenarios: from 10 on.",
-)
+@STRICT
+@GENERALISE
 @click.option(
     "--same-machine",
     is_flag=True,
-    help="Both runs are of one job: gate seconds and dollars as well.",
+    help="Both runs were made by one job: also gate seconds and dollars.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "md", "json"]),
-    default="table",
-    help="What standard output carries.",
-)
-@click.option("-q", "--quiet", is_flag=True, envvar="MEMSIM_QUIET", help="Only the last line.")
-@click.option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    envvar="MEMSIM_COLOR",
-    help="NO_COLOR and FORCE_COLOR count too.",
-)
+@format_option("table", "md", "json")
+@QUIET
+@COLOR
 def command(
     base: str,
     run: str,
@@ -78,9 +63,9 @@ def command(
 ) -> int:
     """Compare a saved run with a baseline or another run, probe by probe.
 
-    BASE is a baseline's name or file, or a run; by default the configured baseline, else main. RUN
-    is latest (the default), the beginning of a run's id, a run's folder, or a baseline. No model is
-    called, no scenario is read; the exit code is that of the gate.
+    BASE is the name or file of a baseline, or a run. It defaults to the configured baseline, else
+    main. RUN is latest (the default), the beginning of a run's id, a run's folder, or a baseline.
+    No model is called and no scenario is read. The exit code is that of the gate.
     """
     from memsim.cli.saved_runs import read_side
     from memsim.gate import rule
@@ -115,7 +100,7 @@ def _rules(
     if same_machine:
         files = [side.sheet.name for side in sides if side.run is None]
         if files:
-            message = f"--same-machine compares two runs, and {files[0]} is a baseline file"
+            message = f"--same-machine needs two runs, but {files[0]} is a baseline file"
             raise UsageError(message)
         gate = replace(gate, metrics=tuple(dict.fromkeys((*gate.metrics, SECONDS, "cost"))))
     return ComparisonRules(gate=gate, generalise=generalise, same_machine=same_machine)

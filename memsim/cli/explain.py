@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memsim.cli.run_options import format_option
 from memsim.cli.saved_runs import saved_run
 from memsim.cli.terminal import Terminal
 from memsim.discovery import find_project
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from memsim.suite import CaseResult
 
 MANY = 8
-"""Candidates that an ambiguous name lists."""
+"""Number of candidates that the error of an ambiguous name lists."""
 
 
 @click.command(
@@ -30,19 +31,13 @@ Examples:
   memsim explain latest order_number""",
 )
 @click.argument("names", nargs=-1, required=True, metavar="[RUN] CASE")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    help="What standard output carries.",
-)
+@format_option("table", "json")
 @click.pass_context
 def command(ctx: click.Context, names: tuple[str, ...], form: str) -> None:
-    """Follow a probe through a saved run: where its fact went, turn by turn.
+    """Follow a probe through a saved run: where its fact was, turn by turn.
 
-    CASE is a case id with or without ::probe, or any part of one that is like no other; without a
-    probe, the case's failed probes are listed. RUN is latest (the default), the beginning of a
+    CASE is a case id with or without ::probe, or a part of one that matches no other. Without a
+    probe, the failed probes of the case are listed. RUN is latest (the default), the beginning of a
     run's id, or a path.
     """
     if len(names) > 2:
@@ -88,14 +83,14 @@ def _tell_attempt(
 
 
 def pick(run: Run, name: str) -> tuple[CaseResult, str | None]:
-    """The case and the probe that a name means; no probe when it names a case.
+    """Find the case and the probe by a name; the probe is None if the name is that of a case.
 
     Args:
-        run: where to look.
+        run: the run with the cases.
         name: an id with or without `::probe`, or a part of one.
 
     Raises:
-        RefError: nothing is called so, or several things are.
+        RefError: no case or probe matches, or several match.
     """
     keys = {case.key: case for case in run.cases} | {case.id: case for case in reversed(run.cases)}
     if name in keys:
@@ -140,7 +135,7 @@ def _search(run: Run, part: str) -> tuple[CaseResult, str | None]:
 def _ambiguous(part: str, ids: Sequence[str]) -> str:
     shown = ", ".join(repr(name) for name in ids[:MANY])
     more = f" and {len(ids) - MANY:,} more" if len(ids) > MANY else ""
-    return f"{part!r} could be any of {shown}{more}"
+    return f"{part!r} matches several cases or probes: {shown}{more}"
 
 
 def _case_lines(run: Run, case: CaseResult, width: int) -> list[TextLine]:

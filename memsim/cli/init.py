@@ -1,4 +1,4 @@
-"""`memsim init`: writes what a project lacks, and says what it did."""
+"""`memsim init`: write the files of a new project, and print what was written."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ Examples:
 )
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path())
 @click.option(
-    "--github", is_flag=True, help="A workflow for GitHub Actions as well: run, gate, report."
+    "--github",
+    is_flag=True,
+    help="Also write a GitHub Actions workflow that runs, gates and reports.",
 )
 def command(folder: str, github: bool) -> None:
-    """Scaffold a project in DIR: a scenario, a strategy, a test, the settings.
+    """Create a project in DIR: a scenario, a strategy, a test and the settings.
 
-    Nothing that exists is changed, but for a [tool.memsim] block at the end of a pyproject.toml
-    that has none.
+    No existing file is changed, except that a pyproject.toml without a [tool.memsim] block gets one
+    at its end.
     """
     terminal = Terminal.of_process()
     for written in scaffold(Path(folder), github=github):

@@ -1,4 +1,4 @@
-"""`memsim list`: what there is to run, with what, and what has been run; executes no strategy."""
+"""`memsim list`: list scenarios, strategies, metrics, runs and datasets without executing any."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _USUAL = ("scenarios", "strategies", "datasets")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListView:
-    """What is looked at, and how closely."""
+    """What is listed, and in how much detail."""
 
     project: Project
     terminal: Terminal
@@ -34,7 +34,7 @@ class ListView:
     everything: bool
 
     def table(self, columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[TextLine]:
-        """Rows under heads, or the word none."""
+        """Rows under column heads, or the line `none`."""
         if rows:
             yield from terminal_table(Table(columns, rows), self.terminal.width).lines
         else:
@@ -54,12 +54,16 @@ Examples:
     type=click.Choice(["scenarios", "strategies", "metrics", "runs", "datasets"]),
 )
 @click.option(
-    "-v", "--verbose", is_flag=True, help="Parameters as well, and the tests of reproduced systems."
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Also list parameters, and the tests of reproduced systems.",
 )
 def command(kind: str | None, verbose: bool) -> None:
     """List scenarios, strategies, metrics, runs or datasets.
 
-    Without a word: scenarios, strategies and datasets. No strategy file is executed.
+    Without an argument, scenarios, strategies and datasets are listed. No strategy file is
+    executed.
     """
     terminal = Terminal.of_process()
     view = ListView(

@@ -1,18 +1,19 @@
-"""`memsim memory`: what a saved memory holds, as far as whoever asks may see it."""
+"""`memsim memory`: inspect a saved memory, with the permissions of a principal."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from memsim.cli.program import VerbGroup
+from memsim.cli.run_options import format_option
 from memsim.cli.terminal import Terminal, printable, safe_json
 from memsim.errors import StoreError, UsageError
 from memsim.report.layout import Column, Row, Table, TextLine, terminal_table
@@ -25,14 +26,11 @@ if TYPE_CHECKING:
     from memsim.memory.entry import Entry
 
 
-# Entries of a memory on standard output: as a table, or as the records that they are.
-
-
 Form = Literal["table", "json", "jsonl"]
 
 
 def record_of(entry: Entry) -> dict[str, JSON]:
-    """An entry as JSON values, every field of it."""
+    """An entry as JSON values, with every field."""
     from memsim.memory.entry import encode
 
     record: dict[str, JSON] = json.loads(encode(entry))
@@ -40,12 +38,12 @@ def record_of(entry: Entry) -> dict[str, JSON]:
 
 
 def show_entries(found: Sequence[tuple[Entry, float | None]], form: Form, *, total: int) -> None:
-    """Print entries, each with its score where it has one.
+    """Print entries, each with its score if it has one.
 
     Args:
-        found: the entries, in the order in which they are shown.
-        form: how.
-        total: how many there are, those not shown among them.
+        found: the entries in the order of output.
+        form: the output format.
+        total: the number of entries, including those not shown.
     """
     terminal = Terminal.of_process()
     if form == "table":
@@ -95,12 +93,10 @@ def _entry_cells(entry: Entry, score: float | None) -> Iterator[str]:
 
 
 COUNTED = 1000
-"""Entries that a search counts, however few are asked for."""
+"""Number of entries that a search counts, even if fewer are shown."""
 
 PATIENCE = 5.0
-"""Seconds to wait for another process before an entry cannot be forgotten."""
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+"""Seconds to wait for another process before a forget request fails."""
 
 _MEMORY = click.option(
     "--memory",
@@ -109,23 +105,17 @@ _MEMORY = click.option(
     required=True,
     type=click.Path(path_type=Path),
     envvar="MEMSIM_MEMORY",
-    help="The folder of the memory, or a workspace of PRX or its settings.",
+    help="Folder of the memory, or a PRX workspace or its settings file.",
 )
-_AS = click.option("--as", "who", metavar="PRINCIPAL", help="On whose behalf.")
+_AS = click.option("--as", "who", metavar="PRINCIPAL", help="Principal who asks.")
 _CATEGORY = click.option("--category", metavar="NAME", help="Only entries of this category.")
 _LIMIT = click.option(
-    "--limit", metavar="N", type=click.IntRange(1), default=50, help="Entries at most (50)."
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1),
+    default=50,
+    help="Maximum number of entries.  [default: 50]",
 )
-
-
-def _format(*forms: str) -> Callable[[_Command], _Command]:
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(forms),
-        default=forms[0],
-        help="What standard output carries.",
-    )
 
 
 @click.group(
@@ -137,13 +127,13 @@ Examples:
   memsim memory search 'project deadlines' --memory ana.memory --as ana""",
 )
 def command() -> None:
-    """Look into a saved memory, and take out of it.
+    """Inspect a saved memory, and erase entries from it.
 
-    PRINCIPAL sees what is theirs, public, or shared with them; an entry that they may not see is
-    answered as one that is not there. Without --as, stats and export are the keeper's, who sees
-    everybody's. All but stats is noted in the memory's audit trail. Anything but forget works while
-    another process has the memory open. PATH may also be a workspace of PRX, or a TOML file with
-    its [memory] settings in or beside the workspace.
+    PRINCIPAL sees their own entries, public ones, and those shared with them. Other entries are
+    reported as missing. Without --as, stats and export show the entries of all principals. Every
+    command except stats is written to the memory's audit trail. Every command except forget works
+    while another process has the memory open. PATH may also be a workspace of PRX, or a TOML file
+    with its [memory] settings in or beside the workspace.
     """
 
 
@@ -154,11 +144,11 @@ Example:
 )
 @_MEMORY
 @_AS
-@_format("table", "json")
+@format_option("table", "json")
 def stats(folder: Path, who: str | None, form: Form) -> None:
-    """Count what there is.
+    """Count the entries of a memory.
 
-    Without --as it is everybody's, which is the keeper's view.
+    Without --as, the entries of all principals are counted.
     """
     with _opened(folder) as memory:
         told = _statistics(memory, _named(who))
@@ -166,7 +156,7 @@ def stats(folder: Path, who: str | None, form: Form) -> None:
     if form == "json":
         terminal.say(safe_json(told))
         return
-    whose = "everybody's entries: the keeper's view" if who is None else f"as {printable(who)}"
+    whose = "entries of all principals" if who is None else f"as {printable(who)}"
     terminal.say(f"{printable(folder)} {terminal.marks.dot} {whose}")
     for name, value in told.items():
         if name == "principal":
@@ -187,13 +177,13 @@ Example:
 @_AS
 @_CATEGORY
 @_LIMIT
-@_format("table", "json", "jsonl")
+@format_option("table", "json", "jsonl")
 def list_entries(
     folder: Path, who: str | None, category: str | None, limit: int, form: Form
 ) -> None:
     """List entries, oldest first.
 
-    What conversations have at hand, which is working memory, comes last.
+    Working memory comes last.
     """
     with _opened(folder) as memory:
         asker = _somebody(memory, who)
@@ -212,13 +202,13 @@ Example:
 @_AS
 @_CATEGORY
 @_LIMIT
-@_format("table", "json", "jsonl")
+@format_option("table", "json", "jsonl")
 def search(
     query: str, folder: Path, who: str | None, category: str | None, limit: int, form: Form
 ) -> None:
-    """Find entries that speak to QUERY.
+    """Find entries that match QUERY.
 
-    By words and by meaning, the best first.
+    Entries are found by words and by meaning, and the best come first.
     """
     _encodable("QUERY", query)
     with _opened(folder) as memory:
@@ -237,12 +227,12 @@ Example:
 @click.argument("key")
 @_MEMORY
 @_AS
-@_format("table", "json")
+@format_option("table", "json")
 def get(key: str, folder: Path, who: str | None, form: Form) -> None:
-    """Print the entry that has KEY.
+    """Print the entry with KEY.
 
-    PRINCIPAL's own, else one that they may see. KEY may be given as `list` prints it, or be the id
-    of a message, which is kept in passages where it is long.
+    PRINCIPAL's own entry comes before one that they may see. KEY is a key as `list` prints it, or
+    the id of a message; all passages of a long message are printed.
     """
     from memsim.cli.memory_view import matching_entries
 
@@ -271,13 +261,13 @@ Example:
 )
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True)
 @_MEMORY
-@click.option("--as", "who", metavar="PRINCIPAL", required=True, help="Whose entries they are.")
+@click.option("--as", "who", metavar="PRINCIPAL", required=True, help="Owner of the entries.")
 def forget(keys: tuple[str, ...], folder: Path, who: str) -> None:
     """Erase PRINCIPAL's own entries.
 
-    They leave the disk as well, and so do the copies that were kept of damaged files. An entry of
-    long-term memory goes alone. One of another layer goes with the messages that it came from, and
-    with all that was made from these. KEY may be what `get` takes.
+    They are erased from the disk too, and so are saved copies of damaged files. An entry of
+    long-term memory is erased alone. An entry of another layer is erased with its source messages,
+    and with everything derived from them. KEY is the same as for `get`.
     """
     for key in keys:
         _encodable("KEY", key)
@@ -305,24 +295,24 @@ Example:
 @_MEMORY
 @_AS
 @_CATEGORY
-@_format("jsonl", "json")
+@format_option("jsonl", "json")
 def export(folder: Path, who: str | None, category: str | None, form: Form) -> None:
-    """Print every entry whole.
+    """Print every entry in full.
 
-    Without --as it is everybody's, which is the keeper's view.
+    Without --as, the entries of all principals are printed.
     """
     with _opened(folder) as memory:
         _encodable("PRINCIPAL", who or "")
         found = [e for e in memory.entries(_named(who)) if category in {None, e.category}]
         memory.note("memory_export", who, category=category or "")
     if who is None:
-        click.echo("everybody's entries: the keeper's view", err=True)
+        click.echo("entries of all principals", err=True)
     show_entries([(e, None) for e in found], form, total=len(found))
 
 
 @contextmanager
 def _opened(folder: Path, *, readonly: bool = True) -> Iterator[MemoryView]:
-    """The memory in a folder; whatever is wrong with it is the caller's to put right."""
+    """Open the memory in a folder, and turn its errors into usage errors."""
     from memsim.cli.memory_view import look_into
 
     def tell(line: str) -> None:
@@ -341,7 +331,7 @@ def _opened(folder: Path, *, readonly: bool = True) -> Iterator[MemoryView]:
 
 
 def _forgotten(memory: MemoryView, who: str, word: str) -> ErasureReport | None:
-    """What went of somebody's own that a word names; None where there is no such thing."""
+    """Erase a principal's own entries that match a word; None if there are none."""
     from memsim.cli.memory_view import matching_entries
 
     for key in dict.fromkeys([word, *(entry.key for entry in matching_entries(memory, who, word))]):
@@ -352,12 +342,12 @@ def _forgotten(memory: MemoryView, who: str, word: str) -> ErasureReport | None:
 
 
 def _told(word: str, gone: ErasureReport) -> Iterator[str]:
-    """What is said of what went: how much of what, and the names of all that had one."""
+    """Report what was erased: the number per tier, and the names of other erased entries."""
     from memsim.memory.deletion import original_of
 
     counts = ", ".join(f"{count} {tier}" for tier, count in gone.by_tier.items() if count)
     yield f"forgot {printable(word)}: {counts}"
-    # What facts and pages are called is made of what they say.
+    # Names of facts and pages are derived from their text, so they are not printed.
     others = [e for e in gone.entries if e.layer not in {"semantic", "workspace"}]
     names = dict.fromkeys(printable(original_of(e) or e.key) for e in others)
     if more := [name for name in names if name != printable(word)]:
@@ -365,9 +355,9 @@ def _told(word: str, gone: ErasureReport) -> Iterator[str]:
 
 
 def _somebody(memory: MemoryView, who: str | None) -> str | None:
-    """Who asks; None where nobody has to, since everybody sees everything."""
+    """The principal who asks; None if access control is off and nobody is named."""
     if who is None and memory.acl:
-        raise UsageError("whose memory? name the principal: --as PRINCIPAL")
+        raise UsageError("access control is on: name the principal with --as PRINCIPAL")
     return _named(who)
 
 
@@ -375,7 +365,7 @@ def _named(who: str | None) -> str | None:
     if who is not None:
         _encodable("PRINCIPAL", who)
         if not who.strip():
-            raise UsageError("--as names nobody")
+            raise UsageError("--as needs a principal, not an empty name")
     return who
 
 

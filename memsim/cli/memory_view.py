@@ -1,4 +1,4 @@
-"""What `memsim memory` looks into: a saved memory, or a workspace of PRX."""
+"""Views of a saved memory or a PRX workspace, as `memsim memory` shows them."""
 
 from __future__ import annotations
 
@@ -25,19 +25,16 @@ if TYPE_CHECKING:
     from memsim.memory.persistence.saved_memory import SavedMemory
 
 
-# Working memory as entries, so that whoever looks into a memory sees it beside the rest.
-
-
 WORKING = "working"
-"""The layer, and the category that a filter knows it by."""
+"""The layer and the category of working memory."""
 
 
 def working_entries(memory: SavedMemory, who: str | None) -> Iterator[Entry]:
-    """What conversations have at hand: an entry for each field, dated when it was last used.
+    """Working memory as entries: one for each field, dated when it was last used.
 
     Args:
-        memory: whose working memory.
-        who: under access control only what is theirs; None for everybody's.
+        memory: the saved memory.
+        who: under access control, only this principal's fields; None for everybody's.
     """
     saved: Any = memory.working.save()
     for principal, session, document in saved:
@@ -48,12 +45,12 @@ def working_entries(memory: SavedMemory, who: str | None) -> Iterator[Entry]:
 
 
 def drop_working_entry(memory: SavedMemory, who: str, key: str) -> ErasureReport:
-    """Remove a principal's own field by a key of `working_entries`; return what there was."""
+    """Remove a principal's own field by a key of `working_entries`, and report it."""
     for entry in working_entries(memory, who):
         if (entry.owner, entry.key) == (who, key):
             names = {key.partition("\n")[0]}
             memory.working.remove(Conversation(who, entry.session), names, memory.now())
-            # Of no message: what else is to go with whatever is forgotten, and it is kept.
+            # This forgets no message, but erases what every forget request erases, and saves.
             rest = memory.forget(who, ())
             return ErasureReport(entries=(entry,), beside=rest.beside)
     return ErasureReport()
@@ -75,33 +72,36 @@ def _entry(principal: str, session: str, name: str, document: Any) -> Entry:  # 
 
 
 KEEPER = "keeper"
-"""Who asks where nobody has to say who they are."""
+"""The principal of a request without access control."""
 
 
 class MemoryView(Protocol):
-    """A memory that is looked into; None as who asks is its keeper, who sees everything."""
+    """A memory that can be listed, searched and changed.
+
+    `who` is the principal who asks; None is the keeper, who sees all entries.
+    """
 
     @property
     def acl(self) -> bool:
-        """Whether everybody is shown only what they may see."""
+        """Whether access control is on."""
         ...
 
     def entries(self, who: str | None) -> Iterable[Entry]:
-        """Every entry that somebody may see, oldest first."""
+        """Every entry that a principal may see, oldest first."""
         ...
 
     def search(
         self, query: str, who: str | None, category: str | None, limit: int
     ) -> Sequence[tuple[Entry, float]]:
-        """Entries that speak to a query, best first, each with its score."""
+        """The entries that match a query, best first, each with its score."""
         ...
 
     def get(self, who: str | None, key: str) -> Entry | None:
-        """The entry with a key: one's own, else one that one may see."""
+        """The entry with a key: the principal's own, else one that the principal may see."""
         ...
 
     def forget(self, who: str, key: str) -> ErasureReport:
-        """Erase somebody's entry with a key; all that went."""
+        """Erase a principal's entry by its key, and report everything that was erased."""
         ...
 
     def note(
@@ -113,42 +113,42 @@ class MemoryView(Protocol):
         key: str = "",
         category: str = "",
     ) -> None:
-        """Note who did what."""
+        """Write an audit record."""
         ...
 
     def keepers(self) -> dict[str, JSON]:
-        """What is told of the whole to its keeper."""
+        """Statistics of the whole memory, for its keeper."""
         ...
 
     def close(self) -> None:
-        """Release it."""
+        """Close the memory."""
         ...
 
 
 def look_into(
     path: Path, *, wait: float, readonly: bool, tell: Callable[[str], None]
 ) -> MemoryView:
-    """What a path names.
+    """Open the memory or the PRX workspace at a path.
 
     Args:
-        path: of a memory or a workspace.
+        path: the memory or the workspace.
         wait: seconds to wait for another process.
-        readonly: whether it is only looked into.
-        tell: takes what whoever looks has to know besides.
+        readonly: whether the memory is only read.
+        tell: receives remarks for the user.
 
     Raises:
         StoreError: it cannot be opened.
-        StateError: it is neither, or damaged.
+        StateError: it is neither, or it is damaged.
     """
     found = find_workspace(path, now=_now, wait=wait)
     return found or SavedMemoryView(open_memory(path, now=_now, wait=wait, readonly=readonly), tell)
 
 
 def matching_entries(memory: MemoryView, who: str | None, word: str) -> list[Entry]:
-    """The entries that a word on a command line names, of one owner; none where there are none.
+    """The entries of one owner that match a word on the command line.
 
-    That with this key; else what is printed so; else what is kept of the message of that id, which
-    of a long one is its passages, in their order. One's own come before all that others share.
+    The word may be a key, a key as it is printed, or the id of a message; the passages of a long
+    message are returned in their order. The principal's own entries come before shared ones.
     """
     entry = memory.get(who, word)
     if entry is not None and who in {None, entry.owner}:
@@ -165,11 +165,11 @@ def matching_entries(memory: MemoryView, who: str | None, word: str) -> list[Ent
 
 
 class SavedMemoryView:
-    """A saved memory.
+    """A view of a saved memory.
 
     Args:
-        memory: it; closed with this.
-        tell: takes what whoever looks has to know besides.
+        memory: the memory; it is closed with the view.
+        tell: receives remarks for the user.
     """
 
     def __init__(self, memory: SavedMemory, tell: Callable[[str], None]) -> None:
@@ -178,18 +178,18 @@ class SavedMemoryView:
 
     @property
     def acl(self) -> bool:
-        """As `MemoryView`."""
+        """Whether access control is on."""
         return self._memory.options.acl
 
     def entries(self, who: str | None) -> Iterator[Entry]:
-        """As `MemoryView`; what conversations have at hand comes last."""
+        """Every entry that a principal may see, oldest first, and working memory last."""
         yield from self._memory.entries(who)
         yield from working_entries(self._memory, who)
 
     def search(
         self, query: str, who: str | None, category: str | None, limit: int
     ) -> Sequence[tuple[Entry, float]]:
-        """As `MemoryView`: by words and by meaning; by words where no embedder can be had."""
+        """The entries that match by words and meaning, or by words alone without an embedder."""
         asker = who or KEEPER
         try:
             found = self._memory.search(query, principal=asker, category=category, k=limit)
@@ -208,14 +208,14 @@ class SavedMemoryView:
         return [(entry, scores[entry.id]) for entry in vault.fetch([*scores], where)]
 
     def get(self, who: str | None, key: str) -> Entry | None:
-        """As `MemoryView`; long-term memory comes first."""
+        """The entry with a key; long-term memory comes first."""
         order = ("long_term", *(layer for layer in LAYERS if layer != "long_term"))
         vault = self._memory.vault
         found = (vault.get(who or KEEPER, key, layer=layer) for layer in order)  # type: ignore[arg-type]
         return next((entry for entry in found if entry is not None), None)
 
     def forget(self, who: str, key: str) -> ErasureReport:
-        """As `MemoryView`; with an entry of another layer go the messages that it came from."""
+        """Erase an entry; outside long-term memory, erase its source messages too."""
         erased = self._memory.forget_key(who, key)
         if erased.entries:
             return erased
@@ -236,12 +236,12 @@ class SavedMemoryView:
         key: str = "",
         category: str = "",
     ) -> None:
-        """As `MemoryView`."""
+        """Write an audit record."""
         who = who or ""
         self._memory.record_audit(tool, principal=who, outcome=outcome, key=key, category=category)
 
     def keepers(self) -> dict[str, JSON]:
-        """As `MemoryView`."""
+        """Statistics of the whole memory, for its keeper."""
         memory = self._memory
         embedded = memory.vault.store.embedded
         return {
@@ -252,7 +252,7 @@ class SavedMemoryView:
         }
 
     def close(self) -> None:
-        """As `MemoryView`."""
+        """Close the memory."""
         self._memory.close()
 
 

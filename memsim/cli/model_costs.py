@@ -1,4 +1,4 @@
-"""What `memsim run` has to do with money: keys, caps, what calls came to, and what they would."""
+"""Costs of live models in `memsim run`: provider keys, cost limits, totals and estimates."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ _FLAGS = (("record", "--record"), ("live", "--live"), ("max_cost", "--max-cost")
 
 
 def check_live_flags(ctx: click.Context, settings: Settings) -> None:
-    """Refuse flags of live models where the model is none.
+    """Refuse flags of live models if the run uses no live model.
 
     Raises:
-        click.UsageError: there is such a flag.
+        click.UsageError: such a flag was given.
     """
     if asks_provider(settings.model, settings.embedder, settings.judge):
         return
     for name, flag in _FLAGS:
         if is_given(ctx, name) and not (name == "record" and settings.record == "none"):
             model = settings.model
-            raise click.UsageError(f"{flag} is for live models, and the model is {model}", ctx)
+            raise click.UsageError(f"{flag} needs a live model, but the model is {model}", ctx)
 
 
 @contextmanager
 def with_provider_access(plan: CasePlan) -> Iterator[CasePlan]:
-    """The plan with what its cases need to ask a provider, once it is sure that they can.
+    """Check that a provider can be called, and give the cases what they need for it.
 
     Raises:
-        RefError: the provider is unknown, its key is absent, or a cap cannot be kept.
+        RefError: the provider is unknown, its key is missing, or the cost limit cannot be kept.
         CassetteError: recordings cannot be written.
     """
     settings, access = plan.settings, plan.cases[0].access
@@ -66,7 +66,7 @@ def with_provider_access(plan: CasePlan) -> Iterator[CasePlan]:
 
 
 class CostTally:
-    """An executor that adds up what the calls of its cases came to.
+    """An executor that adds up the costs of its cases.
 
     Args:
         executor: plays the cases.
@@ -77,7 +77,7 @@ class CostTally:
         self.spent = NO_SPENDING
 
     def run(self, specs: Sequence[CaseSpec], play: PlayCase) -> Outcomes:
-        """Play the cases, as the executor does."""
+        """Play the cases with the executor."""
         with closing(self._executor.run(specs, play)) as outcomes:
             for place, outcome in outcomes:
                 self.spent = add_spending(self.spent, outcome.spent)
@@ -85,7 +85,7 @@ class CostTally:
 
 
 def spent_line(spent: Spending, settings: Settings) -> str:
-    """What the calls came to, in one line; empty where there was none."""
+    """The calls and their costs in one line; empty without calls."""
     from memsim.models.live.cost_limit import dollars
 
     parts = []
@@ -101,7 +101,7 @@ def spent_line(spent: Spending, settings: Settings) -> str:
 
 
 def _prices(settings: Settings) -> dict[str, Price | None]:
-    """The providers' models of a run, with their prices."""
+    """The prices of the provider models of a run, by model."""
     from memsim.models.live.cost_limit import listed_price, price_of
 
     found: dict[str, Price | None] = {}
@@ -115,7 +115,7 @@ def _prices(settings: Settings) -> dict[str, Price | None]:
 
 
 def priced_lines(plan: CasePlan) -> list[TextLine]:
-    """What asking would come to: the cases are played with the offline model in its place."""
+    """Estimate the costs of a run by playing its cases with the offline model."""
     from memsim.executors import choose_executor
     from memsim.models.live.cost_limit import dollars
     from memsim.suite import run_case
@@ -127,7 +127,7 @@ def priced_lines(plan: CasePlan) -> list[TextLine]:
     dry = [replace(case, access=replace(case.access, dry=True)) for case in plan.cases]
     counter = TokenCounter(load_tokenizer(plan.settings.tokenizer))
     trial = calibrate(dry, counter)
-    # Nobody knows yet how the judge will do: it is asked about everything, if it does well.
+    # The result of the real trial is unknown here: assume that the judge passes it.
     specs = with_calibration(dry, "")
     turns = sum(spec.turns for spec in specs)
     tally = CostTally(choose_executor(plan.settings.jobs, cases=len(specs), turns=turns))

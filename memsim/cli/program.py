@@ -1,6 +1,6 @@
-"""The group of commands: names and one-line descriptions without importing what they do.
+"""The root command `memsim`: it lists its commands without importing their code.
 
-Exit codes are those of `memsim.errors.ExitCode`; every wrong input is one line on standard error.
+Exit codes are those of `memsim.errors.ExitCode`. Every wrong input is one line on standard error.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from memsim.errors import nearest
 
 
 class VerbGroup(click.Group):
-    """The commands of `memsim memory`, with the nearest name for one that is none."""
+    """A group of commands that suggests the nearest name for an unknown command."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's own."""
+        """Find a command, and suggest the nearest name for an unknown one."""
         name = args[0]
         if name not in self.commands and not name.startswith("-"):
             near = nearest(name, self.commands)
@@ -32,29 +32,29 @@ class VerbGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which they are written."""
+        """The commands in the order of their definition."""
         return list(self.commands)
 
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "Replay scenarios through strategies, score them, write a run folder."),
     "compare": ("compare", "Compare a saved run with a baseline or another run, and gate it."),
-    "baseline": ("baseline", "Keep a run as what later runs are held to: save, list, show."),
-    "explain": ("explain", "Follow one probe through a saved run: where its fact went."),
+    "baseline": ("baseline", "Save a run as the baseline of later runs: save, list, show."),
+    "explain": ("explain", "Follow one probe through a saved run: where its fact was."),
     "check": ("check", "Property-test strategies against the invariants of memory."),
-    "report": ("report", "Print a saved run again, and write its report anew."),
+    "report": ("report", "Print a saved run again, and rewrite its reports."),
     "list": ("list_command", "List scenarios, strategies, metrics, runs or datasets."),
-    "init": ("init", "Scaffold a project: a scenario, a strategy, a test."),
-    "memory": ("memory", "Look into a saved memory: stats, list, search, get, forget, export."),
-    "serve": ("serve", "Serve working memory, episodes and ledger over HTTP, as AEGIS does."),
+    "init": ("init", "Create a project: a scenario, a strategy, a test."),
+    "memory": ("memory", "Inspect a saved memory: stats, list, search, get, forget, export."),
+    "serve": ("serve", "Serve AEGIS's working memory, episodes and ledger over HTTP."),
     "schema": ("schema", "Print the JSON Schema of scenario files."),
 }
-"""Command name to the module that holds it and what `memsim --help` says of it."""
+"""The module of each command, and its line in `memsim --help`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What was typed after `memsim`, for whoever has to say how to do it again."""
+    """The arguments after `memsim`, for messages that repeat the command."""
 
     arguments: tuple[str, ...] = ()
 
@@ -65,14 +65,14 @@ class Invocation:
 
 
 class Program(click.Group):
-    """The root command; loads a subcommand's module when it is named."""
+    """The root command; it imports the module of a command when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order in which a newcomer needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now."""
+        """Import a command by its name."""
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"memsim.cli.{COMMANDS[cmd_name][0]}")
@@ -82,7 +82,7 @@ class Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's own, with the nearest name where there is no such command."""
+        """Find a command, and suggest the nearest name for an unknown one."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             near = nearest(name, COMMANDS)
@@ -91,7 +91,7 @@ class Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The command list, from the table above and not from the commands."""
+        """Write the command list from `COMMANDS`, without importing the commands."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
@@ -104,7 +104,7 @@ class Program(click.Group):
         windows_expand_args: bool = True,  # noqa: FBT002 - click's signature
         **extra: Any,  # noqa: ANN401 - click's signature
     ) -> NoReturn:
-        """Run and exit; nothing but `SystemExit` comes out."""
+        """Run a command and exit the process; it raises only `SystemExit`."""
 
         def command() -> object:
             return super(Program, self).main(

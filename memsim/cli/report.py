@@ -1,4 +1,4 @@
-"""`memsim report`: a saved run again, from its records alone."""
+"""`memsim report`: print a saved run again and write its reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memsim.cli.run_options import ConfigCommand
+from memsim.cli.run_options import COLOR, HTML, QUIET, ConfigCommand, format_option
 from memsim.cli.run_output import Format, header_lines, show_run
 from memsim.cli.saved_runs import saved_run, write_page, write_report
 from memsim.cli.terminal import ColorChoice, Terminal
@@ -31,26 +31,14 @@ Examples:
   memsim report --all""",
 )
 @click.argument("run", metavar="[RUN]", default="latest")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "md", "json", "jsonl"]),
-    default="table",
-    envvar="MEMSIM_FORMAT",
-    help="What standard output carries.",
-)
+@format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT")
 @click.option(
     "--plots",
     is_flag=True,
     envvar="MEMSIM_PLOTS",
     help="Draw every plot into the run's folder, as SVG and PNG.",
 )
-@click.option(
-    "--html",
-    is_flag=True,
-    envvar="MEMSIM_HTML",
-    help="Write report.html into the run's folder: one page with everything.",
-)
+@HTML
 @click.option(
     "--all",
     "everything",
@@ -58,14 +46,8 @@ Examples:
     envvar="MEMSIM_ALL",
     help="Both: the plots and the page.",
 )
-@click.option("-q", "--quiet", is_flag=True, envvar="MEMSIM_QUIET", help="Only the last line.")
-@click.option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    envvar="MEMSIM_COLOR",
-    help="NO_COLOR and FORCE_COLOR count too.",
-)
+@QUIET
+@COLOR
 def command(
     run: str,
     form: Format,
@@ -75,10 +57,10 @@ def command(
     quiet: bool,
     color: ColorChoice,
 ) -> int:
-    """Print a saved run again, and write its report.md anew.
+    """Print a saved run again, and rewrite its report.md.
 
-    RUN is latest (the default), the beginning of a run's id, or a path. No model is called, no
-    scenario is read; the exit code is the run's.
+    RUN is latest (the default), the beginning of a run's id, or a path. No model is called and no
+    scenario is read. The exit code is that of the run.
     """
     from memsim.report.summarise import summarise
 
@@ -101,10 +83,10 @@ def command(
 def draw(
     run: Run, summary: RunSummary, project: Project, terminal: Terminal, *, quiet: bool = False
 ) -> None:
-    """Draw a run's plots and say what each lets its reader say.
+    """Draw the plots of a run and print the caption of each.
 
     Raises:
-        RunFolderError: its records are damaged, or its folder cannot be written.
+        RunFolderError: the records are damaged, or the folder cannot be written.
     """
     from memsim.errors import RunFolderError
     from memsim.report.plots import save_pictures

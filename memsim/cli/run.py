@@ -1,4 +1,4 @@
-"""`memsim run`: plan, replay, score, keep, show."""
+"""`memsim run`: plan the cases, play and score them, save the run, print the result."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def command(ctx: click.Context, /, scenarios: tuple[str, ...], **flags: Unpack[R
     """Replay scenarios through strategies, score them, write a run folder.
 
     SCENARIO is a path, folder, glob, scenario name, dataset name (with --data) or case id such as
-    'scenarios/support_desk.yaml::support_desk[bm25@4k]'; none means those of the project, or
-    memsim's own.
+    'scenarios/support_desk.yaml::support_desk[bm25@4k]'. Without SCENARIO, the scenarios of the
+    project are played, or memsim's own.
     """
     watch = Stopwatch()
     refuse_contradictions(ctx)
@@ -113,7 +113,7 @@ def _intent(scenarios: tuple[str, ...], flags: RunFlags) -> RunRequest:
 
 def _need_dataset(plan: CasePlan, flag: str) -> None:
     if not any(case.scenario.dataset for case in plan.cases):
-        raise click.UsageError(f"{flag} is for datasets such as locomo, and none is run")
+        raise click.UsageError(f"{flag} needs a dataset such as locomo, but none is selected")
 
 
 def _dry_run(plan: CasePlan, terminal: Terminal) -> int:
@@ -272,13 +272,13 @@ class _Performance:
         if not on_github(os.environ):
             return
         found = (summary.failures, summary.unscored, summary.comparison)
-        # GitHub reads both; standard output may carry JSON.
+        # GitHub reads both streams, and standard output may carry JSON.
         for line in annotation_lines(*found, self._project.base, os.environ):
             click.echo(line, err=True)
 
 
 def step_of(result: CaseResult, *, failed: bool) -> ProgressStep:
-    """What progress says of a finished case."""
+    """The progress line of a finished case."""
     from memsim.report import number_format
 
     told = "plr" if "plr" in result.metrics else "recall"

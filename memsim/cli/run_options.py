@@ -1,4 +1,4 @@
-"""The flags of `memsim run`, grouped as its help shows them."""
+"""The flags of `memsim run`, in the groups that its help shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class RunFlags(TypedDict):
-    """The values of `memsim run`'s flags, as click hands them over."""
+    """The values of the flags of `memsim run`."""
 
     expression: str | None
     strategies: tuple[str, ...]
@@ -57,13 +57,53 @@ class RunFlags(TypedDict):
     no_resume: bool
 
 
+def format_option(*forms: str, variable: str | None = None) -> Callable[[_Command], _Command]:
+    """The option `--format`; the first form is the default."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        envvar=variable,
+        help="Format of standard output.",
+    )
+
+
+QUIET = click.option(
+    "-q", "--quiet", is_flag=True, envvar="MEMSIM_QUIET", help="Print only the last line."
+)
+COLOR = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    envvar="MEMSIM_COLOR",
+    help="Colour the output; NO_COLOR and FORCE_COLOR are respected.",
+)
+STRICT = click.option(
+    "--strict",
+    is_flag=True,
+    envvar="MEMSIM_STRICT",
+    help="Also fail on unsure or stale metrics, and if the baseline is missing.",
+)
+GENERALISE = click.option(
+    "--generalise",
+    is_flag=True,
+    envvar="MEMSIM_GENERALISE",
+    help="Resample whole scenarios, to judge other scenarios too; needs 10 or more.",
+)
+HTML = click.option(
+    "--html",
+    is_flag=True,
+    envvar="MEMSIM_HTML",
+    help="Write report.html into the run's folder: one page with everything.",
+)
 SELECT = (
     click.option(
         "-k",
         "expression",
         metavar="EXPR",
         envvar="MEMSIM_K",
-        help="Cases whose id matches: pytest's -k.",
+        help="Only cases whose id matches, as pytest's -k.",
     ),
     click.option(
         "-s",
@@ -72,10 +112,10 @@ SELECT = (
         metavar="REF",
         multiple=True,
         envvar="MEMSIM_STRATEGY",
-        help="name, name:param=value or my.py@Class; repeatable.",
+        help="A strategy: name, name:param=value or my.py@Class; repeatable.",
     ),
     click.option(
-        "--lf", is_flag=True, envvar="MEMSIM_LF", help="Only what failed in the latest run."
+        "--lf", is_flag=True, envvar="MEMSIM_LF", help="Only cases that failed in the latest run."
     ),
     click.option(
         "-x",
@@ -87,12 +127,12 @@ SELECT = (
     click.option(
         "--max-errors",
         metavar="N|SHARE",
-        help="Unscored probes to tolerate, such as 3 or 0.1.  [default: 0]",
+        help="Unscored probes to tolerate: a number or a share, such as 0.1.  [default: 0]",
     ),
     click.option(
         "--timeout",
         metavar="SECONDS",
-        help="What a case may take before it counts as an error.  [default: no limit]",
+        help="Time limit of a case; a longer case counts as an error.  [default: no limit]",
     ),
     click.option(
         "--data",
@@ -105,41 +145,47 @@ SELECT = (
         "--mask-bad-gold",
         is_flag=True,
         envvar="MEMSIM_MASK_BAD_GOLD",
-        help="locomo: leave out answers that the audit beside the data found wrong.",
+        help="locomo: leave out gold answers that the audit beside the data marks as wrong.",
     ),
     click.option(
         "--leak-attempts",
         metavar="SHARE",
         envvar="MEMSIM_LEAK_ATTEMPTS",
-        help="leakage: share of each channel's attempts to make, such as 0.1.",
+        help="leakage: share of each channel's attempts to play, such as 0.1.",
     ),
 )
 SWEEP = (
     click.option("--budget", metavar="N,...", help="Context budgets to try, such as 2k,4k,8k."),
-    click.option("--repeat", metavar="N", help="How often each case is played.  [default: 1]"),
-    click.option("--seed", metavar="N", help="Seed of fillers and chance.  [default: 7]"),
+    click.option(
+        "--repeat", metavar="N", help="Number of times that each case is played.  [default: 1]"
+    ),
+    click.option(
+        "--seed", metavar="N", help="Seed of filler turns and random choices.  [default: 7]"
+    ),
 )
 MODEL = (
     click.option("-m", "--model", metavar="ID", help="The language model.  [default: offline]"),
     click.option("--embedder", metavar="ID", help="The embedder.  [default: wordllama]"),
-    click.option("--tokenizer", metavar="ID", help="What counts tokens.  [default: o200k_base]"),
+    click.option(
+        "--tokenizer", metavar="ID", help="The tokenizer that counts tokens.  [default: o200k_base]"
+    ),
     click.option(
         "--judge",
         metavar="ID",
-        help="A model that judges answers beside the rules, tried on known ones first."
-        "  [default: none]",
+        help="A model that judges answers in addition to the rules; first tested on known"
+        " answers.  [default: none]",
     ),
     click.option(
         "--record",
         metavar="none|new|rewrite",
-        help="A live model's answers: replay them, record what is missing, or all anew."
+        help="Answers of a live model: only replay, record missing ones, or record all again."
         "  [default: none]",
     ),
     click.option(
         "--live",
         is_flag=True,
         envvar="MEMSIM_LIVE",
-        help="Ask the live model and record nothing.",
+        help="Call the live model and record nothing.",
     ),
     click.option(
         "--cassettes",
@@ -147,9 +193,9 @@ MODEL = (
         type=click.Path(),
         help="Folder of the recordings.  [default: cassettes]",
     ),
-    click.option("-j", "--jobs", metavar="N|auto", help="Processes.  [default: auto]"),
+    click.option("-j", "--jobs", metavar="N|auto", help="Number of processes.  [default: auto]"),
     click.option(
-        "--max-cost", metavar="USD", help="Stop before calls come to more.  [default: no cap]"
+        "--max-cost", metavar="USD", help="Stop before calls cost more.  [default: no limit]"
     ),
     click.option(
         "--dry-run", is_flag=True, envvar="MEMSIM_DRY_RUN", help="Print the plan and run nothing."
@@ -166,26 +212,16 @@ GATE = (
     click.option(
         "--baseline",
         metavar="NAME|PATH|none",
-        help="The baseline to compare with.  [default: the configured one]",
+        help="Baseline to compare with.  [default: the configured one]",
     ),
-    click.option(
-        "--strict",
-        is_flag=True,
-        envvar="MEMSIM_STRICT",
-        help="Fail as well what is unsure or stale, and where the baseline is missing.",
-    ),
+    STRICT,
     click.option(
         "--require-baseline",
         is_flag=True,
         envvar="MEMSIM_REQUIRE_BASELINE",
-        help="Fail where the configured baseline is missing.",
+        help="Fail if the configured baseline is missing.",
     ),
-    click.option(
-        "--generalise",
-        is_flag=True,
-        envvar="MEMSIM_GENERALISE",
-        help="Resample whole scenarios, as another suite would hold others: from 10 on.",
-    ),
+    GENERALISE,
 )
 OUTPUT = (
     click.option(
@@ -194,49 +230,34 @@ OUTPUT = (
         metavar="DIR",
         type=click.Path(),
         envvar="MEMSIM_OUTPUT",
-        help="The run's folder, in place of a new one.",
+        help="Folder of the run, instead of a new folder in reports.",
     ),
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(["table", "md", "json", "jsonl"]),
-        default="table",
-        envvar="MEMSIM_FORMAT",
-        help="What standard output carries.",
-    ),
-    click.option("-q", "--quiet", is_flag=True, envvar="MEMSIM_QUIET", help="Only the last line."),
+    format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT"),
+    QUIET,
     click.option(
         "-v",
         "--verbose",
         is_flag=True,
         envvar="MEMSIM_VERBOSE",
-        help="Every missed probe by id.",
+        help="Print every missed probe by id.",
     ),
-    click.option(
-        "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        default="auto",
-        envvar="MEMSIM_COLOR",
-        help="NO_COLOR and FORCE_COLOR count too.",
-    ),
+    COLOR,
     click.option(
         "--progress",
         type=click.Choice(["auto", "plain", "none"]),
         default="auto",
         envvar="MEMSIM_PROGRESS",
-        help="On standard error.",
+        help="Progress on standard error.",
     ),
     click.option(
         "--no-report", is_flag=True, envvar="MEMSIM_NO_REPORT", help="Write no report.md."
     ),
-    click.option(
-        "--html", is_flag=True, envvar="MEMSIM_HTML", help="Write report.html, one page of it all."
-    ),
+    HTML,
     click.option(
         "--no-resume",
         is_flag=True,
         envvar="MEMSIM_NO_RESUME",
-        help="Begin anew even if the same run was interrupted.",
+        help="Start a new run even if the same run was interrupted.",
     ),
 )
 GROUPS = (
@@ -249,7 +270,7 @@ GROUPS = (
 
 
 def settings_in(flags: RunFlags) -> dict[str, object]:
-    """Those flags that are settings, by the configuration's keys; None where not given."""
+    """The flags that are settings, by their configuration key; None if not given."""
     values: dict[str, object] = {
         "budget": flags["budget"],
         "repeat": flags["repeat"],
@@ -270,28 +291,28 @@ def settings_in(flags: RunFlags) -> dict[str, object]:
 
 
 def is_given(ctx: click.Context, name: str) -> bool:
-    """Whether a flag was typed; a variable or the configuration may stand for many commands."""
+    """Whether a flag was typed on the command line, not set by a variable or the configuration."""
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def refuse_contradictions(ctx: click.Context) -> None:
-    """Refuse flags that cannot both be meant, and paths that are none.
+    """Refuse flags that exclude each other, and empty paths.
 
     Raises:
         click.UsageError: there is such a flag.
     """
     if is_given(ctx, "quiet") and is_given(ctx, "verbose"):
-        raise click.UsageError("-q and -v cannot both be meant", ctx)
+        raise click.UsageError("-q and -v exclude each other: use one of them", ctx)
     if is_given(ctx, "live") and is_given(ctx, "record"):
-        raise click.UsageError("--live records nothing: --record cannot be meant as well", ctx)
+        raise click.UsageError("--live and --record exclude each other: use one of them", ctx)
     for name, flag in (("output", "-o"), ("data", "--data"), ("cassettes", "--cassettes")):
         value = ctx.params.get(name)
         if value is not None and not str(value).strip():
-            raise click.UsageError(f"{flag} names no path: {value!r}", ctx)
+            raise click.UsageError(f"{flag} needs a path, not {value!r}", ctx)
 
 
 def run_options(command: _Command) -> _Command:
-    """Give a command every flag of `memsim run`."""
+    """Add every flag of `memsim run` to a command."""
     for _, group in reversed(GROUPS):
         for option in reversed(group):
             command = option(command)
@@ -299,7 +320,7 @@ def run_options(command: _Command) -> _Command:
 
 
 class ConfigCommand(click.Command):
-    """A command whose flags may have their values in `[tool.memsim]`, below flag and variable."""
+    """A command that takes defaults of its flags from `[tool.memsim]`."""
 
     def make_context(
         self,
@@ -308,7 +329,7 @@ class ConfigCommand(click.Command):
         parent: click.Context | None = None,
         **extra: Any,  # noqa: ANN401 - click's signature
     ) -> click.Context:
-        """As click's own, with what the project's configuration says as defaults."""
+        """Make click's context, with defaults from the project's configuration."""
         if not {"-h", "--help"}.intersection(args):
             extra["default_map"] = self._configured()
         return super().make_context(info_name, args, parent, **extra)
@@ -331,7 +352,7 @@ class GroupedHelp(ConfigCommand):
     """A command whose help shows its flags in groups."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The flags under the name of their group, the rest at the end."""
+        """Write the flags by group, and the remaining ones at the end."""
         records = {p.name: p.get_help_record(ctx) for p in self.get_params(ctx)}
         for title, group in GROUPS:
             names = [_name_of(option) for option in group]
@@ -345,7 +366,7 @@ class GroupedHelp(ConfigCommand):
 
 def _name_of(option: Callable[[_Command], _Command]) -> str:
     def carrier() -> None:
-        """Only to see what the option makes of itself."""
+        """Carries the option, so that click computes its name."""
 
     option(carrier)  # type: ignore[arg-type]
     (parameter,) = carrier.__click_params__  # type: ignore[attr-defined]

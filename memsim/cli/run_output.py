@@ -1,4 +1,8 @@
-"""Tells on standard error how far a run has come: one live line, a line per case, or nothing."""
+"""Print the progress and the result of a run.
+
+Progress goes to standard error: one live line, a line per case, or nothing. The result is a table,
+Markdown, JSON or JSON lines on standard output.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +27,6 @@ if TYPE_CHECKING:
     from memsim.runs import Run
 
 
-# Prints a run: the table and what follows it, or the same as Markdown or JSON.
-
-
 Format = Literal["table", "md", "json", "jsonl"]
 
 
@@ -35,11 +36,11 @@ def show_run(
     """Print a run to standard output.
 
     Args:
-        run: as saved.
-        summary: what it says.
-        form: how.
-        terminal: where to.
-        quiet: only the last line of a table.
+        run: the saved run.
+        summary: its summary.
+        form: the output format.
+        terminal: prints the output.
+        quiet: print only the last line of a table.
     """
     from memsim.report.run_markdown import markdown
     from memsim.report.run_summary import json_case_lines, json_document
@@ -56,7 +57,7 @@ def show_run(
 
 
 def run_lines(summary: RunSummary, terminal: Terminal) -> list[TextLine]:
-    """The table, the failures and what was lost, in the order in which they should be read."""
+    """The tables and failures of a run, as lines in reading order."""
     from memsim.report import board_tables, failure_text
     from memsim.report.board_tables import judge_sentences
     from memsim.report.comparison_text import comparison_lines
@@ -84,7 +85,7 @@ def run_lines(summary: RunSummary, terminal: Terminal) -> list[TextLine]:
 
 
 def verdict_line(summary: RunSummary, terminal: Terminal) -> TextLine:
-    """The last line, which says what the exit code says."""
+    """The last line: the verdict in words, as the exit code has it."""
     from memsim.report.board_tables import closing_line
 
     text = closing_line(summary, terminal.marks)
@@ -92,7 +93,7 @@ def verdict_line(summary: RunSummary, terminal: Terminal) -> TextLine:
 
 
 def header_lines(header: RunHeader, terminal: Terminal, *, planned: str) -> Iterator[TextLine]:
-    """What shapes the numbers, before they come."""
+    """The settings that shape the numbers, as lines above them."""
     parts = [
         f"memsim {header.version}",
         f"model {header.model}",
@@ -110,7 +111,7 @@ def header_lines(header: RunHeader, terminal: Terminal, *, planned: str) -> Iter
 
 
 def _joined(parts: list[str], terminal: Terminal) -> list[str]:
-    """The parts with dots between them, in as many lines as the terminal needs."""
+    """The parts separated by dots, on as many lines as the terminal width requires."""
     lines = parts[:1]
     for part in parts[1:]:
         longer = f"{lines[-1]} {terminal.marks.dot} {part}"
@@ -127,7 +128,7 @@ class ProgressStep:
 
     Attributes:
         id: the case.
-        result: such as `recall .91`, or why there is none.
+        result: such as `recall .91`, or the reason why there is no score.
         seconds: how long it took.
         failed: it broke a bound or could not be scored.
     """
@@ -139,15 +140,15 @@ class ProgressStep:
 
 
 class Progress(Protocol):
-    """Takes finished cases."""
+    """Receives finished cases."""
 
     def advance(self, step: ProgressStep) -> None:
-        """A case is finished."""
+        """Count a finished case."""
 
 
 class _Silent:
     def advance(self, step: ProgressStep) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 class _Plain:
@@ -182,13 +183,13 @@ class _Live:
 def show_progress(
     choice: ProgressChoice, terminal: Terminal, *, done: int, total: int
 ) -> Iterator[Progress]:
-    """Progress over the cases of a run.
+    """Show progress over the cases of a run.
 
     Args:
         choice: `auto` is a live line on a terminal and a line per case elsewhere.
-        terminal: where to.
-        done: cases that an earlier try has finished.
-        total: cases of the plan.
+        terminal: describes standard error.
+        done: number of cases that an interrupted run finished before.
+        total: number of cases in the plan.
     """
     if choice == "none":
         yield _Silent()
@@ -220,12 +221,12 @@ def _live(terminal: Terminal, *, done: int, total: int) -> Iterator[Progress]:
 
 
 class Stopwatch:
-    """Seconds since it was made, for people; no result depends on them."""
+    """Seconds since it was made, for display only; no result depends on them."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
 
     @property
     def seconds(self) -> float:
-        """Seconds so far."""
+        """Seconds until now."""
         return time.perf_counter() - self._start

@@ -1,4 +1,4 @@
-"""From the flags of `memsim run` to the plan that they mean."""
+"""Plan a run: turn the arguments of `memsim run` into the cases to play."""
 
 from __future__ import annotations
 
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     from memsim.suite import CasePlan, Selection
 
 
-# What a plan amounts to, before it is carried out.
-
-
 def plan_line(plan: CasePlan, marks: Marks) -> str:
-    """Such as `72 cases: 9 scenarios × 8 strategies × 1 budget`."""
+    """The size of a plan, such as `72 cases: 9 scenarios × 8 strategies × 1 budget`."""
     cases = plan.cases
     factors = [
         number_format.plural(len({c.scenario for c in cases}), "scenario"),
@@ -37,7 +34,7 @@ def plan_line(plan: CasePlan, marks: Marks) -> str:
 
 
 def preview_lines(plan: CasePlan, terminal: Terminal) -> list[TextLine]:
-    """The cases of a plan by scenario, with the turns and questions that they come to."""
+    """The cases of a plan by scenario, with their turns and questions."""
     rows: list[Row] = []
     turns = probes = 0
     for ref in dict.fromkeys(c.scenario for c in plan.cases):
@@ -67,17 +64,17 @@ NOTHING_FAILED = "memsim: nothing failed in the latest run: all cases are run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What `memsim run` was asked to do, before anything is looked up.
+    """The arguments of `memsim run`, as typed.
 
     Attributes:
-        selectors: scenarios, as written.
-        strategies: refs, as written; empty leaves them to the project.
-        expression: of `-k`.
-        last_failed: only what failed in the latest run.
-        data: a dataset's file or folder.
-        mask_bad_gold: leave out a dataset's answers that are known to be wrong.
-        leak_attempts: the share of each channel's attempts to make; None for all.
-        settings: flags that are settings, by key; None where not given.
+        selectors: the scenarios.
+        strategies: strategy references; empty means those of the project.
+        expression: the value of `-k`.
+        last_failed: play only cases that failed in the latest run.
+        data: file or folder of a dataset.
+        mask_bad_gold: leave out gold answers of a dataset that are known to be wrong.
+        leak_attempts: share of each channel's attempts to play; None for all.
+        settings: flags that are settings, by key; None if not given.
     """
 
     selectors: tuple[str, ...] = ()
@@ -92,18 +89,18 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """A plan, and what must be said before it is carried out."""
+    """A plan, and remarks to print before it is played."""
 
     plan: CasePlan
     remarks: tuple[str, ...] = ()
 
 
 def plan_run(intent: RunRequest, project: Project) -> RunPlan:
-    """The plan that was asked for.
+    """Make the plan of a request.
 
     Raises:
-        UsageError: something in it means nothing; one line says what.
-        NothingCollected: no case is left.
+        UsageError: an argument is wrong.
+        NothingCollected: no case matches.
     """
     from memsim.suite import plan, resolve_strategies
     from memsim.suite.case_models import access_of
@@ -116,7 +113,7 @@ def plan_run(intent: RunRequest, project: Project) -> RunPlan:
         remarks += said
     selection = _selection(intent, settings, project)
     refs, settings = _named_cases(selection, intent, settings)
-    # A channel brings its own controls: only what is asked for is attacked.
+    # A leakage channel has its own controls, so only the requested strategies are attacked.
     datasets = {ref.dataset for ref in selection.scenarios}
     strategies = resolve_strategies(refs, project, controls=datasets != {LEAKAGE})
     attacked = strategies
@@ -143,7 +140,7 @@ def _selection(intent: RunRequest, settings: Settings, project: Project) -> Sele
 
 
 def _data(given: str | None, selectors: Iterable[str]) -> Path | None:
-    # MEMSIM_DATA may name the folder of all datasets as well as that of one.
+    # MEMSIM_DATA may name the folder of all datasets or the folder of one.
     if given is None:
         return None
     path = Path(given)
@@ -154,7 +151,7 @@ def _data(given: str | None, selectors: Iterable[str]) -> Path | None:
 def _named_cases(
     selection: Selection, intent: RunRequest, settings: Settings
 ) -> tuple[Sequence[str], Settings]:
-    """The refs and budgets to plan: those of named cases, where nothing but such was named."""
+    """The refs and budgets to plan: those of the named cases, if only cases were named."""
     narrowed = set(selection.cases) == set(selection.scenarios)
     if not narrowed or not selection.cases:
         return intent.strategies or settings.strategies, settings
@@ -221,7 +218,7 @@ def _probeless(made: CasePlan) -> list[str]:
 
 
 def _check_names(settings: Settings) -> None:
-    """Refuse unknown names before anything is written, without loading what they name."""
+    """Refuse unknown models and tokenizers before anything is written, without loading them."""
     from memsim.models.model_ref import read_embedder, read_judge, read_model
     from memsim.tokens import ENCODINGS, load_tokenizer
 

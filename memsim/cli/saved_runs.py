@@ -1,4 +1,4 @@
-"""Which saved run a command means."""
+"""Saved runs and baselines that a command names: find, read and report them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,16 @@ if TYPE_CHECKING:
     from memsim.runs import Run
 
 
-# What a run is compared with: found, read and checked before anything is played.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunBaseline:
-    """The baseline of a run.
+    """The baseline that a run is compared with.
 
     Attributes:
-        name: what was asked for; empty for none.
-        sheet: what it says; None where there is no such file yet.
-        strict: what is unsure or stale fails, and so does a missing baseline.
-        required: a missing baseline fails.
-        generalise: whole scenarios are resampled.
+        name: its name; empty for none.
+        sheet: its scores; None if the file does not exist yet.
+        strict: fail on unsure or stale metrics and on a missing baseline.
+        required: fail if the baseline is missing.
+        generalise: resample whole scenarios.
     """
 
     name: str = ""
@@ -43,14 +40,14 @@ class RunBaseline:
 
     @property
     def missing(self) -> str:
-        """The baseline that is not there and has to be."""
+        """The name of a baseline that is required but does not exist; empty otherwise."""
         return self.name if self.sheet is None and (self.strict or self.required) else ""
 
     def compare(self, folder: Path, settings: Settings) -> Comparison | None:
-        """The run in a folder against it; None where there is nothing to compare with.
+        """Compare the run in a folder with the baseline; None without a baseline.
 
         Raises:
-            UsageError: they cannot be compared, or the run is damaged.
+            UsageError: the two cannot be compared, or the run is damaged.
         """
         if self.sheet is None:
             return None
@@ -62,13 +59,13 @@ class RunBaseline:
         return compare(self.sheet, sheet, self._rules(settings))
 
     def rule(self, verdict: Verdict, comparison: Comparison | None) -> Verdict:
-        """The verdict of a run with what was found against it."""
+        """Combine the verdict of a run with the comparison."""
         from memsim.gate import rule
 
         return rule(verdict, comparison, strict=self.strict, required=self.missing)
 
     def check(self, settings: Settings, scenarios: int) -> None:
-        """Refuse before the run what would be refused after it.
+        """Check before the run that a comparison will be possible.
 
         Raises:
             UsageError: the gate's metrics or the number of scenarios do not allow a comparison.
@@ -95,15 +92,15 @@ class RunBaseline:
 
 
 def read_baseline_sheet(settings: Settings, project: Project, *, typed: bool) -> ScoreSheet | None:
-    """The sheet of the baseline that the settings name.
+    """Read the scores of the baseline that the settings name.
 
     Args:
         settings: `baseline` may be empty.
-        project: where baselines are.
-        typed: a flag names it, so it has to be there; a configured one may come later.
+        project: the project with the baselines.
+        typed: a flag names the baseline, so it must exist. A configured baseline may be made later.
 
     Raises:
-        BaselineError: it is damaged, cannot be a name, or is not there though it was typed.
+        BaselineError: the baseline is damaged, has an invalid name, or is missing although typed.
     """
     if not settings.baseline:
         return None
@@ -120,10 +117,10 @@ def read_baseline_sheet(settings: Settings, project: Project, *, typed: bool) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSide:
-    """One of two that are compared: a baseline file, or a saved run.
+    """One side of a comparison: a baseline file or a saved run.
 
     Attributes:
-        run: None of a baseline file.
+        run: None for a baseline file.
     """
 
     sheet: ScoreSheet
@@ -131,15 +128,15 @@ class ComparisonSide:
 
 
 def read_side(text: str, reports: Path) -> ComparisonSide:
-    """What a name stands for: a baseline or its file, else a run.
+    """Find a baseline or a run by its name.
 
     Args:
         text: a baseline's name or file, `latest`, the beginning of a run's id, or a run's folder.
-        reports: where both are kept.
+        reports: the folder of both.
 
     Raises:
-        BaselineError: it is neither, or a damaged baseline.
-        RunFolderError: it is a damaged run.
+        BaselineError: there is no such baseline or run, or the baseline is damaged.
+        RunFolderError: the run is damaged.
     """
     from memsim.gate.baseline_file import SUFFIX, baseline_path, find_baseline, read_baseline
     from memsim.gate.score_sheet import sheet_of_run
@@ -172,25 +169,25 @@ def _neither(text: str, reports: Path) -> BaselineError:
 
 
 COMMAND_VARIABLES = (*COMMAND_KEYS, "fail_under", "strategy")
-"""Flags whose MEMSIM_ variable the command reads itself."""
+"""Settings whose MEMSIM_ variable is read by the command itself."""
 
 
 def settings_of(project: Project, flags: dict[str, object] | None = None) -> Settings:
-    """The settings of a command: its flags, the environment, the project.
+    """The settings of a command, from its flags, the environment and the project.
 
     Raises:
-        ConfigError: one of them is wrong.
+        ConfigError: a setting is invalid.
     """
     return load_settings(project, flags, os.environ, also=COMMAND_VARIABLES)
 
 
 def reports_folder(project: Project) -> Path:
-    """Where runs are kept."""
+    """The folder of saved runs."""
     return project.base / settings_of(project).reports
 
 
 def saved_run(text: str, project: Project) -> Run:
-    """The run that a text names: `latest`, the beginning of an id, or a path.
+    """Find a saved run by `latest`, the beginning of its id, or its path.
 
     Raises:
         RunFolderError: there is no such run, or it is damaged.
@@ -201,10 +198,10 @@ def saved_run(text: str, project: Project) -> Run:
 
 
 def write_page(run: Run, summary: RunSummary) -> Path:
-    """Write `report.html` into a run's folder, and beside it the replays that it has no room for.
+    """Write `report.html` into a run's folder, and large replays as files beside it.
 
     Raises:
-        RunFolderError: its records are damaged, or the folder cannot be written.
+        RunFolderError: the records are damaged, or the folder cannot be written.
     """
     from memsim.report.html.page import save_page
     from memsim.report.viewer import fragment, save_beside

@@ -1,4 +1,4 @@
-"""`memsim schema`: what editors complete and check scenario files with."""
+"""`memsim schema`: print the JSON Schema with which editors check and complete scenario files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memsim serve`: AEGIS's memory as a service on this machine."""
+"""`memsim serve`: serve AEGIS's memory over HTTP on this machine."""
 
 from __future__ import annotations
 
@@ -25,25 +25,22 @@ if TYPE_CHECKING:
     from memsim.systems.aegis.hashes import Hashes
 
 
-# Opens the layers of the memory service: embedded, or in the servers that have an address.
-
-
 @contextmanager
 def open_layers(
     services: Mapping[str, str], *, embedder: str, exact: bool, fixed: bool
 ) -> Iterator[Layers]:
-    """The layers, closed at the end.
+    """Open the memory layers of the service, in this process or on servers; close them at the end.
 
     Args:
-        services: addresses of servers: `redis` for working memory and ledger, `postgres` for the
-            episodes. What has none lives in this process, and ends with it.
+        services: addresses of servers by name: `redis` for working memory and ledger, `postgres`
+            for episodes. A layer without a server lives in this process and ends with it.
         embedder: the embedder's ref.
-        exact: whether a search sees every row, without the index.
-        fixed: whether working memory is repaired.
+        exact: search every row, without the index.
+        fixed: repair the defects of AEGIS's working memory.
 
     Raises:
         UsageError: the extra `service` is not installed.
-        RefError: no embedder is called that.
+        RefError: there is no such embedder.
         StoreError: a server cannot be used.
     """
     try:
@@ -92,25 +89,31 @@ Examples:
   memsim serve
   memsim serve --port 9002 --exact""",
 )
-@click.option("--host", metavar="ADDRESS", default=HOST, show_default=True, help="Where to listen.")
+@click.option(
+    "--host", metavar="ADDRESS", default=HOST, show_default=True, help="Address to listen on."
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     default=PORT,
     show_default=True,
-    help="The port; 0 for any that is free.",
+    help="Port to listen on; 0 for any free port.",
 )
 @click.option(
-    "--embedder", metavar="ID", default="wordllama", show_default=True, help="Makes the vectors."
+    "--embedder",
+    metavar="ID",
+    default="wordllama",
+    show_default=True,
+    help="Embedder that makes the vectors.",
 )
 @click.option("--exact", is_flag=True, help="Search every episode, without AEGIS's index.")
-@click.option("--fixed", is_flag=True, help="Repair AEGIS's defects; --exact is then implied.")
+@click.option("--fixed", is_flag=True, help="Repair AEGIS's defects; implies --exact.")
 def command(host: str, port: int, embedder: str, exact: bool, fixed: bool) -> int:
     """Serve working memory, episodes and injection ledger over HTTP, as AEGIS documents it.
 
-    Working memory and ledger are kept in Redis where MEMSIM_REDIS_URL is set, episodes in
-    PostgreSQL where MEMSIM_POSTGRES_URL is; otherwise in this process, until it ends. Whoever
-    reaches the port may read and write everything.
+    Working memory and ledger are kept in Redis if MEMSIM_REDIS_URL is set, and episodes in
+    PostgreSQL if MEMSIM_POSTGRES_URL is set. Otherwise they stay in this process until it ends.
+    Everybody who reaches the port can read and write everything.
     """
     from memsim.memory.places import addresses
 
@@ -137,10 +140,10 @@ def command(host: str, port: int, embedder: str, exact: bool, fixed: bool) -> in
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that takes connections, on which nobody is served yet.
+    """Open a socket that accepts connections.
 
     Raises:
-        UsageError: the address is not this machine's, or taken.
+        UsageError: the address is not of this machine, or is in use.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family)

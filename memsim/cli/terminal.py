@@ -1,4 +1,8 @@
-"""What the place we print to can show: its width, its signs, its colours, its liveliness."""
+"""Print to the terminal, and turn every error into one line and an exit code.
+
+`Terminal` holds the width, signs and colours that standard output can show. `printable`, `calm` and
+`safe_json` escape control characters in texts of users. `guarded` runs a command.
+"""
 
 from __future__ import annotations
 
@@ -23,25 +27,22 @@ if TYPE_CHECKING:
     from memsim.memory.codec import JSON
 
 
-# Texts of users' own as a terminal may be given them: it obeys nothing that stands in them.
-
-
 JOINER = "\u200d"
-"""Holds emoji together, and does nothing else to a terminal."""
+"""The zero-width joiner: it joins emoji, and terminals do not interpret it otherwise."""
 
 
 def printable(text: object) -> str:
-    """A text on one line, with nothing in it that a terminal obeys or that reorders its letters."""
+    """A text on one line, with control and reordering characters written as escapes."""
     return "".join(c if _harmless(c) else _escaped(c) for c in str(text))
 
 
 def calm(text: str) -> str:
-    """The same for a text of several lines, which stay lines."""
+    """A text of several lines, with control characters escaped and line breaks kept."""
     return "\n".join(line if _plain(line) else printable(line) for line in text.split("\n"))
 
 
 def safe_json(value: JSON) -> str:
-    """Canonical JSON, in which what a terminal would obey is written as escapes."""
+    """Canonical JSON, with control characters written as escapes."""
     from memsim.memory.codec import canonical
 
     return "".join(c if _harmless(c) else json.dumps(c)[1:-1] for c in canonical(value))
@@ -62,10 +63,7 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-# The one place where errors become a line on standard error and an exit code.
-
-
-_BUG = "memsim: this is a fault of memsim, not of your input; please report it with the lines above"
+_BUG = "memsim: this is a bug of memsim, not of your input; please report it with the lines above"
 
 
 def guarded(command: Callable[[], object]) -> int:
@@ -80,29 +78,29 @@ def guarded(command: Callable[[], object]) -> int:
             code = _attempt(command)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough, as `| head` has: that is no failure of ours.
+        # The reader closed the pipe, as `| head` does: that is no error.
         close_stdout()
         return ExitCode.PASSED
     return code
 
 
 def close_stdout() -> None:
-    """Send what is still to be printed nowhere, so that the interpreter's last flush succeeds."""
+    """Send the rest of standard output nowhere, so that the interpreter's last flush succeeds."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(text: str) -> None:
-    """One line on standard error."""
+    """Print one line on standard error."""
     with suppress(BrokenPipeError):
         click.echo(printable(" ".join(text.split())), err=True)
 
 
 @contextmanager
 def _ended_like_interrupted() -> Iterator[None]:
-    # A CI system that cancels a job sends SIGTERM: what was played is then kept as after Ctrl-C.
+    # A CI system cancels a job with SIGTERM: finished cases are then kept as after Ctrl-C.
     before = None
-    with suppress(ValueError):  # only the main thread may
+    with suppress(ValueError):  # only the main thread may set a handler
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -125,7 +123,7 @@ def _attempt(command: Callable[[], object]) -> int:
         return error.exit_code
     except BrokenPipeError:
         raise
-    except Exception:  # noqa: BLE001 - the one place that must know every failure
+    except Exception:  # noqa: BLE001 - the last handler of every error
         traceback.print_exc()
         complain(_BUG)
         return ExitCode.INTERNAL
@@ -133,7 +131,7 @@ def _attempt(command: Callable[[], object]) -> int:
 
 
 def error_line(error: MemsimError) -> str:
-    """What an error says on its one line: as it is when it names a file, else after `memsim:`."""
+    """An error as one line: as it is if it names a file, else after `memsim:`."""
     located = isinstance(error, LocatedError) and error.path is not None
     return str(error) if located else f"memsim: {error}"
 
@@ -149,11 +147,11 @@ def _usage_line(error: click.ClickException) -> str:
 
 
 def _always_have_streams() -> None:
-    # A service may have closed them; and a name in a scenario may hold what a terminal cannot
-    # show: neither may end a run.
+    # A service may have closed the streams, and a name may hold characters that the terminal
+    # cannot show. Neither may end a run.
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for good
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open
             setattr(sys, name, nowhere)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -176,13 +174,13 @@ _STYLES: dict[Tone, dict[str, object]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terminal:
-    """Standard output, as it is.
+    """What standard output can show.
 
     Attributes:
-        width: cells in a line.
-        marks: signs that it can show.
+        width: columns of a line.
+        marks: the signs that it can show.
         color: whether lines are coloured.
-        live: whether standard error is a terminal on which a line may be redrawn.
+        live: whether standard error is a terminal on which a line can be redrawn.
     """
 
     width: int
@@ -192,7 +190,7 @@ class Terminal:
 
     @classmethod
     def of_process(cls, color: ColorChoice = "auto") -> Terminal:
-        """The process's own standard output and error."""
+        """The standard output and error of this process."""
         environ = os.environ
         return cls(
             width=_width(sys.stdout, environ),
@@ -202,12 +200,12 @@ class Terminal:
         )
 
     def say(self, text: str = "") -> None:
-        """Print a text and a newline; quiet when nobody reads any more.
+        """Print a text and a newline, with control characters escaped.
 
-        Whatever in it a terminal would obey is shown as an escape.
+        A closed pipe is ignored, because the reader has ended.
 
         Raises:
-            UsageError: it cannot be printed, as where a disk is full.
+            UsageError: standard output cannot be written, for example on a full disk.
         """
         self._print(calm(text))
 
@@ -225,7 +223,7 @@ class Terminal:
         self._print("\n".join(self.styled(line) for line in lines))
 
     def styled(self, line: TextLine) -> str:
-        """A line with its tone as colour, or plain where there is none."""
+        """A line in the colour of its tone, or plain where colours are off."""
         style, text = _STYLES.get(line.tone), calm(line.text)
         if not self.color or style is None or not text:
             return text
@@ -235,8 +233,8 @@ class Terminal:
 def speaks_unicode(stream: TextIO, environ: Mapping[str, str]) -> bool:
     """Whether a stream can show more than ASCII.
 
-    Python turns to UTF-8 by itself under the C locale, and then the encoding says nothing of the
-    terminal: an explicit C locale is taken at its word, unless Python's encoding was named as well.
+    Python uses UTF-8 by itself under the C locale, so the encoding alone does not describe the
+    terminal. An explicit C locale means ASCII, unless Python's encoding is set as well.
     """
     encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("_", "-")
     if not encoding.startswith("utf"):
@@ -248,7 +246,7 @@ def speaks_unicode(stream: TextIO, environ: Mapping[str, str]) -> bool:
 
 
 def wants_color(choice: ColorChoice, stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Whether to colour: the flag, NO_COLOR, FORCE_COLOR, or else whether it is a terminal."""
+    """Whether to colour: decided by the flag, NO_COLOR, FORCE_COLOR, or the kind of stream."""
     if choice != "auto":
         return choice == "always"
     if environ.get("NO_COLOR"):

@@ -77,7 +77,7 @@ def check_options(config: pytest.Config) -> None:
         _check_recording(config)
     updating = config.getoption("--memsim-update-baseline")
     if updating and config.getoption("--memsim-baseline") == "none":
-        message = "--memsim-update-baseline and --memsim-baseline none cannot both be meant"
+        message = "--memsim-update-baseline and --memsim-baseline none exclude each other"
         raise pytest.UsageError(message)
     if (folder := report_folder(config)) is not None:
         _check_folder(folder)

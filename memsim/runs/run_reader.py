@@ -172,7 +172,7 @@ def _find(name: str, reports: Path) -> Path:
     matching = [p for p in found if name and p.name.startswith(name)]
     if len(matching) > 1:
         names = ", ".join(p.name for p in reversed(matching[:5]))
-        raise RunFolderError(f"{name!r} could be any of {names}")
+        raise RunFolderError(f"{name!r} matches several runs: {names}")
     if not matching:
         hint = nearest(name, [LATEST, *(p.name for p in found)])
         raise RunFolderError(f"there is no run {name!r}", path=runs_folder(reports), hint=hint)

@@ -1,4 +1,4 @@
-"""`memsim memory`: what a saved memory holds, as far as whoever asks may see it."""
+"""`memsim memory`: inspect a saved memory, with the permissions of a principal."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_stats_count_everybodys_entries(folder: Path, call: Call) -> None:
     told = json.loads(call("memory", "stats", "--format", "json").stdout)
     own = json.loads(call("memory", "stats", "--as", "bo", "--format", "json").stdout)
 
-    assert "the keeper's view" in result.stdout.splitlines()[0]
+    assert "entries of all principals" in result.stdout.splitlines()[0]
     assert told["layers"]["long_term"] == 3
     assert told["categories"]["daily"] == 1
     assert {"ana", "bo"} == set(told["owners"])
@@ -267,7 +267,7 @@ def test_export_gives_everything_whole(folder: Path, call: Call) -> None:
 
     owners = {json.loads(line)["owner"] for line in result.stdout.splitlines()}
     assert owners == {"ana", "bo"}
-    assert result.stderr == "everybody's entries: the keeper's view\n"
+    assert result.stderr == "entries of all principals\n"
     assert {"secret", "m1"} <= set(keys(own))
     assert own.stderr == ""
 

@@ -119,7 +119,7 @@ def test_a_fault_of_our_own_is_exit_three_with_its_trace(
     said = capsys.readouterr().err
     assert code == ExitCode.INTERNAL
     assert said.startswith("Traceback")
-    assert said.splitlines()[-1].startswith("memsim: this is a fault of memsim")
+    assert said.splitlines()[-1].startswith("memsim: this is a bug of memsim")
 
 
 def test_a_command_that_hits_such_a_fault_ends_with_three(
@@ -135,7 +135,7 @@ def test_a_command_that_hits_such_a_fault_ends_with_three(
     result = call("report")
 
     assert result.exit_code == 3
-    assert result.stderr.splitlines()[-1].startswith("memsim: this is a fault of memsim")
+    assert result.stderr.splitlines()[-1].startswith("memsim: this is a bug of memsim")
 
 
 def test_the_scripts_of_the_package_are_the_same_command(spawn: Spawn) -> None:

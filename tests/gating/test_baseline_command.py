@@ -219,7 +219,7 @@ def test_a_noise_floor_is_measured_with_other_seeds(saved: Path, play: Play, cal
     result = call("baseline", "save", "--aa", "2")
 
     assert result.exit_code == 0, result.output
-    assert "once more with seed 9: 2 of 2" in result.stderr
+    assert "playing again with seed 9: 2 of 2" in result.stderr
     noise = json.loads(saved.read_text(encoding="utf-8"))["noise"]
     assert noise["sliding_window:messages=24@4k"]["recall"] == 0.0
     assert runs == len(list(Path("reports/runs").iterdir()))

@@ -1,4 +1,4 @@
-"""`--color`: NO_COLOR and FORCE_COLOR count too."""
+"""`--color`: colour the output; NO_COLOR and FORCE_COLOR are respected."""
 
 from __future__ import annotations
 

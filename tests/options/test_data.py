@@ -33,7 +33,7 @@ def test_without_a_dataset_there_is_nothing_to_read(run: Run, flags: tuple[str, 
     result = run(*flags)
 
     assert result.exit_code == 4
-    assert f"{flags[0]} is for datasets such as locomo, and none is run" in result.stderr
+    assert f"{flags[0]} needs a dataset such as locomo, but none is selected" in result.stderr
 
 
 def test_the_variable_may_stand_for_other_runs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,4 +45,4 @@ def test_the_variable_may_stand_for_other_runs(run: Run, monkeypatch: pytest.Mon
 
 def test_an_empty_path_is_exit_four(run: Run) -> None:
     """As a variable that is not set leaves behind."""
-    assert "--data names no path" in run("locomo", "--data", "").stderr
+    assert "--data needs a path" in run("locomo", "--data", "").stderr

@@ -59,4 +59,4 @@ def test_an_empty_name_is_exit_four(run: Run) -> None:
     result = run("-o", "")
 
     assert result.exit_code == 4
-    assert "-o names no path: ''" in result.stderr
+    assert "-o needs a path, not ''" in result.stderr

@@ -24,4 +24,4 @@ def test_with_verbose_it_means_nothing(run: Run) -> None:
     result = run("-q", "-v")
 
     assert result.exit_code == 4
-    assert "memsim run: -q and -v cannot both be meant\n" == result.stderr
+    assert "memsim run: -q and -v exclude each other: use one of them\n" == result.stderr

@@ -64,7 +64,7 @@ def test_live_records_nothing(run: Run, stub: Stub, project: Path) -> None:
     assert stub.asked
     assert not (project / "cassettes").exists()
     assert 4 == both.exit_code
-    assert "--live records nothing: --record cannot be meant as well" in both.stderr
+    assert "--live and --record exclude each other: use one of them" in both.stderr
 
 
 def test_a_cap_stops_a_run_that_can_be_continued(
@@ -100,10 +100,10 @@ def test_a_cap_needs_a_price(run: Run, stub: Stub) -> None:
     [
         (["--record", "all", *LIVE], "--record must be one of none, new, rewrite, live, not 'all'"),
         (["--max-cost", "-1", *LIVE], "--max-cost must be dollars such as 5 or 0.25, not '-1'"),
-        (["--record", "new"], "--record is for live models, and the model is offline"),
-        (["--live"], "--live is for live models, and the model is offline"),
-        (["--max-cost", "1"], "--max-cost is for live models, and the model is offline"),
-        (["--cassettes", " "], "--cassettes names no path"),
+        (["--record", "new"], "--record needs a live model, but the model is offline"),
+        (["--live"], "--live needs a live model, but the model is offline"),
+        (["--max-cost", "1"], "--max-cost needs a live model, but the model is offline"),
+        (["--cassettes", " "], "--cassettes needs a path"),
     ],
 )
 def test_what_cannot_be_meant_is_exit_four(run: Run, flags: list[str], said: str) -> None:

@@ -103,7 +103,7 @@ def test_none_compares_with_nothing(play: Play) -> None:
     ("arguments", "said"),
     [
         (["--memsim-baseline", "mian"], "there is no baseline 'mian' (did you mean 'main'?)"),
-        (["--memsim-baseline", "none", "--memsim-update-baseline"], "cannot both be meant"),
+        (["--memsim-baseline", "none", "--memsim-update-baseline"], "exclude each other"),
         (["--memsim-report", "scenarios"], "is not empty and not a run of memsim"),
         (["--memsim-record", "new"], "the offline model has no answers to record"),
         (["--memsim-repeat", "0"], "must be a whole number from 1"),
