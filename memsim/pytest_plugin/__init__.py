@@ -1,7 +1,7 @@
-"""Lets pytest collect scenario files: replaying is an item's setup, judging it is its test.
+"""The pytest plugin: each case of a scenario file is a test item.
 
-Nothing but pytest and the standard library is imported until a scenario is found, and a project
-without scenarios does not notice that this plugin is installed.
+The setup of an item replays the case, and its test checks the scores. Only pytest and the standard
+library are imported until a scenario is found, so projects without scenarios lose no time.
 """
 
 from __future__ import annotations
@@ -23,57 +23,57 @@ if TYPE_CHECKING:
 
 SCENARIOS = "scenarios/**/*.yaml"
 SESSION = pytest.StashKey["ScenarioSession"]()
-"""Where what memsim knows of a session is kept; nothing is until a scenario is found."""
+"""Key of the scenario session in pytest's stash; it is set when a scenario is found."""
 
 _OURS = re.compile(rb"^(\xef\xbb\xbf)?memsim\s*:", re.MULTILINE)
 _HEAD = 1 << 16
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options and the one setting, all under memsim's own name."""
+    """Add the options and the setting of memsim."""
     group = parser.getgroup("memsim", "memory scenarios")
     group.addoption(
         "--memsim-strategy",
         action="append",
         metavar="REF",
         default=[],
-        help="strategy that scenarios are replayed against, in place of the project's; repeatable",
+        help="strategy to test, instead of the project's strategies; repeatable",
     )
     group.addoption(
         "--memsim-baseline",
         metavar="NAME|PATH|none",
-        help="the baseline to compare with, in place of the configured one",
+        help="baseline to compare with, instead of the configured one",
     )
     group.addoption(
         "--memsim-update-baseline",
         action="store_true",
-        help="write what was found into the baseline instead of comparing with it",
+        help="write the scores into the baseline instead of comparing with it",
     )
     group.addoption(
         "--memsim-judge",
         metavar="ID|none",
-        help="a model that judges answers beside the rules, in place of the project's",
+        help="model that judges answers in addition to the rules, instead of the project's",
     )
     group.addoption(
         "--memsim-record",
         choices=["none", "new", "rewrite"],
-        help="a live model's answers: replay them and never ask, record what is missing, or all",
+        help="answers of a live model: only replay, record missing ones, or record all again",
     )
     group.addoption(
         "--memsim-repeat",
         type=_repeats,
         metavar="N",
-        help="how often each case is replayed, each as an item of its own",
+        help="number of times that each case is replayed; each is an item",
     )
     group.addoption(
         "--memsim-report",
         metavar="DIR",
-        help="keep the session as a run in this folder: memsim explain, compare and report read it",
+        help="save the session as a run in this folder, for memsim explain, compare and report",
     )
     group.addoption(
         "--memsim-strict",
         action="store_true",
-        help="fail as well what is unsure or stale, and where the baseline is missing",
+        help="also fail on unsure or stale metrics, and if the baseline is missing",
     )
     parser.addini(
         "memsim_files",
@@ -90,7 +90,7 @@ def _repeats(text: str) -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker that every scenario item bears; options that cannot be meant are refused."""
+    """Add the marker of scenario items, and refuse contradicting options."""
     config.addinivalue_line("markers", "memsim: a scenario replayed against a strategy")
     given = (
         "--memsim-baseline",
@@ -106,7 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
-    """A scenario file, if it is named like one and says that it is one."""
+    """Collect a file as scenarios if it matches `memsim_files` and has the key `memsim`."""
     if not is_named(file_path, parent.config):
         return None
     with file_path.open("rb") as file:
@@ -120,7 +120,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 
 
 def session_of(config: pytest.Config) -> ScenarioSession:
-    """What memsim knows of the session, which begins with the first scenario."""
+    """The scenario session of a pytest run, created for the first scenario."""
     if (known := config.stash.get(SESSION, None)) is not None:
         return known
     from memsim.pytest_plugin.scenario_session import PLUGIN, ScenarioSession
@@ -132,8 +132,8 @@ def session_of(config: pytest.Config) -> ScenarioSession:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_node_collection_finished(node: Any, ids: Sequence[str]) -> None:  # noqa: ANN401 - xdist's own
-    """Where xdist's workers collect, their ids are all that the first process sees."""
+def pytest_xdist_node_collection_finished(node: Any, ids: Sequence[str]) -> None:  # noqa: ANN401 - a type of xdist
+    """Plan the items that a worker of xdist collected: the first process sees only their ids."""
     named = [i for i in ids if is_named(node.config.rootpath / i.partition("::")[0], node.config)]
     if named:
         session_of(node.config).planned_elsewhere(named)
@@ -141,7 +141,7 @@ def pytest_xdist_node_collection_finished(node: Any, ids: Sequence[str]) -> None
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
-    """When all is played, the session is compared with its baseline."""
+    """Compare the session with its baseline after the last test."""
     complete = False
     try:
         result = yield
@@ -153,7 +153,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
-    """What stands behind a score that is not as a test says."""
+    """Explain a failed assertion about a score."""
     if "memsim.suite.single" not in sys.modules:
         return None
     from memsim.pytest_plugin.session_report import comparison_of
@@ -162,7 +162,7 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 
 
 def is_named(path: Path, config: pytest.Config) -> bool:
-    """Whether a file is where scenarios are."""
+    """Whether a file matches `memsim_files`."""
     if path.suffix not in {".yaml", ".yml"}:
         return False
     try:
@@ -173,7 +173,7 @@ def is_named(path: Path, config: pytest.Config) -> bool:
 
 
 def matches(path: Path, pattern: str) -> bool:
-    """Whether a relative path fits a glob in which `**` stands for any number of folders."""
+    """Whether a relative path matches a glob in which `**` stands for any number of folders."""
     return _fits(path.parts, Path(pattern).parts)
 
 
@@ -186,10 +186,10 @@ def _fits(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
 
 
 class Memsim:
-    """What the `memsim` fixture offers."""
+    """The value of the `memsim` fixture."""
 
     def run(self, scenario: Scenario | str | Path, strategy: Any, **more: Any) -> CaseReport:  # noqa: ANN401 - as memsim.run
-        """Play a scenario against a strategy: `memsim.run` with the same arguments."""
+        """Play a scenario against a strategy, as `memsim.run` does."""
         from memsim.suite.single import run
 
         return run(scenario, strategy, **more)
@@ -197,11 +197,11 @@ class Memsim:
 
 @pytest.fixture(name="memsim")
 def memsim_fixture() -> Memsim:
-    """Replays scenarios: `memsim.run("support_desk", "bm25").recall`."""
+    """Replay scenarios: `memsim.run("support_desk", "bm25").recall`."""
     return Memsim()
 
 
 @pytest.fixture
 def replay() -> Callable[..., CaseReport]:
-    """Replays a scenario: `replay("support_desk", "bm25").recall`."""
+    """Replay a scenario: `replay("support_desk", "bm25").recall`."""
     return Memsim().run

@@ -1,4 +1,4 @@
-"""Puts what a session found into a baseline, and leaves there what the session did not touch."""
+"""Update a baseline with the scores of a session, and keep its entries of other cases."""
 
 from __future__ import annotations
 
@@ -17,12 +17,9 @@ if TYPE_CHECKING:
     from memsim.pytest_plugin.scenario_session import ScenarioSession
 
 
-# Which entries of a baseline a session used, and which nothing uses any more.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnusedEntries:
-    """Entries of a baseline that nothing uses any more.
+    """Entries of a baseline that no case uses any more.
 
     Attributes:
         scenarios: as `path::name`.
@@ -34,14 +31,14 @@ class UnusedEntries:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What a reader calls them."""
+        """The names of the entries, for messages."""
         from memsim.gate.metric_comparison import variant
 
         return (*self.scenarios, *map(variant, self.cells))
 
 
 def in_use(base: ScoreSheet, now: ScoreSheet) -> ScoreSheet:
-    """A baseline without what a session does not compare: it may have run a part."""
+    """The part of a baseline that a session compares, because it may play a part of the suite."""
     used = {pair.base for pair in pair_cells(base, now) if pair.now and pair.base}
     return replace(
         base,
@@ -51,7 +48,7 @@ def in_use(base: ScoreSheet, now: ScoreSheet) -> ScoreSheet:
 
 
 def unused_entries(base: ScoreSheet, now: ScoreSheet, session: ScenarioSession) -> UnusedEntries:
-    """The entries of a baseline that a session could have used, and did not."""
+    """The entries of a baseline that a complete session did not use."""
     if session.narrowed or len(session.played) < len(session.planned):
         return UnusedEntries()
     config = session.config
@@ -79,10 +76,10 @@ def _covered(path: Path, config: pytest.Config) -> bool:
 
 
 def check_updatable(settings: Settings) -> None:
-    """Refuse to make a baseline of what says too little.
+    """Refuse to update a baseline with too few repeats.
 
     Raises:
-        BaselineError: the model answers by chance, and is asked too seldom.
+        BaselineError: the model answers by chance, and `repeat` is too small.
     """
     if by_chance(settings.model) and settings.repeat < CHANCE_REPEATS:
         message = (
@@ -93,15 +90,15 @@ def check_updatable(settings: Settings) -> None:
 
 
 def updated(base: ScoreSheet | None, now: ScoreSheet, unused: UnusedEntries | None) -> ScoreSheet:
-    """A baseline with a session's scores in place of those of the same cases.
+    """A baseline in which the session's scores replace those of the same cases.
 
     Args:
-        base: the baseline as it is; None where there is none.
-        now: what was played, and may be kept.
-        unused: entries of the baseline that are taken out.
+        base: the present baseline; None if there is none.
+        now: the scores of the session.
+        unused: entries of the baseline to remove.
 
     Raises:
-        BaselineError: other entries would have been measured by other means.
+        BaselineError: the remaining entries were measured with other settings.
     """
     if base is None:
         return now
@@ -136,7 +133,7 @@ def updated(base: ScoreSheet | None, now: ScoreSheet, unused: UnusedEntries | No
 
 
 def _mixed() -> BaselineError:
-    message = "model, tokenizer or metrics changed: update the baseline by a session of everything"
+    message = "model, tokenizer or metrics changed: run all scenarios to update the baseline"
     return BaselineError(message)
 
 

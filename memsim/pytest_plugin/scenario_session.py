@@ -1,4 +1,4 @@
-"""One pytest session with scenarios in it: what was planned, what came of it, what was lost."""
+"""Scenario files and cases as pytest items, and the session that plans and reports them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from memsim.suite.cases import CaseSpec
 
 
-# Scenario files and their cases, as pytest collects, runs and reports them.
-
-
 def specs_in(path: Path, config: pytest.Config) -> tuple[CaseSpec, ...]:
     """The cases of a scenario file, in the order in which `memsim run` plays them.
 
@@ -35,19 +32,19 @@ def specs_in(path: Path, config: pytest.Config) -> tuple[CaseSpec, ...]:
     project = find_project(path.parent)
     settings = session_settings(project, config)
     scenarios = find_scenarios([str(path)], project)
-    # Controls are never judged, so as items they could only pass.
+    # Controls are never judged, so items of them could only pass.
     strategies = resolve_strategies(settings.strategies, project, controls=False)
     access = session_access(settings, project, config)
     return plan(settings, scenarios, strategies, access=access).cases
 
 
 def name_of(spec: CaseSpec) -> str:
-    """`scenario[strategy@budget]`, with `#repeat` from the second repeat on."""
+    """The name of an item: `scenario[strategy@budget]`, and `#repeat` from the second repeat on."""
     return f"{spec.scenario.name}[{spec.variant}]" + spec.key.removeprefix(spec.id)
 
 
 class ScenarioFile(pytest.File):
-    """A scenario file: one item for each of its scenarios, strategies and budgets."""
+    """A scenario file, with one item for each scenario, strategy and budget."""
 
     def collect(self) -> Iterable[ScenarioItem]:
         """The items, in the order in which `memsim run` plays the cases."""
@@ -59,13 +56,13 @@ class ScenarioFile(pytest.File):
 
     def _items(self, specs: Iterable[CaseSpec]) -> Iterator[ScenarioItem]:
         for spec in specs:
-            # As text: pytest takes it apart as it does an id that a user typed or that it kept.
+            # A text: pytest then parses it like an id that a user typed.
             nodeid = f"{self.nodeid}::{name_of(spec)}"
             yield ScenarioItem.from_parent(self, name=name_of(spec), nodeid=nodeid, spec=spec)
 
 
 class ScenarioItem(pytest.Item):
-    """One case: an error in its setup could not be scored, a failure broke a bound."""
+    """One case: an error means that it could not be scored, and a failure that it broke a bound."""
 
     def __init__(self, *, spec: CaseSpec, **kwargs: Any) -> None:  # noqa: ANN401 - pytest's signature
         super().__init__(**kwargs)
@@ -101,7 +98,7 @@ class ScenarioItem(pytest.Item):
         return replace(self.spec, unfit=unfit)
 
     def runtest(self) -> None:
-        """Judge the case by its bounds."""
+        """Check the bounds of the case."""
         from memsim.gate import fails
 
         if self.outcome is not None and fails(self.outcome.result):
@@ -115,15 +112,15 @@ class ScenarioItem(pytest.Item):
         probes = map(json.loads, outcome.probe_lines.splitlines())
         failure = failure_of(outcome.result, probes)
         self.line = _line_of(self.path, *(broken.place for broken in failure.broken))
-        # Pytest has asked for the place already, when nobody knew which bound would break.
+        # Pytest cached the place before the broken bound was known.
         self.__dict__.pop("location", None)
         missed = failure.missed[0].id if failure.missed else ""
         lines = block(failure, UNICODE, command=explain_hint(self.spec.id, missed, self.config))
-        # Pytest's own heading names the case.
+        # Pytest's heading names the case already.
         return "\n".join(line.text.removeprefix("  ") for line in lines[1:])
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The file, the line of the bound that was broken, and the case."""
+        """The file, the line of the broken bound, and the case."""
         return self.path, self.line, self.name
 
 
@@ -137,7 +134,7 @@ def _line_of(path: Path, *places: str) -> int | None:
 
 
 Phase = Literal["setup", "call"]
-"""What failed in its setup could not be measured; what failed in its call was."""
+"""A failed `setup` means not measured; a failed `call` means measured and failed."""
 
 PLUGIN = "memsim-session"
 """Name of the session among pytest's plugins."""
@@ -167,16 +164,16 @@ class EndSteps(Protocol):
 
 
 class ScenarioSession:
-    """What memsim knows of a session; in a worker of xdist, only what the worker plays.
+    """The scenario items of a session and their outcomes; in a worker of xdist, only its own.
 
     Args:
         config: pytest's configuration.
         end_of: makes the end of the session from any of its cases.
 
     Attributes:
-        planned: the scenario items that are to be played, by node id, in pytest's order.
-        played: what came of them, by node id.
-        narrowed: some scenario items were left out on purpose.
+        planned: the scenario items to play, by node id, in pytest's order.
+        played: the outcomes, by node id.
+        narrowed: whether some scenario items were deselected.
     """
 
     def __init__(
@@ -203,13 +200,13 @@ class ScenarioSession:
 
     @property
     def trial(self) -> Mapping[str, Any]:
-        """How the judge did on known answers, as `run.json` has it; empty without one.
+        """The result of the judge on known answers, as in `run.json`; empty without a judge.
 
-        Tried once, before the first case that has one; in a worker of xdist by the worker, which
-        asks about what all others ask about.
+        It is made once, before the first case with a judge. Each worker of xdist makes it for
+        itself, with the same questions.
 
         Raises:
-            MemsimError: it cannot be asked.
+            MemsimError: the judge cannot be asked.
         """
         if self._trial is None:
             from memsim.pytest_plugin.session_run import judge_trial_of
@@ -219,7 +216,7 @@ class ScenarioSession:
 
     @property
     def known_trial(self) -> Mapping[str, Any]:
-        """The trial of the judge, if it was made already; empty otherwise."""
+        """The trial of the judge if it was made already; empty otherwise."""
         return self._trial or {}
 
     @property
@@ -227,22 +224,22 @@ class ScenarioSession:
         return hasattr(self.config, "workerinput")
 
     def spec_of(self, nodeid: str) -> CaseSpec:
-        """The case of a planned item, wherever it was collected."""
+        """The case of a planned item, in whichever process it was collected."""
         if nodeid not in self._specs:
             name, _, _ = nodeid.partition("::")
             for spec in _specs_again(self.config.rootpath / name, self.config):
                 self._specs[f"{name}::{name_of(spec)}"] = spec
         return self._specs[nodeid]
 
-    # -- what is to be played
+    # -- planning
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Items that -k, -m, --lf or --deselect leave out."""
+        """Note that -k, -m, --lf or --deselect left out items."""
         self.narrowed |= any(isinstance(item, ScenarioItem) for item in items)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """The items, and what they are compared with: refused before anything is played."""
+        """Plan the items and read the baseline, before anything is played."""
         for item in session.items:
             if isinstance(item, ScenarioItem):
                 self.planned[item.nodeid] = None
@@ -251,30 +248,30 @@ class ScenarioSession:
             end.read_baseline()
 
     def pytest_report_collectionfinish(self) -> list[str]:
-        """What shapes the numbers."""
+        """The settings that shape the numbers."""
         if (end := self.end) is None or self.config.get_verbosity() < 0:
             return []
         return [f"memsim: {end.header}"]
 
     def planned_elsewhere(self, ids: Sequence[str]) -> None:
-        """The items that a worker of xdist collected; all workers collect the same."""
+        """Plan the items that a worker of xdist collected; all workers collect the same."""
         if self.planned:
             return
         self.planned = dict.fromkeys(ids)
-        # Which items a worker left out is not told here, only that it was asked to.
+        # Workers do not report which items they deselected, so the options are checked.
         asked = ("keyword", "markexpr", "deselect")
         self.narrowed |= any(self.config.getoption(name, default=None) for name in asked)
         if (end := self.end) is not None:
             end.read_baseline()
             end.write_header()
 
-    # -- what came of it
+    # -- outcomes
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """The outcome goes with the report of the setup, to whichever process hears of it."""
+        """Attach the outcome to the report of the setup, which xdist sends to the first process."""
         report = yield
         if call.when == "setup" and isinstance(item, ScenarioItem) and item.outcome is not None:
             turns = self.config.getoption("--memsim-report") is not None
@@ -284,7 +281,7 @@ class ScenarioSession:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """An outcome has come."""
+        """Read the outcome from a report."""
         if (text := getattr(report, _CARRIED, None)) is not None:
             self.played[report.nodeid] = decode_outcome(text)
         if self._trial is None and (trial := getattr(report, _TRIAL, None)) is not None:
@@ -292,7 +289,7 @@ class ScenarioSession:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
-        """A worker died: what it was replaying is lost, which is an error and no failure."""
+        """Count the case of a dead worker as lost, which is an error and no failure."""
         if crashitem not in self.planned:
             return
         self._crashed.append(crashitem)
@@ -302,7 +299,7 @@ class ScenarioSession:
         report.location = (path, None, name)
         report.when = "setup"
         report.longrepr = failure_repr(f"lost: {said}")
-        # To xdist a scenario is like any test; ours says which metrics it cost.
+        # The property marks the scenario as lost for readers of the report.
         report.user_properties.append(("memsim.state", "lost"))
 
     def _lose(self, nodeid: str, said: str) -> None:
@@ -314,11 +311,11 @@ class ScenarioSession:
         self.played[nodeid] = CaseOutcome(result=result)
 
     def conclude(self, session: pytest.Session, *, complete: bool) -> None:
-        """All is played that will be: judge it against the baseline.
+        """Compare the session with the baseline after the last test.
 
         Args:
-            session: pytest's.
-            complete: nothing stopped it.
+            session: pytest's session.
+            complete: whether nothing stopped it.
         """
         if self._is_worker or not self.planned:
             return
@@ -338,9 +335,9 @@ class ScenarioSession:
     def report(
         self, nodeid: str, said: str, *, location: tuple[str, int | None, str], when: Phase = "call"
     ) -> None:
-        """Count something as failed, or as an error of the setup, that no item of its own tests."""
+        """Report a failure, or an error of the setup, that belongs to no item."""
         if nodeid not in self.planned and self._pytest_session is not None:
-            # One thing more than was collected is reported: the progress is a share of both.
+            # Pytest computes its progress from this number.
             self._pytest_session.testscollected += 1
             self._added.append(nodeid)
             self.config.hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
@@ -357,7 +354,7 @@ class ScenarioSession:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        """What is no item cannot be run again by --lf, and is not kept for it."""
+        """Remove failures without an item from the cache of --lf, which cannot rerun them."""
         cache = getattr(self.config, "cache", None)
         if cache is None or not self._added or self._is_worker:
             return
@@ -365,7 +362,7 @@ class ScenarioSession:
         cache.set("cache/lastfailed", {k: v for k, v in failed.items() if k not in self._added})
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """The table of all strategies, and what became of them since the baseline."""
+        """Print the table of all strategies, and the comparison with the baseline."""
         if self.played and (end := self.end) is not None:
             end.write_summary(terminalreporter)
 
@@ -375,8 +372,8 @@ def _specs_again(path: Path, config: pytest.Config) -> tuple[CaseSpec, ...]:
     return specs_in(path, config)
 
 
-def failure_repr(text: str) -> Any:  # noqa: ANN401 - whatever pytest makes of it
-    """A text as pytest shows what went wrong: whole, and its first line in the short summary."""
+def failure_repr(text: str) -> Any:  # noqa: ANN401 - a private type of pytest
+    """A text as pytest's representation of a failure; the short summary shows its first line."""
     try:
         pytest.fail(text, pytrace=False)
     except pytest.fail.Exception:

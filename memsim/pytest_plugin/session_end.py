@@ -1,4 +1,4 @@
-"""What a session says and does at its end: the gate, the baseline, the table, the run's folder."""
+"""The end of a session: compare or update the baseline, print the table, save the run."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class SessionEnd:
     """The end of a session, prepared at its beginning.
 
     Args:
-        session: what is played.
-        first: any case of it; its project is the session's.
+        session: the session.
+        first: any case of it; its project is the project of the session.
     """
 
     def __init__(self, session: ScenarioSession, first: CaseSpec) -> None:
@@ -56,7 +56,7 @@ class SessionEnd:
         """Read the baseline.
 
         Raises:
-            pytest.UsageError: it is damaged, or cannot be what is compared with or updated.
+            pytest.UsageError: it is damaged, or it cannot be compared with or updated.
         """
         from memsim.gate.metric_comparison import check_metrics
         from memsim.pytest_plugin.baseline_update import check_updatable
@@ -69,7 +69,7 @@ class SessionEnd:
         except MemsimError as error:
             raise pytest.UsageError(str(error)) from error
 
-    def _named(self) -> Any:  # noqa: ANN401 - Settings, which are imported for types alone
+    def _named(self) -> Any:  # noqa: ANN401 - Settings, which is imported only for types
         from memsim.gate.baseline_file import DEFAULT
 
         if self._updating and not self._settings.baseline:
@@ -78,7 +78,7 @@ class SessionEnd:
 
     @property
     def header(self) -> str:
-        """Such as `model offline, budget 4k, seed 7, baseline main (2026-09-18 1f2e9ab)`."""
+        """The settings, such as `model offline, budget 4k, seed 7, baseline main (2026-09-18)`."""
         from memsim.config import show_budget
 
         settings = self._settings
@@ -99,13 +99,13 @@ class SessionEnd:
         return f"({' '.join(p for p in (self._base.created[:10], self._base.commit[:7]) if p)})"
 
     def write_header(self) -> None:
-        """Write the header where pytest's own has long been written."""
+        """Print the header later than pytest's own header."""
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and self._config.get_verbosity() >= 0:
             reporter.ensure_newline()
             reporter.write_line(f"memsim: {self.header}")
 
-    # -- when all is played
+    # -- after the last case
 
     @cached_property
     def _specs(self) -> list[CaseSpec]:
@@ -138,7 +138,7 @@ class SessionEnd:
         return sheet_of(results, lines, info, name="this session")
 
     def compare_or_update(self) -> None:
-        """Compare with the baseline, or update it; what is worse is reported as failed."""
+        """Compare with the baseline, or update it, and report worse metrics as failures."""
         try:
             if self._updating:
                 self._update()
@@ -206,7 +206,7 @@ class SessionEnd:
 
         if cell.word == "worse" or (strict and cell.word in STRICT):
             self._fail(self._told(cell), f"{cell.variant}[{cell.metric}]")
-        # Of a part of a suite, too few probes are no surprise.
+        # A part of a suite is expected to have too few probes.
         elif cell.word == "unmeasured" and not self._session.narrowed:
             self._fail(self._told(cell), f"{cell.variant}[{cell.metric}]", when="setup")
 
@@ -214,7 +214,7 @@ class SessionEnd:
         from memsim.report.comparison_text import change, comparison_lines, value
         from memsim.report.layout import UNICODE
 
-        assert self._found is not None  # noqa: S101 - a cell is of a comparison
+        assert self._found is not None  # noqa: S101 - cells exist only with a comparison
         moved = tuple(m for m in self._found.moved if m.variant == cell.variant)
         one = replace(self._found, cells=(cell,), moved=moved, stale=(), new=(), gone=())
         lines = [line.text for line in comparison_lines(one, UNICODE, 100, run="")]
@@ -238,7 +238,7 @@ class SessionEnd:
     # -- in the summary
 
     def write_summary(self, reporter: pytest.TerminalReporter) -> None:
-        """Keep the run, and write the table with everything that followed from it."""
+        """Save the run, and print the table and the notes."""
         self._keep()
         self._add_to_job()
         quiet = self._config.get_verbosity() < 0

@@ -1,4 +1,4 @@
-"""What a session's options ask for: settings, the baseline, a folder for the run."""
+"""The options of a session: its settings, its baseline and the folder of its run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def explain_hint(case: str, probe: str, config: pytest.Config) -> str:
-    """What to type to look into a case: of the run that is kept, or of one that is made for it."""
+    """The command that explains a case, from the saved run or from a new one."""
     if (kept := config.getoption("--memsim-report")) is not None and probe:
         return f"memsim explain {shlex.quote(str(kept))} {shlex.quote(probe)}"
     played = f"memsim run {shlex.quote(case)}"
@@ -44,16 +44,16 @@ RUN_FILES = frozenset(
         "turns.jsonl",
     }
 )
-"""What a run's folder may hold, and a new run in the same folder takes away."""
+"""Files of a run folder; a new run in the same folder removes them."""
 RUN_FOLDERS = {"plots": frozenset({".png", ".svg"}), "replays": frozenset({".html"})}
-"""Folders that reports of a run are written to, with the endings of what is theirs in them."""
+"""Folders of reports in a run folder, and the endings of memsim's files in them."""
 
 
 def session_settings(project: Project, config: pytest.Config) -> Settings:
     """The project's settings with the session's options.
 
     Raises:
-        ConfigError: one of them is wrong.
+        ConfigError: a setting is wrong.
     """
     flags = {
         "strategies": config.getoption("--memsim-strategy") or None,
@@ -66,10 +66,10 @@ def session_settings(project: Project, config: pytest.Config) -> Settings:
 
 
 def check_options(config: pytest.Config) -> None:
-    """Refuse, before anything is collected, what could not be done at the end.
+    """Refuse invalid options before anything is collected.
 
     Raises:
-        pytest.UsageError: an option names what is not there, or contradicts another.
+        pytest.UsageError: an option names something that does not exist, or contradicts another.
     """
     if config.getoption("--memsim-judge"):
         _check_judge(config)
@@ -116,7 +116,7 @@ def _check_recording(config: pytest.Config) -> None:
 
 
 def session_access(settings: Settings, project: Project, config: pytest.Config) -> ModelAccess:
-    """How a session comes by a live model's answers; its workers share what may be spent."""
+    """How a session gets the answers of a live model; all its workers share one cost limit."""
     from memsim.suite.case_models import access_of
 
     if settings.max_cost is None:
@@ -130,7 +130,7 @@ def session_access(settings: Settings, project: Project, config: pytest.Config) 
 
 
 def report_folder(config: pytest.Config) -> Path | None:
-    """The folder that the session is to be kept in; None where it is not kept."""
+    """The folder to save the session in; None to save no run."""
     asked = config.getoption("--memsim-report")
     return None if asked is None else config.invocation_params.dir / asked
 

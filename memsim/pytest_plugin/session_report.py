@@ -1,4 +1,4 @@
-"""The results of a session as the table and the blocks that `memsim run` prints."""
+"""The results of a session as tables and failure blocks, as `memsim run` prints them."""
 
 from __future__ import annotations
 
@@ -27,19 +27,16 @@ if TYPE_CHECKING:
     from memsim.suite.cases import CaseResult
 
 
-# What stands behind `assert result.recall >= 0.8` where it does not hold.
-
-
 _SIGNS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 
 
 def comparison_of(op: str, left: object, right: object) -> list[str] | None:
-    """The lines that pytest shows below an assertion; None where it compares no score.
+    """Explain a comparison of a score in an assertion; None if it compares no score.
 
     Args:
-        op: the comparison, as it is written.
-        left: what stands left of it.
-        right: what stands right of it.
+        op: the operator.
+        left: the left operand.
+        right: the right operand.
     """
     scores = [side for side in (left, right) if isinstance(side, Score)]
     if op not in _SIGNS or not scores:
@@ -81,7 +78,7 @@ def _told(score: Score, report: CaseReport) -> str:
 
 
 Lines = Sequence[Mapping[str, Any]]
-"""Of `probes.jsonl`."""
+"""Records of `probes.jsonl`."""
 
 
 def session_lines(
@@ -91,7 +88,7 @@ def session_lines(
     marks: Marks,
     width: int,
 ) -> list[TextLine]:
-    """The boards of a session, and what became of them since the baseline."""
+    """The tables of a session, and the comparison with the baseline."""
     shown: list[TextLine] = []
     for board in _boards(results, _answers(results, lines)):
         shown += [*board_lines(board, marks, width), TextLine(text="")]
@@ -110,16 +107,16 @@ def summary_of(
     command: Sequence[str],
     pending: int,
 ) -> RunSummary:
-    """A session as `memsim run` would sum it up.
+    """Summarise a session as `memsim run` does.
 
     Args:
-        results: of every case that was played.
+        results: the result of every played case.
         lines: their probes.
         found: the comparison with a baseline, if there was one.
         settings: of the session.
-        strict: as of `memsim run`.
+        strict: as for `memsim run`.
         command: what the user typed.
-        pending: cases that were planned and not played.
+        pending: number of cases that were planned and not played.
     """
     answers = _answers(results, lines)
     boards = _boards(results, answers)

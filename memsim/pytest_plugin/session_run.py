@@ -1,4 +1,4 @@
-"""Keeps a session as a run: what `memsim explain`, `compare` and `report` read."""
+"""Save a session as a run that `memsim explain`, `compare` and `report` can read."""
 
 from __future__ import annotations
 
@@ -28,15 +28,12 @@ if TYPE_CHECKING:
     from memsim.suite.cases import CaseSpec
 
 
-# An outcome as a text that a test report carries from the process that played it.
-
-
 def encode_outcome(outcome: CaseOutcome, *, turns: bool) -> str:
-    """The text of an outcome.
+    """Encode an outcome as text, so that a test report can carry it to the first process.
 
     Args:
-        outcome: of a case.
-        turns: whether the records of its turns and contexts are wanted; they are most of it.
+        outcome: the outcome of a case.
+        turns: whether to include the records of turns and contexts, which are most of the text.
     """
     record = {
         "result": result_record(outcome.result),
@@ -44,12 +41,12 @@ def encode_outcome(outcome: CaseOutcome, *, turns: bool) -> str:
         "turns": outcome.turn_lines.decode() if turns else "",
         "contexts": outcome.context_lines.decode() if turns else "",
     }
-    # ASCII: half an emoji that a model ended in must not keep a report from travelling.
+    # ASCII: half an emoji in an answer cannot be encoded as UTF-8.
     return json.dumps(record, ensure_ascii=True)
 
 
 def decode_outcome(text: str) -> CaseOutcome:
-    """The outcome that `encode_outcome` wrote."""
+    """The outcome that `encode_outcome` encoded."""
     record = json.loads(text)
     return CaseOutcome(
         result=read_result(record["result"]),
@@ -59,17 +56,14 @@ def decode_outcome(text: str) -> CaseOutcome:
     )
 
 
-# Tries the judge of a session on known answers, once, whoever plays the cases.
-
-
 def judge_trial_of(specs: Sequence[CaseSpec]) -> Mapping[str, Any]:
-    """How the judge of some cases did, as `run.json` has it; empty where they have none.
+    """Test the judge of a session on known answers; the result as in `run.json`, or empty.
 
     Args:
         specs: every case of the session.
 
     Raises:
-        CapReached: the trial would have cost too much.
+        CapReached: the trial would exceed the cost limit.
         RefError: there is no such judge.
         CassetteError: recordings are damaged or cannot be written.
     """
@@ -83,7 +77,7 @@ def judge_trial_of(specs: Sequence[CaseSpec]) -> Mapping[str, Any]:
 
 @contextmanager
 def _alone(access: ModelAccess) -> Iterator[None]:
-    # Where several processes record, the first one asks, and the others find what it was told.
+    # If several processes record, the first one asks, and the others find the recorded answer.
     if access.folder is None or access.mode not in {"new", "rewrite"}:
         yield
         return
@@ -102,15 +96,15 @@ def keep_run(
     trial: Mapping[str, Any],
     command: tuple[str, ...],
 ) -> None:
-    """Write a run into a folder, in place of the one that is there.
+    """Write a run into a folder, and replace the run that is there.
 
     Args:
-        folder: where.
-        specs: what was played.
-        outcomes: what came of each.
+        folder: the folder.
+        specs: the played cases.
+        outcomes: their outcomes.
         settings: of the session.
         found: the comparison with a baseline, if there was one.
-        trial: how the judge did on known answers; empty without one.
+        trial: the result of the judge on known answers; empty without a judge.
         command: what the user typed.
 
     Raises:
@@ -141,7 +135,7 @@ def keep_run(
 
 
 def _take_away(folder: Path) -> None:
-    """The run before, and what was reported of it; nothing of anybody else's."""
+    """Remove the previous run and its reports, but no other files."""
     for name in RUN_FILES:
         (folder / name).unlink(missing_ok=True)
     for name, endings in RUN_FOLDERS.items():

@@ -1,1 +1,1 @@
-"""The memory service: AEGIS's memory behind the endpoints that its document names."""
+"""The memory service: AEGIS's memory behind its documented HTTP endpoints."""

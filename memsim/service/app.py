@@ -1,4 +1,4 @@
-"""The memory service as an application: AEGIS's endpoints over three layers of memory."""
+"""The memory service as a FastAPI application: AEGIS's endpoints over three layers of memory."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ FAILED: dict[int | str, dict[str, Any]] = {
 
 @dataclass(slots=True, kw_only=True)
 class Layers:
-    """What the service serves.
+    """The layers of memory that the service serves.
 
     Attributes:
         working: the working memory.
         ledger: the injection ledger.
         episodes: the episodic memory.
-        embedder: makes the vectors of what is stored and searched.
-        now: the present.
+        embedder: makes the vectors of stored texts and queries.
+        now: returns the present time.
     """
 
     working: AegisWorking
@@ -71,7 +71,7 @@ class Layers:
 
 
 def create_app(layers: Layers) -> FastAPI:
-    """The application, ready for any ASGI server."""
+    """The application, for any ASGI server."""
     app = FastAPI(
         title="memsim memory service",
         description="Working memory, episodes and injection ledger, as AEGIS documents them.",
@@ -93,12 +93,12 @@ def _working(working: AegisWorking) -> APIRouter:
 
     @router.get("/{conversation_id}")
     def get(conversation_id: Conversation) -> dict[str, JsonValue]:
-        """Every field. Makes them last another day."""
+        """Return every field, and keep them for another day."""
         return dict(working.get(conversation_id))
 
     @router.put("/{conversation_id}", responses=TOO_LARGE)
     def put(conversation_id: Conversation, body: WorkingData) -> WriteReply:
-        """Write fields beside those that are there; with status 413, they are written as well."""
+        """Add or replace fields. With status 413 the fields are written, too."""
         working.set(conversation_id, body.data, body.ttl_seconds)
         return WriteReply(conversation_id=conversation_id, fields=sorted(body.data))
 
@@ -106,7 +106,7 @@ def _working(working: AegisWorking) -> APIRouter:
     def delete(
         conversation_id: Conversation, body: Annotated[FieldNames | None, Body()] = None
     ) -> DeleteReply:
-        """Take fields out, or all of them where none are named."""
+        """Delete the named fields, or all fields if none is named."""
         gone = working.delete(conversation_id, None if body is None else body.fields)
         return DeleteReply(conversation_id=conversation_id, deleted=gone)
 
@@ -118,7 +118,7 @@ def _episodic(layers: Layers) -> APIRouter:
 
     @router.post("/store")
     def store(body: NewEpisode) -> StoreReply:
-        """Keep what a conversation came to, with its vector."""
+        """Store the summary of a conversation with its vector."""
         made = uuid.uuid4()
         episode = AegisEpisode(id=str(made), created_at=layers.now(), **body.model_dump())
         with layers.turn:
@@ -127,7 +127,7 @@ def _episodic(layers: Layers) -> APIRouter:
 
     @router.post("/search")
     def search(body: Search) -> list[EpisodeMatch]:
-        """An agent's episodes, most alike first; of every user where none is named."""
+        """Search the episodes of an agent, most similar first; of all users if no user is named."""
         with layers.turn:
             query = layers.embedder.embed([body.query])[0]
             found = layers.episodes.search(
@@ -137,7 +137,7 @@ def _episodic(layers: Layers) -> APIRouter:
 
     @router.get("/{conversation_id}")
     def of(conversation_id: Conversation) -> list[EpisodeRecord]:
-        """What a conversation came to, every time that it was stored."""
+        """Return the stored episodes of a conversation."""
         with layers.turn:
             return [_memory(e) for e in layers.episodes.of(conversation_id)]
 
@@ -149,12 +149,12 @@ def _ledger(ledger: AegisLedger) -> APIRouter:
 
     @router.get("/{conversation_id}")
     def get(conversation_id: Conversation) -> dict[str, str]:
-        """Every item that was injected, with its mark."""
+        """Return every injected item with its mark."""
         return ledger.get_all(conversation_id)
 
     @router.post("/{conversation_id}/check")
     def check(conversation_id: Conversation, body: ItemKey) -> CheckReply:
-        """Whether an item was injected."""
+        """Return whether an item was injected."""
         injected = ledger.has(conversation_id, body.item_key)
         return CheckReply(item_key=body.item_key, injected=injected)
 
@@ -166,7 +166,7 @@ def _ledger(ledger: AegisLedger) -> APIRouter:
 
     @router.post("/{conversation_id}/evict")
     def evict(conversation_id: Conversation, body: ItemKey) -> EvictReply:
-        """Let an item be injected again."""
+        """Allow an item to be injected again."""
         evicted = ledger.evict(conversation_id, body.item_key)
         return EvictReply(item_key=body.item_key, evicted=evicted)
 
@@ -174,7 +174,7 @@ def _ledger(ledger: AegisLedger) -> APIRouter:
 
 
 def _not_allowed(request: Request, _error: Exception) -> JSONResponse:
-    """Names every method of a path; each of its routes by itself knows only its own."""
+    """List every method of a path, because each route knows only its own."""
     allowed = {
         method
         for route in request.app.routes

@@ -1,4 +1,4 @@
-"""What the memory service is sent and what it answers, as its OpenAPI description tells it."""
+"""Request and response bodies of the memory service, as its OpenAPI description shows them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_RESULTS = 100
 LONGEST_TTL = 366 * TTL_SECONDS
 
 NO_NUL = r"^[^\x00]*$"
-"""PostgreSQL keeps every character but one."""
+"""PostgreSQL stores every character except NUL."""
 
 Words = Annotated[str, Field(pattern=NO_NUL)]
 Name = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH, pattern=NO_NUL)]
@@ -23,7 +23,7 @@ Item = Annotated[str, Field(min_length=1, examples=["skill:spacing-calculation"]
 
 
 def _whole(value: object) -> object:
-    """A number such as 3.0, which JSON does not tell from 3, as the integer that it is."""
+    """Convert a float such as 3.0 to an integer, because JSON does not distinguish them."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -36,14 +36,14 @@ class _Body(BaseModel):
 
 
 class WorkingData(_Body):
-    """Fields to write beside those that are there."""
+    """Fields to add or replace."""
 
     data: dict[str, JsonValue]
     ttl_seconds: Seconds | None = None
 
 
 class FieldNames(_Body):
-    """Fields to take out; all of them where the list is missing."""
+    """Fields to delete; all of them if the list is missing."""
 
     fields: list[str] | None = None
 
@@ -56,14 +56,14 @@ class WriteReply(_Body):
 
 
 class DeleteReply(_Body):
-    """How many fields were taken out."""
+    """The number of deleted fields."""
 
     conversation_id: str
     deleted: int
 
 
 class Entity(_Body):
-    """What a conversation spoke of."""
+    """Something that a conversation mentioned."""
 
     type: Words
     id: Words
@@ -71,7 +71,7 @@ class Entity(_Body):
 
 
 class NewEpisode(_Body):
-    """What a conversation came to."""
+    """The summary of a conversation."""
 
     agent_id: Name
     conversation_id: Name
@@ -83,13 +83,13 @@ class NewEpisode(_Body):
 
 
 class StoreReply(_Body):
-    """The row that was made."""
+    """The new row."""
 
     id: UUID
 
 
 class Search(_Body):
-    """What to look for, and in whose memory."""
+    """A query, and the agent and user whose episodes are searched."""
 
     query: Words
     agent_id: Name
@@ -98,7 +98,7 @@ class Search(_Body):
 
 
 class EpisodeMatch(_Body):
-    """An episode with its similarity, 1 minus the cosine distance; null where it has none."""
+    """An episode with its similarity, which is 1 minus the cosine distance; null if undefined."""
 
     id: UUID
     summary: str
@@ -108,7 +108,7 @@ class EpisodeMatch(_Body):
 
 
 class EpisodeRecord(_Body):
-    """An episode as it was stored."""
+    """A stored episode."""
 
     id: UUID
     agent_id: str
@@ -128,20 +128,20 @@ class ItemKey(_Body):
 
 
 class ItemMark(ItemKey):
-    """An item of the ledger, and how to mark it."""
+    """An item of the ledger, and its mark."""
 
     value: str = DEFAULT_MARK
 
 
 class CheckReply(_Body):
-    """Whether an item has been injected."""
+    """Whether an item was injected."""
 
     item_key: str
     injected: bool
 
 
 class MarkReply(_Body):
-    """How an item is marked, and whether it was not before."""
+    """The mark of an item, and whether it is new."""
 
     item_key: str
     value: str
@@ -149,7 +149,7 @@ class MarkReply(_Body):
 
 
 class EvictReply(_Body):
-    """Whether an item was marked."""
+    """Whether an item was marked before it was evicted."""
 
     item_key: str
     evicted: bool
@@ -161,4 +161,4 @@ class Refusal(_Body):
     detail: str
 
 
-"""Answers that are no success have one text; FastAPI's own 422 has a list of faults."""
+"""The body of every error except 422, for which FastAPI sends a list."""
