@@ -1,6 +1,6 @@
-"""What a memory may ask of a language model, and what it gets back.
+"""Requests to a language model, its replies, and embedders.
 
-A request names its task, so that the offline model can do it by rule and a live one by prompt:
+A request names its task. The offline model performs it by rules, a live model by a prompt:
 
 ========== ============================== ==========================================
 task       input                          reply
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    # numpy's own module is imported where arrays are made: start-up must not wait for it.
+    # numpy is imported only where arrays are made, for a fast start.
     import numpy as np
     from numpy.typing import NDArray
 
@@ -33,30 +33,30 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 
-# How much an agent may do, so that what it costs is bounded before it is asked.
+# Limits of an agent, so that its costs are bounded.
 
 
 AGENT_ROUNDS = 4
-"""Times that an agent may call tools for one message or question."""
+"""Number of rounds of tool calls that an agent may make for one message or question."""
 
 AGENT_CALLS = 16
-"""Calls of one round that are carried out; further ones are told of in the record alone."""
+"""Number of calls per round that are executed; further calls are only recorded."""
 
 
 Task = Literal["summarise", "extract", "answer", "judge", "act"]
 
 IDK = "I don't know."
-"""What a reader says when its context does not hold the answer."""
+"""The answer of a reader whose context does not contain the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool as a provider is told of it.
+    """A tool, as a provider is told about it.
 
     Attributes:
         parameters: a JSON Schema text.
-        reads: whether calling it changes nothing that can be seen later; only such tools are
-            offered with a probe's question.
+        reads: whether calling it changes nothing observable; only such tools are offered with a
+            probe's question.
     """
 
     name: str
@@ -71,21 +71,21 @@ class Request:
     """One call of a model.
 
     Attributes:
-        messages: what the model may read, oldest first; for `answer`, the whole context and nothing
-            else.
-        previous: `summarise`: the summary so far, to be carried on.
-        question, expected, given: `answer` and `judge`; of several expected answers, each on a line
-            of its own, any one will do.
-        outdated: `judge`: answers that held once, or that are somebody else's, one a line.
-        draw: `judge`: which of several opinions on the same answer this is; part of every
-            recording's key.
-        asker: the principal whose `I` and `my` the question's are; empty where it makes no
+        messages: the messages that the model may read, oldest first; for `answer`, the whole
+            context and nothing else.
+        previous: `summarise`: the summary so far.
+        question, expected, given: `answer` and `judge`; each line of `expected` is one acceptable
+            answer.
+        outdated: `judge`: wrong answers that were right once, or that belong to another person, one
+            per line.
+        draw: `judge`: the number of the opinion on the same answer; part of every recording's key.
+        asker: the principal to whom `I` and `my` in the question refer; empty if it makes no
             difference.
         max_tokens: upper bound of the reply, in the tokenizer's tokens; None leaves it to the
             model.
-        now: the instant at which it is asked, for relative dates.
-        repeat: which repeat of the case asks; part of every recording's key.
-        round: `act`: how many rounds of calls there were for this message before.
+        now: the time of the question, for relative dates.
+        repeat: the repeat of the case; part of every recording's key.
+        round: `act`: number of rounds of calls for this message so far.
     """
 
     task: Task
@@ -116,16 +116,15 @@ class Usage:
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a model answered.
+    """The reply of a model.
 
     Attributes:
-        sources: ids of the request's messages that the text was taken from; None when the model
-            cannot say.
-        line_sources: where the text is one statement a line, the same for each line; a line that
-            has none was carried on from `previous`, word for word. None when the model cannot say.
-            Of another number of lines than the text has, it says nothing: see `by_line`.
-        cost: dollars; None when no price is known.
-        cut: whether the model was cut off before it had said everything.
+        sources: ids of the request's messages that the text is based on; None if unknown.
+        line_sources: the sources of each line, if the text has one statement per line; a line
+            without sources was copied from `previous`. None if unknown; ignored if the number of
+            lines differs: see `by_line`.
+        cost: dollars; None if no price is known.
+        cut: whether the reply was cut off at its limit.
     """
 
     text: str = ""
@@ -138,7 +137,7 @@ class Reply:
 
 
 def by_line(reply: Reply) -> list[tuple[str, tuple[str, ...]]] | None:
-    """Each line of a reply with its sources; None where the model cannot say, line by line."""
+    """Each line of a reply with its sources; None if they are unknown."""
     lines = reply.text.splitlines()
     if reply.line_sources is None or len(lines) != len(reply.line_sources):
         return None
@@ -148,20 +147,19 @@ def by_line(reply: Reply) -> list[tuple[str, tuple[str, ...]]] | None:
 def provenance(
     reply: Reply, known: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]] | None:
-    """Where each line of a summary or of extracted facts comes from, lines carried on included.
+    """The sources of each line of a summary or of extracted facts, including copied lines.
 
-    A strategy keeps the answer and gives it back with the next request's `previous`, so that a
-    line's origin is known however often it was carried on::
+    A strategy stores the result and passes it with the next request's `previous`, so that the
+    origin of a line stays known::
 
         origins = provenance(reply, origins) or {}
 
     Args:
-        reply: what the model answered.
+        reply: the model's reply.
         known: the origin of each line of the request's `previous`.
 
     Returns:
-        Ids of original messages by line, in the order of the lines; None when the model cannot
-        say.
+        Ids of original messages by line, in the order of the lines; None if unknown.
     """
     said = by_line(reply)
     if said is None:
@@ -170,10 +168,10 @@ def provenance(
 
 
 def check_embedder(ref: str) -> None:
-    """Refuse an embedder's ref that means nothing, without loading anything.
+    """Refuse an invalid embedder ref, without loading anything.
 
     Raises:
-        RefError: no embedder is called that, or it has no such parameter.
+        RefError: there is no such embedder or parameter.
     """
     from memsim.models.model_ref import read_embedder
 
@@ -181,10 +179,10 @@ def check_embedder(ref: str) -> None:
 
 
 def check_model(ref: str) -> None:
-    """Refuse a model's ref that means nothing, without loading anything.
+    """Refuse an invalid model ref, without loading anything.
 
     Raises:
-        RefError: no model is called that, or it has no such parameter.
+        RefError: there is no such model or parameter.
     """
     from memsim.models.model_ref import read_model
 
@@ -197,25 +195,25 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """The ref that names it, with what shapes its replies."""
+        """The ref of the model, with the parameters that change its replies."""
         ...
 
     def complete(self, request: Request) -> Reply:
         """Answer a request.
 
         Raises:
-            ModelError: the model failed, or gave nothing usable.
+            ModelError: the model failed, or returned nothing usable.
         """
         ...
 
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Texts to vectors."""
+    """Turns texts into vectors."""
 
     @property
     def name(self) -> str:
-        """The ref that names it; stored with every index."""
+        """The ref of the embedder; stored with every index."""
         ...
 
     @property
@@ -227,7 +225,7 @@ class Embedder(Protocol):
         """Unit vectors, float32, shape (len(texts), dimension).
 
         Raises:
-            ModelError: the embedder failed, or gave vectors that are not finite or of another
+            ModelError: the embedder failed, or returned vectors that are not finite or of another
                 dimension.
         """
         ...

@@ -1,8 +1,8 @@
-"""Texts to vectors: a packaged static model by default, a hashing one for tests, litellm's by name.
+"""Embedders: a packaged static model by default, a hashing one for tests, and a cache.
 
-A text's vector depends on the text alone: not on what it is embedded with, not on threads, not on
-the order of additions. So every embedder works text by text, adds in one fixed order, and
-normalises by an exactly rounded sum.
+The vector of a text depends on the text alone, not on its batch, on threads or on the order of
+additions. So every embedder works text by text, adds in one fixed order, and normalises by an
+exactly rounded sum.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 
 REMEMBERED = 1 << 15
-"""Vectors that `CachedEmbedder` keeps; 32 MB at 256 dimensions."""
+"""Number of vectors that `CachedEmbedder` keeps; 32 MB at 256 dimensions."""
 
 _WORDS = 1 << 14
-"""Words whose tokens are kept: the tokenizer takes longer than all the rest of embedding."""
+"""Number of words whose tokens are cached, because the tokenizer takes most of the time."""
 
 _WORD = 64
-"""Characters of a word above which its tokens are not kept."""
+"""Maximum length of a word whose tokens are cached."""
 
 _UNIT = 1e-3
 
 
 class HashEmbedder:
-    """Feature hashing of words and of their runs of three letters: no model, and no meaning.
+    """Feature hashing of words and of their letter trigrams, without a model.
 
     Args:
         dimension: length of each vector.
@@ -50,7 +50,7 @@ class HashEmbedder:
 
     @property
     def name(self) -> str:
-        """`hash`, with the dimension where it is not 256."""
+        """`hash`, with the dimension if it is not 256."""
         usual = self.dimension == DEFAULT_DIMENSION
         return "hash" if usual else f"hash:dim={self.dimension}"
 
@@ -76,20 +76,20 @@ def _features(text: str) -> Iterator[str]:
 
 
 def unit_vector(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A vector of the same direction and of length 1; zeros stay zeros."""
-    # Exactly rounded, so that no machine's way of adding shows in the last bit.
+    """A vector scaled to length 1; zeros stay zeros."""
+    # Exactly rounded, so that all machines have the same last bit.
     length = math.sqrt(math.fsum((vector * vector).tolist()))
     return vector / length if length else vector
 
 
 class WordLlamaEmbedder:
-    """The static model that the wordllama package carries; nothing is fetched.
+    """The static model in the wordllama package; nothing is downloaded.
 
     Args:
         dimension: 64, 128 or 256.
 
     Raises:
-        ModelError: the package is absent or incomplete.
+        ModelError: the package is missing or incomplete.
     """
 
     def __init__(self, dimension: int = DEFAULT_DIMENSION) -> None:
@@ -98,7 +98,7 @@ class WordLlamaEmbedder:
 
     @property
     def name(self) -> str:
-        """`wordllama`, with the dimension where it is not 256."""
+        """`wordllama`, with the dimension if it is not 256."""
         usual = self.dimension == DEFAULT_DIMENSION
         return "wordllama" if usual else f"wordllama:dim={self.dimension}"
 
@@ -108,7 +108,7 @@ class WordLlamaEmbedder:
 
         found = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
-            # The package pools whole batches, padded to the longest: here each text stands alone.
+            # The package pools padded batches; here each text is embedded alone.
             tokens = self._tokens(text) if text.strip() else []
             if tokens:
                 found[row] = unit_vector(self._table[tokens].sum(axis=0, dtype=np.float64))
@@ -144,16 +144,16 @@ def _packaged(dimension: int) -> tuple[Callable[[str], list[int]], NDArray[np.fl
 
 
 def _alone(piece: str, parts: list[str]) -> bool:
-    """Whether each of its parts gives the tokens that it gives within the piece.
+    """Whether each part has the same tokens alone as within the piece.
 
-    No token of the model reaches over a blank, which it writes as U+2581, except one of blanks
-    alone; and those that stand for more than themselves begin with `<`.
+    No token of the model crosses a blank, which it writes as U+2581, except a token of blanks.
+    Special tokens begin with `<`.
     """
     return "" not in parts and "<" not in piece and "\u2581" not in piece
 
 
 def _pieces(text: str, size: int = 8192) -> Iterator[str]:
-    # The tokenizer takes a text as one word, and slows down on very long ones.
+    # The tokenizer treats a text as one word, and is slow on long ones.
     start = 0
     while len(text) - start > size:
         cut = text.rfind(" ", start, start + size)
@@ -188,7 +188,7 @@ def _load_wordllama(dimension: int) -> _WordLlama:
         import wordllama
 
         found: _WordLlama = wordllama.WordLlama.load(
-            # The wheel's own folder: the package looks for its tokenizer elsewhere, then on the
+            # The folder of the package: else it looks elsewhere for its tokenizer, then on the
             # network.
             cache_dir=Path(wordllama.__file__).parent,
             disable_download=True,
@@ -197,7 +197,7 @@ def _load_wordllama(dimension: int) -> _WordLlama:
     except (ImportError, OSError, ValueError) as error:
         raise ModelError(f"the embedder wordllama cannot be loaded: {error}") from error
     finally:
-        # Importing it configures the root logger, which is the program's and not a library's to
+        # Its import configures the root logger, which only a program should
         # configure.
         root.handlers[:] = handlers
         root.setLevel(level)
@@ -205,11 +205,11 @@ def _load_wordllama(dimension: int) -> _WordLlama:
 
 
 class CachedEmbedder:
-    """An embedder that remembers what it embedded, and checks it once.
+    """An embedder with a cache, which checks each new vector once.
 
     Args:
-        embedder: what embeds the texts that are not remembered, all in one call.
-        remembered: vectors to keep; the longest unused go first.
+        embedder: embeds the texts that are not cached, all in one call.
+        remembered: number of vectors to keep; the least recently used are dropped first.
     """
 
     def __init__(self, embedder: Embedder, remembered: int = REMEMBERED) -> None:
@@ -231,8 +231,8 @@ class CachedEmbedder:
         """Unit vectors, float32, shape (len(texts), dimension).
 
         Raises:
-            ModelError: the embedder failed, or gave vectors that are not finite, not of unit length
-                or of another dimension.
+            ModelError: the embedder failed, or returned vectors that are not finite, not of unit
+                length or of another dimension.
         """
         import numpy as np
 
@@ -259,7 +259,7 @@ class CachedEmbedder:
 
 
 def check_vectors(embedder: Embedder, vectors: Vectors, rows: int) -> Vectors:
-    """The vectors, once they are what an embedder has to give.
+    """Check the vectors of an embedder and return them.
 
     Raises:
         ModelError: they are not finite, not of unit length (or zero), or of another shape.
@@ -268,11 +268,11 @@ def check_vectors(embedder: Embedder, vectors: Vectors, rows: int) -> Vectors:
 
     if vectors.shape != (rows, embedder.dimension):
         wanted = (rows, embedder.dimension)
-        raise ModelError(f"{embedder.name} gave vectors of shape {vectors.shape}, not {wanted}")
+        raise ModelError(f"{embedder.name} returned vectors of shape {vectors.shape}, not {wanted}")
     if not np.isfinite(vectors).all():
-        raise ModelError(f"{embedder.name} gave vectors that are not finite")
-    # numpy's own `isclose` takes longer than everything else here together.
+        raise ModelError(f"{embedder.name} returned vectors that are not finite")
+    # numpy's `isclose` takes longer than the rest of this function.
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     if not ((np.abs(lengths - 1.0) <= _UNIT) | (lengths == 0.0)).all():
-        raise ModelError(f"{embedder.name} gave vectors that are not of unit length")
+        raise ModelError(f"{embedder.name} returned vectors that are not of unit length")
     return vectors

@@ -1,4 +1,4 @@
-"""How a run may come by a provider's answers, and what that came to: what travels with a case."""
+"""How a run gets answers of live models, and the account of their costs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CallAccount:
-    """Keeps count of the calls of one case; threads may share it."""
+    """Counts the calls of one case; threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -21,11 +21,11 @@ class CallAccount:
 
     @property
     def spent(self) -> Spending:
-        """What they came to so far."""
+        """The counts so far."""
         return self._spent
 
     def paid(self, answer: ProviderAnswer) -> None:
-        """A provider answered."""
+        """Count an answer of a provider."""
         with self._lock:
             before = self._spent
             self._spent = replace(
@@ -37,27 +37,27 @@ class CallAccount:
             )
 
     def found(self) -> None:
-        """A recording answered."""
+        """Count an answer of a recording."""
         with self._lock:
             self._spent = replace(self._spent, replayed=self._spent.replayed + 1)
 
     def fail(self, said: str) -> None:
-        """Nobody answered."""
+        """Count a call without an answer."""
         with self._lock:
             self._spent = replace(self._spent, failed=(*self._spent.failed, said))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAccess:
-    """How a run may come by a provider's answers; no record depends on it.
+    """How a run gets answers of live models; no record depends on it.
 
     Attributes:
-        mode: whether they are replayed, recorded, or both.
-        folder: of the recordings; None where there are none.
-        shown: the same folder, as messages show it.
-        cap: dollars that may be spent; None for no cap.
-        ledger: the file that tells what was spent; needed with a cap.
-        dry: nobody is asked: the offline model answers, and calls are counted and priced.
+        mode: whether answers are replayed, recorded, or both.
+        folder: the folder of the recordings; None for none.
+        shown: the folder's name in messages.
+        cap: cost limit in dollars; None for no limit.
+        ledger: the file with the money spent; required with a limit.
+        dry: whether the offline model answers, and calls are only counted and priced.
     """
 
     mode: RecordMode = "none"
@@ -70,15 +70,15 @@ class ModelAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """What the calls of one case came to.
+    """Costs of the calls of one case.
 
     Attributes:
-        asked: calls that a provider answered.
-        replayed: calls that a recording answered.
-        input: tokens of the calls that were asked.
+        asked: number of calls that a provider answered.
+        replayed: number of calls that a recording answered.
+        input: tokens of the calls to the provider.
         output: tokens of their answers.
-        cost: dollars that they cost, as far as prices are known.
-        failed: what was said of each call that a provider never answered.
+        cost: dollars, as far as prices are known.
+        failed: the error of each call that a provider did not answer.
     """
 
     asked: int = 0
@@ -93,7 +93,7 @@ NO_SPENDING = Spending()
 
 
 def add_spending(one: Spending, other: Spending, before: Spending | None = None) -> Spending:
-    """Two amounts together, without what the second one already was before."""
+    """The sum of two amounts, without the failures of the second that are already in the first."""
     less = before or Spending()
     return Spending(
         asked=one.asked + other.asked - less.asked,

@@ -1,4 +1,4 @@
-"""Names of models and embedders, as `name:param=value` or `litellm/provider/model`."""
+"""Parse refs of models, embedders and judges: `name:param=value` or `litellm/provider/model`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EMBEDDERS = ("hash", "wordllama", LITELLM + "<model>")
 
 
 class EmbedderRef(NamedTuple):
-    """An embedder's name and dimension; litellm's has its model id for name and 0 for dimension."""
+    """An embedder's name and dimension; for litellm, its model id and 0."""
 
     kind: str
     name: str
@@ -34,12 +34,12 @@ class ModelRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRef:
-    """A model of a provider, and how it is asked.
+    """A model of a provider, and its parameters.
 
     Attributes:
         model: litellm's id of it, such as `openai/gpt-4o-mini`.
-        temperature: of its answers; 0 for the likeliest one.
-        max_tokens: that an answer may have; None leaves it to the task.
+        temperature: the sampling temperature; 0 for the most likely answer.
+        max_tokens: maximum length of an answer; None leaves it to the task.
         price: dollars for a million tokens of input and of output; None for the listed price.
     """
 
@@ -50,7 +50,7 @@ class LiveRef:
 
     @property
     def shown(self) -> str:
-        """The ref, with what is not as usual."""
+        """The ref with its parameters that are not defaults."""
         said = [
             f"temperature={self.temperature:g}" if self.temperature else "",
             f"max_tokens={self.max_tokens}" if self.max_tokens else "",
@@ -61,19 +61,19 @@ class LiveRef:
 
 
 DRAWS = 3
-"""Opinions that a judge gives on each answer, unless its ref says how many."""
+"""Default number of opinions of a judge on each answer."""
 
 MOST_DRAWS = 99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRef:
-    """A judge of answers, and how often it is asked about each.
+    """A judge of answers, and the number of its opinions.
 
     Attributes:
-        model: which model judges.
+        model: the model that judges.
         name: the model's ref.
-        draws: an odd number: the majority of its opinions counts.
+        draws: number of opinions, which is odd: the majority decides.
     """
 
     model: ModelRef | LiveRef
@@ -82,7 +82,7 @@ class JudgeRef:
 
     @property
     def shown(self) -> str:
-        """The ref, with what is not as usual."""
+        """The ref with its parameters that are not defaults."""
         if self.draws == DRAWS:
             return self.name
         joint = "," if ":" in self.name and "=" in self.name.rpartition(":")[2] else ":"
@@ -95,15 +95,15 @@ def is_live(ref: str) -> bool:
 
 
 def asks_provider(model: str, embedder: str, judge: str = "") -> bool:
-    """Whether a provider is asked for one of them, or recordings of what it said."""
+    """Whether one of the refs needs a provider, or recordings of its answers."""
     return is_live(model) or embedder.startswith(LITELLM) or is_live(judge)
 
 
 def read_judge(ref: str) -> JudgeRef:
-    """The judge that a ref names: a model's ref, which may say how many `draws` there are.
+    """Parse the ref of a judge: a model's ref, with an optional number of `draws`.
 
     Raises:
-        RefError: it names none.
+        RefError: it is invalid.
     """
     bare, draws = _without_draws(ref)
     try:
@@ -131,10 +131,10 @@ def _without_draws(ref: str) -> tuple[str, int]:
 
 
 def read_model(ref: str) -> ModelRef | LiveRef:
-    """The model that a ref names.
+    """Parse the ref of a model.
 
     Raises:
-        RefError: it names none.
+        RefError: it is invalid.
     """
     if is_live(ref):
         return _live(ref)
@@ -149,7 +149,7 @@ def read_model(ref: str) -> ModelRef | LiveRef:
 
 
 def _live(ref: str) -> LiveRef:
-    # Ids of models have colons of their own, as in `ollama/llama3:8b`: parameters have an `=`.
+    # Model ids can contain colons, as in `ollama/llama3:8b`, but parameters contain an `=`.
     model, colon, tail = ref.rpartition(":")
     if not colon or "=" not in tail:
         model, tail = ref, ""
@@ -200,10 +200,10 @@ def _number(text: str) -> float:
 
 
 def read_embedder(ref: str) -> EmbedderRef:
-    """The embedder that a ref names.
+    """Parse the ref of an embedder.
 
     Raises:
-        RefError: it names none.
+        RefError: it is invalid.
     """
     if ref.startswith(LITELLM) and ref != LITELLM:
         return EmbedderRef("litellm", ref.removeprefix(LITELLM), 0)

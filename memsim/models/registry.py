@@ -1,4 +1,7 @@
-"""Opens a provider's model or embedder: recordings first, the network only where that is asked."""
+"""Load models and embedders by their ref.
+
+Live ones use recordings first, and the network only if the run allows it.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,10 @@ if TYPE_CHECKING:
 
 
 def load_embedder(ref: str) -> Embedder:
-    """The embedder that a ref such as `wordllama` or `hash:dim=128` names, with a cache.
+    """Load the embedder of a ref such as `wordllama` or `hash:dim=128`, with a cache.
 
     Raises:
-        RefError: the ref names no embedder.
+        RefError: there is no such embedder.
         ModelError: it cannot be loaded.
     """
     named = read_embedder(ref)
@@ -49,21 +52,18 @@ def load_embedder(ref: str) -> Embedder:
     return CachedEmbedder(LiteLLMEmbedder(named.name))
 
 
-# Makes the model that a ref names.
-
-
 def load_model(ref: str, tokenizer: str | Tokenizer | TokenCounter, seed: int = 0) -> Model:
-    """The model that a ref such as `offline` or `offline:miss=0.1` names.
+    """Load the model of a ref such as `offline` or `offline:miss=0.1`.
 
-    Models of providers are opened for one case at a time: see `memsim.models.registry`.
+    Live models are opened for one case at a time: see `open_live`.
 
     Args:
-        ref: what names it.
-        tokenizer: the tokenizer, or its name, in whose tokens it counts.
-        seed: what its chance, where it has any, is drawn from.
+        ref: the model's ref.
+        tokenizer: the tokenizer, or its name, that counts its tokens.
+        seed: the seed of its random choices, if it makes any.
 
     Raises:
-        RefError: the ref names no model that is here, or the tokenizer's name no tokenizer.
+        RefError: there is no such model on this machine, or no such tokenizer.
     """
     named = read_model(ref)
     if isinstance(named, LiveRef):
@@ -80,7 +80,7 @@ _SHORTEST = 8
 
 @dataclass(frozen=True, slots=True)
 class CaseModel:
-    """A model for one case, and the account of what its calls came to."""
+    """A model for one case, and the account of its calls."""
 
     model: Model
     account: CallAccount
@@ -90,16 +90,16 @@ class CaseModel:
 def open_live(
     ref: LiveRef, access: ModelAccess, *, case: str, repeat: int, seed: int, role: str = ""
 ) -> Iterator[CaseModel]:
-    """A provider's model, for as long as a case is played.
+    """Open a live model for one case.
 
     Args:
-        ref: which model.
-        access: whether it may be asked, and where recordings lie.
+        ref: the model's ref.
+        access: whether it may be called, and where recordings are.
         case: the case's id.
-        repeat: of the case.
+        repeat: the repeat of the case.
         seed: of the waits between attempts.
-        role: what the model is asked as, where the case asks it as something else besides; keeps
-            the recordings apart.
+        role: the role of the model, if a case uses it in several roles; keeps their recordings
+            separate.
 
     Raises:
         CassetteError: recordings are damaged or cannot be written.
@@ -126,12 +126,12 @@ def open_live(
 
 
 def open_dry(ref: LiveRef, *, tokenizer: TokenCounter, seed: int, budget: int) -> CaseModel:
-    """What stands in for a provider's model where nobody is asked.
+    """Open the offline stand-in of a live model, which estimates costs.
 
     Args:
-        ref: which model.
+        ref: the model's ref.
         tokenizer: measures contexts.
-        seed: of the model that stands in.
+        seed: of the offline model.
         budget: tokens that a context may use.
     """
     from memsim.models.live.dry_run import DryModel
@@ -161,7 +161,7 @@ def _live(ref: LiveRef, access: ModelAccess, seed: int) -> ModelClient:
 
 
 def no_price_message(model: str) -> str:
-    """Why a cap cannot be kept with a model."""
+    """The error text for a cost limit on a model without a known price."""
     return (
         f"--max-cost: no price of {model} is known; give a model's dollars for a million tokens of"
         f" input and output with its name, as in {model}:price=0.15/0.60"
@@ -174,7 +174,7 @@ def _provider(ref: LiveRef) -> LiteLLM:
 
 
 def environment_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables that are named like keys: no recording may hold one."""
+    """Values of environment variables with names of keys; no recording may contain one."""
     found = {
         value.strip()
         for name, value in environ.items()
@@ -184,16 +184,16 @@ def environment_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def check_live(model: str, embedder: str, access: ModelAccess, judge: str = "") -> None:
-    """Refuse, before anything is played, what could not be asked in the end.
+    """Check before a run that its live models can be called.
 
     Args:
         model: the model's ref.
         embedder: the embedder's ref.
-        access: whether providers may be asked.
+        access: whether providers may be called.
         judge: the judge's ref; empty for none.
 
     Raises:
-        RefError: a provider is unknown, its key is absent, or a cap cannot be kept.
+        RefError: a provider is unknown, its key is missing, or a cost limit cannot be kept.
         CassetteError: the folder of the recordings cannot be written.
     """
     if access.mode == "none":
@@ -223,10 +223,10 @@ def check_live(model: str, embedder: str, access: ModelAccess, judge: str = "") 
 
 @dataclass(frozen=True, slots=True)
 class RunEmbedder:
-    """An embedder for a whole process, and the account of what it came to.
+    """An embedder for a whole process, and the account of its calls.
 
     Attributes:
-        keep: puts what is new into the recordings, for good.
+        keep: writes new vectors into the recordings.
     """
 
     embedder: Embedder
@@ -235,14 +235,14 @@ class RunEmbedder:
 
 
 def open_embedder(ref: str, access: ModelAccess) -> RunEmbedder:
-    """The embedder that a ref names; one of a provider as a run may come by its answers.
+    """Open an embedder; one of a provider uses recordings as the run allows.
 
     Args:
-        ref: what names it.
-        access: whether a provider may be asked, and where recordings lie.
+        ref: the embedder's ref.
+        access: whether a provider may be called, and where recordings are.
 
     Raises:
-        RefError: the ref names no embedder.
+        RefError: there is no such embedder.
         ModelError: it cannot be loaded.
     """
     from memsim.models.embedders import CachedEmbedder
@@ -263,4 +263,4 @@ def open_embedder(ref: str, access: ModelAccess) -> RunEmbedder:
 
 
 def _nothing() -> None:
-    """There is nothing to keep."""
+    """Do nothing: there is nothing to write."""

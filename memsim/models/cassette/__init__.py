@@ -1,11 +1,12 @@
-"""Recordings of what providers answered: made once, replayed for good.
+"""Recordings of provider answers: recorded once, replayed afterwards.
 
-One file holds the calls of one case, as canonical JSON lines: a header, the beginning of every
-message that was sent, and one line a call. A call is found by a hash of all that a provider was
-told and by the repeat of the case; so recordings do not depend on the order in which calls are
-made, nor on how many processes make them.
+One file holds the calls of one case as canonical JSON lines: a header, the beginning of every
+message that was sent, and one line per call. A call is found by the repeat of the case and by a
+hash of everything that the provider receives. So recordings do not depend on the order of calls or
+the number of processes.
 
-What is asked twice in one case is answered alike: a memory whose `context` asks a model stays pure.
+The same question within one case gets the same answer: a memory whose `context` calls a model stays
+pure.
 """
 
 from __future__ import annotations
@@ -21,35 +22,38 @@ if TYPE_CHECKING:
     from memsim.models.live import FailureKind, ProviderAnswer
 
 RecordMode = Literal["none", "new", "rewrite", "live"]
-"""`none` replays and asks nobody; `new` asks for what is not recorded; `rewrite` asks for all of it
-anew; `live` asks and records nothing."""
+"""How recordings are used.
+
+`none` replays and never asks; `new` asks for missing answers; `rewrite` asks for all answers again;
+`live` asks and records nothing.
+"""
 
 FORMAT = 1
 LARGEST = 16 << 20
-"""Bytes of one file: a case that needs more is no test to be kept in a repository."""
+"""Maximum number of bytes of a file: a larger case does not belong in a repository."""
 
 BEGINNING = 80
-"""Characters of a message that are kept, to tell what differs; the hash knows all of it."""
+"""Number of characters of a message that are stored, to show differences; the hash covers all."""
 
 
 class CassetteError(LocatedError):
-    """A recording cannot be read, or cannot be made."""
+    """A recording cannot be read or written."""
 
 
 class UnrecordedCall(BaseException):
-    """A call is not recorded, and nobody may be asked.
+    """A call is not recorded, and the mode forbids to ask a provider.
 
-    No strategy may take it for a failure of the model and go on without: so it is no `Exception`.
+    It is no `Exception`, so that no strategy handles it like a failure of the model.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentMessage:
-    """A message that was sent, as far as it is kept.
+    """A message that was sent, as far as it is stored.
 
     Attributes:
         beginning: its first characters, without credentials.
-        length: how many characters it has.
+        length: number of its characters.
     """
 
     role: str
@@ -59,7 +63,7 @@ class SentMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedFailure:
-    """A call that was refused for what it is, and would be again."""
+    """A call that the provider refused, and would refuse again."""
 
     kind: FailureKind
     said: str
@@ -67,12 +71,12 @@ class RecordedFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """One call and what came of it.
+    """One call and its result.
 
     Attributes:
-        key: the hash of all that the provider was told.
-        repeat: of the case.
-        settings: all of it but the messages.
+        key: the hash of everything that the provider received.
+        repeat: the repeat of the case.
+        settings: everything except the messages.
         messages: the hash of each message.
     """
 

@@ -1,4 +1,4 @@
-"""Answers calls from recordings, and records what has to be asked for."""
+"""Answer model calls from recordings, and record new answers."""
 
 from __future__ import annotations
 
@@ -32,23 +32,21 @@ if TYPE_CHECKING:
     from memsim.models.model_access import CallAccount
 
 
-# The hash that a call is found by, and what of the call is kept beside it.
-
-
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode
 
 
 def key_of(call: Call) -> str:
-    """128 bits in hexadecimal, of everything that the provider is told."""
+    """The key of a call: 128 bits of a hash of everything that the provider receives."""
     return _digest(
         {"messages": list(message_ids(call)), "settings": settings_of(call), "task": call.task}
     )[:32]
 
 
 def settings_of(call: Call) -> dict[str, object]:
-    """Everything that a provider is told besides the messages; of tools the names and a hash.
+    """Everything that a provider receives except the messages; of tools the names and a hash.
 
-    And which draw it is, from the second on: so several answers to one call are several recordings.
+    From the second draw on, its number is included, so that several answers to one call are
+    separate recordings.
     """
     tools = [[t.name, t.description, t.parameters] for t in call.tools]
     found: dict[str, object] = {
@@ -65,16 +63,16 @@ def settings_of(call: Call) -> dict[str, object]:
 
 
 def message_ids(call: Call) -> tuple[str, ...]:
-    """64 bits in hexadecimal of each message, in order."""
+    """64 bits of a hash of each message in hexadecimal, in order."""
     return tuple(_id(message) for message in call.messages)
 
 
 def messages_of(call: Call, clean: Callable[[str], str] = redact) -> dict[str, SentMessage]:
-    """What is kept of each message, by its hash.
+    """The stored part of each message, by its hash.
 
     Args:
-        call: whose messages they are.
-        clean: takes out of a text what must not be kept.
+        call: the call with the messages.
+        clean: removes credentials from a text.
     """
     return {
         _id(m): SentMessage(
@@ -85,7 +83,7 @@ def messages_of(call: Call, clean: Callable[[str], str] = redact) -> dict[str, S
 
 
 def text_start(text: str, clean: Callable[[str], str] = redact) -> str:
-    """The first characters of a text, without what must not be kept; not even a part of that."""
+    """The first characters of a text, without credentials or parts of them."""
     return clean(text[: 16 * BEGINNING])[:BEGINNING]
 
 
@@ -103,19 +101,16 @@ def _digest(value: object) -> str:
     return hashlib.sha256(_encode(value).encode()).hexdigest()
 
 
-# What to say of a call that is not recorded: which recording is nearest, and how it differs.
-
-
 _QUOTED = 48
 
 
 def describe_miss(call: Call, shelf: CaseRecordings, place: str) -> str:
-    """What is missing, what is nearest to it, and what to do, in one line.
+    """One line for a missing recording: the call, the nearest recording, and what to do.
 
     Args:
-        call: what was to be asked.
-        shelf: where it was looked for.
-        place: how the file is shown.
+        call: the call.
+        shelf: the recordings that were searched.
+        place: the file's name in messages.
     """
     wanted = f"the {call.task} call {key_of(call)[:8]} (repeat {shelf.repeat}) is not recorded"
     advice = "`--record new` records what is missing"
@@ -132,7 +127,7 @@ def describe_miss(call: Call, shelf: CaseRecordings, place: str) -> str:
 
 
 def nearest_to(call: Call, tape: Tape) -> Recording | None:
-    """The recording of the same task that shares most with a call; the first of several."""
+    """The recording of the same task that is most similar to a call; the first of several."""
     wanted, settings, key = message_ids(call), settings_of(call), key_of(call)
 
     def rank(recording: Recording) -> tuple[object, ...]:
@@ -146,7 +141,7 @@ def nearest_to(call: Call, tape: Tape) -> Recording | None:
 
 
 def difference(call: Call, repeat: int, near: Recording, tape: Tape) -> str:
-    """How a recording differs from a call, in one line."""
+    """The difference between a recording and a call, in one line."""
     if near.key == key_of(call):
         return f"it is of repeat {near.repeat}, not {repeat}"
     said = list(_settings(call, near))
@@ -187,15 +182,16 @@ def _shown(said: SentMessage) -> str:
 
 
 class CallRecorder:
-    """Answers from a shelf, and where that may be from a provider.
+    """Answers calls from recordings, or from a provider if the mode allows it.
 
-    An answer is given as it is recorded, without credentials, so that replaying it changes nothing.
+    A new answer is returned as it is recorded, without credentials, so that a replay changes
+    nothing.
 
     Args:
         shelf: the recordings of the case.
-        live: makes who is asked for what is not recorded; called at the first such call.
-        account: is told what became of each call.
-        place: how the file is shown.
+        live: makes the client of the provider; called at the first missing answer.
+        account: counts the calls.
+        place: the file's name in messages.
         secrets: texts that must never be written, such as the keys of this machine.
     """
 
@@ -218,11 +214,11 @@ class CallRecorder:
         self._asked: dict[str, Future[ProviderAnswer]] = {}
 
     def ask(self, call: Call) -> ProviderAnswer:
-        """The answer to a call; the same for the same call, from however many threads it comes.
+        """The answer to a call; equal calls get equal answers, from any number of threads.
 
         Raises:
-            Missed: it is not recorded, and nobody may be asked.
-            ModelError: there is none.
+            Missed: the call is not recorded, and no provider may be asked.
+            ModelError: the call failed.
         """
         key = key_of(call)
         with self._lock:
@@ -294,7 +290,7 @@ class CallRecorder:
     def _without(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, "[secret]")
-        # Half an emoji is as good as none: it could not be read back as it was.
+        # Half an emoji is dropped, because it cannot be read back.
         return redact(text).encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""Where the recordings of a case lie, and how new ones come to be there: whole, or not at all."""
+"""Files of recordings: one per case, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _LONGEST = 60
 
 
 def tape_path(folder: Path, model: str, case: str) -> Path:
-    """The file of a case: named for a reader, told apart by a hash of its id.
+    """The file of a case: readable names, made unique by a hash of its id.
 
     Args:
-        folder: of all recordings.
+        folder: the folder of all recordings.
         model: the model's ref.
         case: the case's id, `path::scenario[strategy@budget]`.
     """
@@ -39,19 +39,19 @@ def tape_path(folder: Path, model: str, case: str) -> Path:
 
 
 def path_part(text: str) -> str:
-    """A text as part of a path that any system takes."""
+    """A text as part of a path that is valid on every system."""
     return _PLAIN.sub("-", text.lower()).strip("-.")[:_LONGEST] or "unnamed"
 
 
 class CaseRecordings:
-    """The recordings of one repeat of a case, in one mode.
+    """The recordings of one repeat of a case.
 
     Args:
-        path: the case's file; None keeps them only while the case is played.
+        path: the case's file; None keeps recordings only while the case is played.
         case: the case's id.
         model: the model's ref.
-        repeat: of the case.
-        mode: whether recordings are found, made, or both.
+        repeat: the repeat of the case.
+        mode: whether recordings are read, written, or both.
 
     Raises:
         CassetteError: the file is damaged, or another process records the same repeat.
@@ -86,7 +86,7 @@ class CaseRecordings:
         return self._journal is not None and self._size >= LARGEST
 
     def add(self, recording: Recording, said: Mapping[str, SentMessage]) -> None:
-        """Keep a recording.
+        """Store a recording.
 
         Raises:
             CassetteError: it cannot be written.
@@ -98,14 +98,14 @@ class CaseRecordings:
         self.tape.take([recording], said)
 
     def close(self, *, complete: bool = True) -> None:
-        """Put what is new into the case's file.
+        """Write new recordings into the case's file.
 
         Args:
-            complete: whether the case was played to its end; what `rewrite` recorded of half a case
-                does not replace the whole of it, and waits to be continued.
+            complete: whether the case was played to its end. In mode `rewrite`, recordings of an
+                incomplete case do not replace the file; they are kept until the case is continued.
 
         Raises:
-            CassetteError: it cannot be written; what is new stays where it is found again.
+            CassetteError: the file cannot be written; new recordings are kept and found again.
         """
         journal, self._journal = self._journal, None
         if journal is None or self.path is None:
@@ -121,7 +121,7 @@ class CaseRecordings:
             journal.close(done=done)
 
     def _merge(self, path: Path) -> None:
-        """Other repeats of the case may have come to lie in the file meanwhile."""
+        """Merge with the file, because another process may have written other repeats meanwhile."""
         with folder_lock(path.parent):
             kept = read_tape(path) or Tape(case=self.tape.case, model=self.tape.model)
             if self.mode == "rewrite":
@@ -134,7 +134,7 @@ class CaseRecordings:
 
 
 def write_if_changed(path: Path, data: bytes) -> None:
-    """Write a file whole, unless it is so already; its folder is held.
+    """Write a file whole unless it has this content already; the caller holds its folder's lock.
 
     Raises:
         OSError: it cannot be written.
@@ -156,7 +156,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 
 def ignore_unfinished(folder: Path) -> None:
-    """Have git ignore what is only kept until a case is over.
+    """Add a .gitignore for the files of unfinished cases.
 
     Raises:
         CassetteError: the folder cannot be written.

@@ -1,8 +1,8 @@
-"""Recordings of what a provider's embedder made of texts: one file for a model, shared by all.
+"""Recordings of a provider's vectors: one file per embedding model, shared by all cases.
 
-A header, and one line a text: its hash, and the vector as base 64 of little-endian float32. While
-cases are played, new vectors go to a hidden file beside it, at once and under a lock: a text is
-asked for once, however many processes need it, and has one vector.
+The file has a header and one line per text: its hash, and the vector as base 64 of little-endian
+float32. During a run, new vectors go at once into a hidden file beside it, under a lock. So each
+text is embedded once and has one vector, however many processes need it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 LARGEST = 256 << 20
-"""Bytes of one file."""
+"""Maximum number of bytes of the file."""
 
 _Stamp = tuple[int, int, int]
 _NEW = ".vectors.part"
@@ -35,7 +35,7 @@ def vectors_path(folder: Path, name: str) -> Path:
     """The file of an embedder.
 
     Args:
-        folder: of all recordings.
+        folder: the folder of all recordings.
         name: the embedder's ref.
     """
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
@@ -43,7 +43,7 @@ def vectors_path(folder: Path, name: str) -> Path:
 
 
 def text_key(text: str) -> str:
-    """128 bits in hexadecimal of a text."""
+    """The key of a text: 128 bits of a hash in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -51,10 +51,10 @@ class RecordedEmbedder:
     """An embedder whose vectors are replayed, recorded, or both.
 
     Args:
-        embedder: the real one.
+        embedder: the real embedder.
         path: the file.
-        mode: whether the real one may be asked.
-        shown: how the file is shown.
+        mode: whether the real embedder may be called.
+        shown: the file's name in messages.
     """
 
     def __init__(self, embedder: Embedder, path: Path, mode: RecordMode, shown: str) -> None:
@@ -77,8 +77,8 @@ class RecordedEmbedder:
         """Length of each vector.
 
         Raises:
-            Missed: nothing is recorded, and the real one may not be asked.
-            ModelError: the real one failed.
+            Missed: nothing is recorded, and the real embedder may not be called.
+            ModelError: the real embedder failed.
         """
         if not self._dimension:
             self._refresh()
@@ -90,9 +90,9 @@ class RecordedEmbedder:
         """Unit vectors, float32, shape (len(texts), dimension); an empty text gives zeros.
 
         Raises:
-            Missed: a text is not recorded, and the real one may not be asked.
+            Missed: a text is not recorded, and the real embedder may not be called.
             CassetteError: recordings are damaged or cannot be written.
-            ModelError: the real one failed.
+            ModelError: the real embedder failed.
         """
         import numpy as np
 
@@ -108,10 +108,10 @@ class RecordedEmbedder:
         return found
 
     def keep(self) -> None:
-        """Put what is new into the file, for good.
+        """Write new vectors into the file.
 
         Raises:
-            CassetteError: it cannot be written; what is new stays where it is found again.
+            CassetteError: the file cannot be written; new vectors are kept and found again.
         """
         new = self._path.with_name(_NEW)
         if self._mode not in {"new", "rewrite"} or not new.exists():

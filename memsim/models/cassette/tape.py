@@ -1,4 +1,4 @@
-"""Recordings as canonical JSON lines: the same recordings are the same bytes, wherever made."""
+"""Read and write recordings as canonical JSON lines: equal recordings have equal bytes."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Tape:
         case: the case's id.
         model: the model's ref.
         calls: by key and repeat.
-        said: what is kept of the messages, by their hash.
-        lines: the line that each call stands in, where it was read from a file.
+        said: the stored part of the messages, by their hash.
+        lines: the line of each call that was read from a file.
     """
 
     case: str
@@ -53,14 +53,14 @@ class Tape:
     lines: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def take(self, recordings: Iterable[Recording], said: Mapping[str, SentMessage]) -> None:
-        """Add recordings with their messages; one that is there already stays as it is."""
+        """Add recordings with their messages; an existing recording stays unchanged."""
         for recording in recordings:
             self.calls.setdefault((recording.key, recording.repeat), recording)
             for message in recording.messages:
                 self.said.setdefault(message, said[message])
 
     def encoded(self) -> bytes:
-        """The whole file: recordings by repeat and key, and only messages that one of them has."""
+        """The whole file: recordings by repeat and key, and the messages that they use."""
         used = {m for recording in self.calls.values() for m in recording.messages}
         calls = sorted(self.calls.values(), key=lambda r: (r.repeat, r.key))
         records = [
@@ -72,7 +72,7 @@ class Tape:
 
 
 def said_record(name: str, said: SentMessage) -> dict[str, object]:
-    """A message's record."""
+    """The record of a message."""
     return {
         "message": name,
         "role": said.role,
@@ -82,7 +82,7 @@ def said_record(name: str, said: SentMessage) -> dict[str, object]:
 
 
 def call_record(recording: Recording) -> dict[str, object]:
-    """A call's record."""
+    """The record of a call."""
     outcome = recording.outcome
     record: dict[str, object] = {
         "call": recording.key,
@@ -105,18 +105,18 @@ def call_record(recording: Recording) -> dict[str, object]:
 
 
 def encode_line(record: Mapping[str, object]) -> bytes:
-    """A record as one line without its end."""
+    """A record as one line, without the newline."""
     return _encode(record).encode()
 
 
 def read_tape(path: Path) -> Tape | None:
-    """The recordings of a file; None where there is none.
+    """Read the recordings of a file; None if there is no file.
 
     Raises:
-        CassetteError: it is not one of ours, damaged, or too large; with the line.
+        CassetteError: the file is foreign, damaged or too large; with the line.
     """
     try:
-        if path.stat().st_size > 2 * LARGEST:  # the last call may have been a long one
+        if path.stat().st_size > 2 * LARGEST:  # the last call may exceed the limit
             raise CassetteError(f"is larger than {2 * LARGEST >> 20} MB", path=path)
         data = path.read_bytes()
     except FileNotFoundError:
@@ -134,12 +134,12 @@ def read_tape(path: Path) -> Tape | None:
             said = str(error) if type(error) is _Unsound else "is not a line of a recording"
             raise CassetteError(said, path=path, line=number) from error
     if not tape.model:
-        raise CassetteError("is empty: it is no recording", path=path)
+        raise CassetteError("is empty: delete it and record again", path=path)
     return tape
 
 
-class _Unsound(ValueError):  # noqa: N818 - of lines, not of programs
-    """A line says what it must not."""
+class _Unsound(ValueError):  # noqa: N818 - a state of a line
+    """A line has invalid content."""
 
 
 def _read_line(tape: Tape, record: dict[str, Any], number: int) -> None:
@@ -153,7 +153,7 @@ def _read_line(tape: Tape, record: dict[str, Any], number: int) -> None:
         if key in tape.calls:
             raise _Unsound(f"call {recording.key} is recorded twice for repeat {recording.repeat}")
         if missing := [m for m in recording.messages if m not in tape.said]:
-            raise _Unsound(f"message {missing[0]} does not stand above")
+            raise _Unsound(f"message {missing[0]} is missing above this call")
         tape.calls[key] = recording
         tape.lines[key] = number
 
@@ -166,14 +166,14 @@ def _read_header(tape: Tape, record: dict[str, Any]) -> None:
         raise _Unsound(f"is of format {found!r}, and this memsim reads format {FORMAT}")
     tape.case, tape.model = _text(record["case"]), _text(record["model"])
     if not tape.model:
-        raise _Unsound("names no model")
+        raise _Unsound("has no model")
 
 
 def read_said(record: dict[str, Any]) -> SentMessage:
-    """The message that `said_record` wrote.
+    """Read a record of `said_record`.
 
     Raises:
-        ValueError, TypeError, KeyError: it wrote no such thing.
+        ValueError, TypeError, KeyError: the record is invalid.
     """
     _only(record, _SAID)
     return SentMessage(
@@ -184,17 +184,17 @@ def read_said(record: dict[str, Any]) -> SentMessage:
 
 
 def read_call(record: dict[str, Any]) -> Recording:
-    """The recording that `call_record` wrote.
+    """Read a record of `call_record`.
 
     Raises:
-        ValueError, TypeError, KeyError: it wrote no such thing.
+        ValueError, TypeError, KeyError: the record is invalid.
     """
     kind = "failure" if "failure" in record else "answer"
     _only(record, {*_CALL, kind})
     if record["task"] not in _TASKS:
-        raise _Unsound(f"there is no task {record['task']!r}")
+        raise _Unsound(f"unknown task {record['task']!r}")
     if not isinstance(record["settings"], dict):
-        raise _Unsound("settings is no table")
+        raise _Unsound("settings must be an object")
     return Recording(
         key=_text(record["call"]),
         repeat=_count(record["repeat"]),
@@ -208,7 +208,7 @@ def read_call(record: dict[str, Any]) -> Recording:
 def _failure(record: dict[str, Any]) -> RecordedFailure:
     _only(record, _FAILURE)
     if record["kind"] not in {"overflow", "filtered"}:
-        raise _Unsound(f"there is no failure {record['kind']!r}")
+        raise _Unsound(f"unknown failure {record['kind']!r}")
     return RecordedFailure(kind=record["kind"], said=_text(record["said"]))
 
 
@@ -218,7 +218,7 @@ def _answer(record: dict[str, Any]) -> ProviderAnswer:
     if cost is not None and not (
         isinstance(cost, int | float) and math.isfinite(cost) and cost >= 0
     ):
-        raise _Unsound(f"a cost is dollars or null, not {cost!r}")
+        raise _Unsound(f"cost must be dollars or null, not {cost!r}")
     return ProviderAnswer(
         text=_text(record["text"]),
         calls=tuple(
@@ -244,27 +244,27 @@ def _only(record: dict[str, Any], known: set[str]) -> None:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise _Unsound(f"{value!r} is no text")
+        raise _Unsound(f"{value!r} is not a text")
     return value
 
 
 def _count(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise _Unsound(f"{value!r} is no count")
+        raise _Unsound(f"{value!r} is not a count")
     return value
 
 
-# Calls that were paid for and are not yet in their file: kept one by one, whatever happens next.
+# A journal keeps paid calls one by one until they are in their case's file.
 
 
 JournalCalls = tuple[list[Recording], dict[str, SentMessage]]
 
 
 class Journal:
-    """The calls of one repeat of a case that is being recorded.
+    """The calls of one repeat of a case while it is recorded.
 
     Args:
-        path: where it lies; a journal that a killed process left there is continued.
+        path: the file; a journal of a killed process is continued.
 
     Raises:
         CassetteError: another process records the same repeat, or the file cannot be written.
@@ -282,7 +282,7 @@ class Journal:
             raise CassetteError("is being recorded by another process", path=path)
 
     def read(self) -> JournalCalls:
-        """The calls that are in it; a line that a killed process left unfinished is none."""
+        """The calls in the journal, without a line that a killed process left unfinished."""
         calls: list[Recording] = []
         said: dict[str, SentMessage] = {}
         for line in self.path.read_bytes().splitlines():
@@ -298,14 +298,14 @@ class Journal:
         return calls, said
 
     def add(self, recording: Recording, said: Mapping[str, SentMessage]) -> None:
-        """Keep a call, at once.
+        """Append a call to the file at once.
 
         Raises:
             CassetteError: the file cannot be written.
         """
         messages = [said_record(name, said[name]) for name in recording.messages]
         text = encode_line({"call": call_record(recording), "said": messages})
-        # A killed process may have left half a line: this one must not become the end of it.
+        # The line starts with a newline, because a killed process may have left half a line.
         line = b"\n%08x %s\n" % (zlib.crc32(text), text)
         try:
             while line:
@@ -314,7 +314,7 @@ class Journal:
             raise unwritable(self.path, error) from error
 
     def close(self, *, done: bool) -> None:
-        """Give it up; once its calls are kept elsewhere it goes."""
+        """Close the journal, and delete it once its calls are in the case's file."""
         if done:
             self.path.unlink(missing_ok=True)
         os.close(self._file)

@@ -1,11 +1,10 @@
-"""Models of any provider, asked over the network: what is sent, and what comes back.
+"""Live models: calls to providers over the network, and their answers and failures.
 
-Nothing here imports litellm before the first call. A request becomes a `Call`, which is all that a
-provider is told and all that a recording is found by. Its words become a `ProviderAnswer`, which is
-all that a reply is made from. So a replayed answer and a live one lead to the same records.
+litellm is imported at the first call. A request becomes a `Call`: everything that a provider
+receives, and the key of a recording. The answer becomes a `ProviderAnswer`, from which the reply is
+made. So a replayed answer and a live one lead to the same records.
 
-A `ModelClient` turns calls into answers. They are put one inside the other: recordings, retries,
-the purse, and innermost litellm.
+A `ModelClient` answers calls. Clients are nested: recordings, retries, the cost limit, and litellm.
 """
 
 from __future__ import annotations
@@ -20,20 +19,17 @@ if TYPE_CHECKING:
     from memsim.models import Task, ToolSpec
 
 
-# How a provider fails: what may be tried again, what never helps, and what a recording keeps.
-
-
 FailureKind = Literal["overflow", "filtered"]
-"""Failures that are the call's own, and happen again whenever it is made: they are recorded."""
+"""Failures that depend on the call alone and would happen again: they are recorded."""
 
 
 class TransientError(ModelError):
-    """The provider could not answer now, and may be able to in a while.
+    """The provider could not answer now, but may answer later.
 
     Args:
         said: what happened, in one line.
-        after: seconds that the provider asks to be left alone; None where it does not say.
-        billed: whether the call may have been paid for although nothing came of it.
+        after: seconds that the provider asks to wait; None if it does not say.
+        billed: whether the call may have been billed without an answer.
     """
 
     def __init__(self, said: str, *, after: float | None = None, billed: bool = False) -> None:
@@ -43,24 +39,24 @@ class TransientError(ModelError):
 
 
 class RefusalError(ModelError):
-    """The provider will not answer, however often it is asked: a wrong key, name or parameter."""
+    """The provider will never answer: a wrong key, name or parameter."""
 
 
 class Outage(ModelError):  # noqa: N818 - what happened to a call
-    """The provider was asked as often as is decent, and never answered."""
+    """The provider did not answer in all allowed attempts."""
 
 
 class FilterError(ModelError):
-    """The provider holds the call, or its own answer, for improper."""
+    """The provider's content filter blocked the call or the answer."""
 
 
 def failure_error(kind: FailureKind, said: str) -> ModelError:
-    """The error that a recorded failure is raised as."""
+    """The error of a recorded failure."""
     return ContextOverflow(said) if kind == "overflow" else FilterError(said)
 
 
 def failure_kind(error: ModelError) -> FailureKind | None:
-    """The failure as it is recorded; None for one that may not happen again."""
+    """The recorded kind of a failure; None if it may not happen again."""
     if isinstance(error, ContextOverflow):
         return "overflow"
     return "filtered" if isinstance(error, FilterError) else None
@@ -71,11 +67,11 @@ Speaker = Literal["system", "user", "assistant", "tool"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMessage:
-    """A message as providers know it.
+    """A message in the form of providers.
 
     Attributes:
-        calls: the tool calls that an assistant makes.
-        answers: the id of the call that a tool answers; empty for everyone else.
+        calls: the tool calls of an assistant.
+        answers: the id of the call that a tool message answers; otherwise empty.
     """
 
     role: Speaker
@@ -86,13 +82,13 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """All that a provider is told.
+    """Everything that a provider receives.
 
     Attributes:
         model: litellm's id of it, such as `openai/gpt-4o-mini`.
-        task: what it is asked for; a provider is not told, a reader of recordings is.
-        max_tokens: where the provider cuts the answer off, in its own tokens.
-        draw: which of several answers to the same call is wanted; a provider is not told.
+        task: the task, for readers of recordings; it is not sent.
+        max_tokens: the length at which the provider cuts the answer, in its own tokens.
+        draw: the number of the answer to the same call; it is not sent.
     """
 
     model: str
@@ -106,14 +102,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderAnswer:
-    """All that came back.
+    """Everything that a provider returned.
 
     Attributes:
         finish: why it ended: `stop`, `length`, `tool_calls`, `content_filter`, or the provider's
             own word.
         input: tokens of the call, as the provider counts them.
-        output: tokens of the answer, likewise.
-        cost: dollars; None when no price is known.
+        output: tokens of the answer, as the provider counts them.
+        cost: dollars; None if no price is known.
     """
 
     text: str
@@ -125,12 +121,12 @@ class ProviderAnswer:
 
 
 class ModelClient(Protocol):
-    """Turns calls into answers."""
+    """Answers calls."""
 
     def ask(self, call: Call) -> ProviderAnswer:
         """The answer to a call.
 
         Raises:
-            ModelError: there is none.
+            ModelError: the call failed.
         """
         ...

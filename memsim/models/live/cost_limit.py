@@ -1,4 +1,4 @@
-"""Money: what calls cost at most, what they did cost, and the cap that no call may pass."""
+"""Prices of calls, the money spent, and the cost limit that no call may exceed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memsim.models.model_ref import LiveRef
 
 
-# What a model's tokens cost, from the list that litellm ships: no network, and no import of it.
+# Prices come from the list in the litellm package, without network or import.
 
 
 _LIST = "model_prices_and_context_window_backup.json"
@@ -35,10 +35,10 @@ _ABOVE = re.compile(r"(input|output)_cost_per_token_above_(\d+)k_tokens")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """Dollars a token.
+    """Dollars per token.
 
     Attributes:
-        above: dearer prices of long calls: from how many input tokens on, input, output.
+        above: higher prices of long calls: minimum number of input tokens, input, output.
     """
 
     input: float
@@ -46,7 +46,7 @@ class Price:
     above: tuple[tuple[int, float, float], ...] = ()
 
     def cost(self, read: int, written: int) -> float:
-        """Dollars for so many tokens of input and output."""
+        """Dollars for a number of input and output tokens."""
         given, made = self.input, self.output
         for limit, dearer_input, dearer_output in self.above:
             if read > limit:
@@ -55,7 +55,7 @@ class Price:
 
 
 def price_of(ref: LiveRef) -> Price | None:
-    """A price: the one that the ref gives, else the listed one; None where there is none."""
+    """The price in the ref, else the listed one; None if there is none."""
     if ref.price is not None:
         given, made = ref.price
         return Price(input=given / 1e6, output=made / 1e6)
@@ -63,7 +63,7 @@ def price_of(ref: LiveRef) -> Price | None:
 
 
 def listed_price(model: str) -> Price | None:
-    """The listed price of litellm's id of a model; None where there is none."""
+    """The listed price of litellm's model id; None if there is none."""
     known = _listed()
     names = (model, model.partition("/")[2])
     entry = next((known[name] for name in names if name in known), None)
@@ -91,7 +91,7 @@ def _dollars(value: object) -> float | None:
 
 @lru_cache(maxsize=1)
 def _listed() -> Mapping[str, Mapping[str, Any]]:
-    # litellm is located, not imported: that takes seconds.
+    # litellm is located but not imported, because an import takes seconds.
     spec = PathFinder.find_spec("litellm")
     if spec is None or not spec.submodule_search_locations:
         return {}
@@ -105,40 +105,40 @@ def _listed() -> Mapping[str, Mapping[str, Any]]:
 
 _NANO = 1_000_000_000
 _FRAME = 16
-"""Tokens around each message and tool that a provider may count beyond their text."""
+"""Tokens around each message and tool that a provider may count in addition to their text."""
 
 _EXACT = ("openai/", "azure/")
 
 
 class OutOfMoney(BaseException):
-    """The next call could pass the cap.
+    """The next call could exceed the cost limit.
 
-    No strategy may take it for a failure of the model and go on without: so it is no `Exception`.
+    It is no `Exception`, so that no strategy handles it like a failure of the model.
     """
 
 
 class SpendingLedger:
-    """What was spent so far, in a file that several processes share.
+    """The money spent so far, in a file that several processes share.
 
     Args:
-        path: the file; made when the first call is paid for.
+        path: the file; created for the first paid call.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def add(self, dollars: float, cap: float | None = None) -> float:
-        """Add dollars, unless that passes the cap.
+        """Add dollars unless the sum exceeds the limit.
 
         Args:
-            dollars: may be negative, where less was spent than was set aside.
-            cap: of the whole; None for no cap.
+            dollars: may be negative, to return reserved money.
+            cap: limit of the sum; None for no limit.
 
         Returns:
-            What was spent before.
+            The sum before.
 
         Raises:
-            OutOfMoney: it would pass the cap; nothing was added.
+            OutOfMoney: the sum would exceed the limit; nothing was added.
         """
         with self._held() as file:
             spent = int(os.read(file, 64) or b"0")
@@ -171,18 +171,18 @@ def _said(spent: float, more: float, cap: float) -> str:
 
 
 def dollars(amount: float) -> str:
-    """An amount as it is shown: cents, or as many digits as a fraction of one needs."""
+    """Format an amount: in cents, or with four digits below one dollar."""
     return f"${amount:.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
 
 
 class CostLimitClient:
-    """Sets aside what a call may cost before it is made, and gives back what it did not.
+    """Reserves the maximum cost of a call before it is made, and returns the rest afterwards.
 
     Args:
-        asker: is asked.
+        asker: the client that is called.
         price: of the model.
-        ledger: what was spent.
-        cap: dollars that may be.
+        ledger: the money spent.
+        cap: the cost limit in dollars.
     """
 
     def __init__(
@@ -197,15 +197,15 @@ class CostLimitClient:
         """The answer to a call.
 
         Raises:
-            OutOfMoney: it could pass the cap, and was not made.
-            ModelError: there is none.
+            OutOfMoney: the call could exceed the limit and was not made.
+            ModelError: the call failed.
         """
         aside = self._price.cost(tokens_at_most(call), call.max_tokens)
         self._ledger.add(aside, self._cap)
         try:
             answer = self._asker.ask(call)
         except ModelError as error:
-            # What broke off on the way back may have been paid for all the same.
+            # A call whose connection broke may have been billed.
             if not (isinstance(error, TransientError) and error.billed):
                 self._ledger.add(-aside)
             raise
@@ -214,14 +214,14 @@ class CostLimitClient:
 
 
 def tokens_at_most(call: Call) -> int:
-    """An upper bound of a call's input tokens: exact for OpenAI's own, else a byte is a token."""
+    """Upper bound of a call's input tokens: exact for OpenAI's models, else one token per byte."""
     count = _openai if call.model.startswith(_EXACT) else _bytes
     tokens = sum(count(text) + _FRAME for text in call_texts(call))
     return tokens + _FRAME
 
 
 def call_texts(call: Call) -> Iterator[str]:
-    """Every text that a provider is sent with a call."""
+    """Every text of a call that a provider receives."""
     for message in call.messages:
         yield message.text
         for used in message.calls:
@@ -240,5 +240,5 @@ def _openai(text: str) -> int:
 
 @lru_cache(maxsize=1)
 def _counting() -> Callable[[str], int]:
-    # The older of its encodings: the newer one never needs more.
+    # The older encoding: the newer one never needs more tokens.
     return load_tokenizer("cl100k_base").count

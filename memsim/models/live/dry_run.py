@@ -1,4 +1,4 @@
-"""What a run would come to, without asking anybody: calls are counted, measured and priced."""
+"""Estimate the costs of a run without calling a provider: count, measure and price its calls."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from memsim.tokens import TokenCounter
 
 OTHERS = 1.5
-"""Tokens of other providers for one of ours, at most, in any language that is usual."""
+"""Maximum number of another provider's tokens for one token of ours, in common languages."""
 
 _EXACT = ("openai/", "azure/")
 _AROUND = 96
-"""Tokens around a call and its result, what is said of errors and of cuts included."""
+"""Tokens around a call and its result, including notes on errors and cuts."""
 
 
 class DryModel:
-    """Lets another model answer, and counts what asking the real one would come to.
+    """A model that answers with a stand-in, and counts the costs of the real model.
 
-    Contexts are measured as they are; where a real model's words may be longer than those that
-    stand in for them, they are priced at the length that they are allowed.
+    Contexts are measured as they are. Where the real model's text can be longer than that of the
+    stand-in, it is priced at the maximum length.
 
     Args:
         ref: the real model.
-        stand_in: answers.
-        price: of the real one; None where none is known.
+        stand_in: the model that answers.
+        price: of the real model; None if unknown.
         counter: measures contexts.
         budget: tokens that a context may use.
-        account: is told of each call, as if it had been paid.
+        account: counts each call as if it had been paid.
     """
 
     def __init__(
@@ -74,14 +74,14 @@ class DryModel:
         call = compose(request, self._ref)
         key = key_of(call)
         if key not in self._known:
-            # What is asked twice in one case is paid once.
+            # A repeated question in one case is paid once.
             self._known.add(key)
             self._account.paid(self._counted(call, request))
         return replace(self._stand_in.complete(request), cost=0.0)
 
     def _counted(self, call: Call, request: Request) -> ProviderAnswer:
         exact = sum(map(self._counter.text, call_texts(call)))
-        # An agent's first round counts as if it made them all, the others not again.
+        # The first round of an agent is counted for all rounds, so the others are not counted.
         rounds = 1 if request.task != "act" else 0 if request.round else AGENT_ROUNDS
         written = rounds * call.max_tokens
         cost = None
@@ -100,13 +100,13 @@ class DryModel:
         return int(OTHERS * longest) + 16 * (len(call.messages) + len(call.tools) + 1)
 
     def _traffic(self, length: int) -> int:
-        """Tokens of calls and results that an agent is sent again, in all its rounds together."""
+        """Tokens of calls and results that an agent receives again, in all its rounds together."""
         results = (AGENT_ROUNDS - 1) * int(OTHERS * self._budget)
         rounds = AGENT_ROUNDS * (AGENT_ROUNDS - 1) // 2
         return results + rounds * (length + AGENT_CALLS * _AROUND)
 
     def _longer(self, request: Request) -> int:
-        """Tokens that a real model's own words may add to a call."""
+        """Tokens by which a call of the real model can be longer."""
         if request.task in {"answer", "act"}:
             return max(0, self._budget - self._counter.messages(request.messages))
         if request.task == "judge":

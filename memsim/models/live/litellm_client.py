@@ -1,4 +1,4 @@
-"""One call through litellm, and what may come of it: an answer, or one of our own errors."""
+"""Call a provider through litellm, and turn its errors into memsim's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memsim.models.live.cost_limit import Price
 
 
-# litellm, imported once it is needed, silent, and never one of the releases that steal keys.
+# litellm is imported on first use, made silent, and never a compromised release.
 
 
 COMPROMISED = ("1.82.7", "1.82.8")
@@ -37,10 +37,10 @@ _OWN = r"(litellm|pydantic)(\.|$)"
 
 
 def check_release(version: str) -> None:
-    """Refuse a litellm that must not run.
+    """Refuse an unsafe or outdated release of litellm.
 
     Raises:
-        RefError: it was published by thieves, or is older than the first release after that.
+        RefError: it is a compromised release, or older than the first safe release after it.
     """
     if version in COMPROMISED:
         raise RefError(
@@ -57,19 +57,19 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def load_litellm() -> Any:  # noqa: ANN401 - a module without usable types
-    """The module, set up to ask nobody for anything but the answers it is asked for.
+    """Import litellm, configured to send nothing but the calls.
 
     Raises:
-        RefError: it is not installed, or not a release that may run.
+        RefError: it is not installed, or the release is refused.
     """
     try:
         check_release(metadata.version("litellm"))
     except metadata.PackageNotFoundError as error:
         raise RefError("live models need litellm, which is not installed") from error
-    # Importing it would ask the network for prices; its own copy has them.
+    # An import would download prices; the packaged copy is used instead.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_LOG", "CRITICAL")
-    # It builds its records when they are first needed, and what that warns of is nobody's here.
+    # Its records are built on first use; warnings about them concern litellm only.
     warnings.filterwarnings("ignore", category=UserWarning, module=_OWN)
     warnings.filterwarnings("ignore", category=UserWarning, message=".*`ReadOnly` qualifier")
     import litellm
@@ -80,7 +80,7 @@ def load_litellm() -> Any:  # noqa: ANN401 - a module without usable types
 
 def _hush(module: ModuleType) -> None:
     quiet: dict[str, object] = {
-        # For embedders it takes no 0 for an answer where it is given one.
+        # For embedders it does not accept 0.
         "DEFAULT_MAX_RETRIES": 0,
         "callbacks": [],
         "disable_hf_tokenizer_download": True,
@@ -95,26 +95,26 @@ def _hush(module: ModuleType) -> None:
         setattr(module, name, value)
 
 
-# Whether this machine holds what a provider asks for: keys come from the environment alone.
+# Keys come only from the environment.
 
 
 def check_keys(model: str) -> None:
-    """Refuse a model that nobody could ask, in one line that says what is missing.
+    """Refuse a model whose provider or key is missing.
 
     Args:
         model: litellm's id of it.
 
     Raises:
-        RefError: litellm knows no such provider, or a variable is not set.
+        RefError: litellm does not know the provider, or a variable is not set.
     """
     litellm = load_litellm()
     provider = model.partition("/")[0]
     try:
-        # It prints advice of its own.
+        # litellm prints advice.
         with redirect_stdout(io.StringIO()):
             litellm.get_llm_provider(model)
             found = litellm.validate_environment(model)
-    except Exception as error:  # it raises its errors of calls
+    except Exception as error:  # it raises the errors of calls here
         known = sorted(str(getattr(name, "value", name)) for name in litellm.provider_list)
         raise RefError(
             f"no provider is called {provider!r}", hint=nearest(provider, known)
@@ -130,7 +130,7 @@ def check_keys(model: str) -> None:
 
 
 AT_ONCE = 8
-"""Calls that one process has under way at most."""
+"""Maximum number of parallel calls of one process."""
 
 TIMEOUT = 120.0
 """Seconds that one attempt may take."""
@@ -139,18 +139,18 @@ _FILTER = ("content_filter", "content filter", "content management policy", "was
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
 _TOLD_IN_WORDS = "ollama/"
-"""Of whom litellm asks their own server, and tells them of tools in words at worst."""
+"""Providers for which litellm describes tools in words if necessary."""
 
 _BUSY = frozenset({408, 409, 425, 429})
 
 
 class LiteLLM:
-    """Asks whatever provider litellm knows; keys and addresses come from the environment.
+    """Calls any provider that litellm supports; keys and addresses come from the environment.
 
     Args:
-        price: what a token costs; None where that is not known.
+        price: dollars per token; None if unknown.
         timeout: seconds that one attempt may take.
-        at_once: calls that may be under way at the same time.
+        at_once: maximum number of parallel calls.
     """
 
     def __init__(
@@ -164,10 +164,10 @@ class LiteLLM:
         """The answer to a call.
 
         Raises:
-            Transient: there is none now.
+            Transient: the provider cannot answer now.
             ContextOverflow: the call does not fit into the model's window.
-            Filtered: the provider's content filter refused it.
-            Refused: the provider never will answer it.
+            Filtered: the provider's content filter blocked it.
+            Refused: the provider will never answer it.
         """
         litellm = load_litellm()
         if call.tools and not _takes_tools(call.model):
@@ -177,7 +177,7 @@ class LiteLLM:
         with self._free:
             try:
                 response = litellm.completion(**self._told(call))
-            except Exception as error:  # every provider raises kinds of its own
+            except Exception as error:  # providers raise many types
                 raise provider_error(call.model, error) from error
         return self._answer(call, response)
 
@@ -195,11 +195,11 @@ class LiteLLM:
         }
         if call.tools:
             told["tools"] = [openai_tool(tool) for tool in call.tools]
-            # Or litellm looks for servers of tools, with packages that it does not install.
+            # Otherwise litellm looks for tool servers, with packages that are not installed.
             told["_skip_mcp_handler"] = True
         return told
 
-    def _answer(self, call: Call, response: Any) -> ProviderAnswer:  # noqa: ANN401 - litellm's own record
+    def _answer(self, call: Call, response: Any) -> ProviderAnswer:  # noqa: ANN401 - a record of litellm
         try:
             choice = response.choices[0]
             said = choice.message
@@ -220,7 +220,7 @@ class LiteLLM:
         )
 
 
-def _used(call: Any) -> ToolUse:  # noqa: ANN401 - litellm's own record
+def _used(call: Any) -> ToolUse:  # noqa: ANN401 - a record of litellm
     function = call.function
     arguments = function.arguments
     if not isinstance(arguments, str):
@@ -230,7 +230,7 @@ def _used(call: Any) -> ToolUse:  # noqa: ANN401 - litellm's own record
 
 @lru_cache(maxsize=64)
 def _takes_tools(model: str) -> bool:
-    # litellm is told to leave out what a provider does not take: an agent without tools is none.
+    # litellm drops parameters that a provider does not support, but an agent needs its tools.
     if model.startswith(_TOLD_IN_WORDS):
         return True
     known = load_litellm().get_supported_openai_params(model=model)
@@ -238,9 +238,9 @@ def _takes_tools(model: str) -> bool:
 
 
 def openai_message(message: ChatMessage) -> dict[str, Any]:
-    """A message as OpenAI's protocol has it, which litellm turns into any other's.
+    """A message in OpenAI's format, which litellm converts for other providers.
 
-    A call that the model made up badly is sent back so that every provider takes it.
+    Invalid arguments of a tool call are replaced, so that every provider accepts the message.
     """
     told: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.answers:
@@ -262,7 +262,7 @@ def _legal(name: str) -> str:
 
 
 def _object(arguments: str) -> str:
-    # Some providers get them parsed, by litellm, which raises on what is no object.
+    # For some providers litellm parses the arguments, and raises if they are not an object.
     with suppress(ValueError, RecursionError):
         if isinstance(json.loads(arguments), dict):
             return arguments
@@ -270,7 +270,7 @@ def _object(arguments: str) -> str:
 
 
 def openai_tool(tool: ToolSpec) -> dict[str, Any]:
-    """A tool as OpenAI's protocol has it."""
+    """A tool in OpenAI's format."""
     schema: object = None
     with suppress(ValueError):
         schema = json.loads(tool.parameters or "{}")
@@ -286,11 +286,11 @@ def openai_tool(tool: ToolSpec) -> dict[str, Any]:
 
 
 def provider_error(model: str, error: Exception) -> ModelError:
-    """What a provider raised, as one of our own errors.
+    """Turn a provider's error into one of memsim's.
 
     Args:
-        model: who was asked.
-        error: litellm's, which has the status of the response where there was one.
+        model: the model that was called.
+        error: litellm's error, with the status of the response if there was one.
     """
     kinds = {kind.__name__ for kind in type(error).__mro__}
     said = f"{model}: {_first_line(error)}"
@@ -302,7 +302,7 @@ def provider_error(model: str, error: Exception) -> ModelError:
     if kinds & {"Timeout", "APITimeoutError", "APIConnectionError"}:
         return TransientError(said, billed=True)
     if status in _BUSY or (isinstance(status, int) and status >= 500):
-        # Without a response of its own it broke off on the way, and may have been paid for.
+        # Without a response the connection broke, and the call may have been billed.
         headers = _headers(error)
         return TransientError(said, after=_retry_after(headers or {}), billed=headers is None)
     return RefusalError(said)
@@ -323,11 +323,11 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     try:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:
-        return None  # a date: the clocks of two machines need not agree
+        return None  # a date is ignored, because clocks differ
     return seconds if 0 <= seconds < float("inf") else None
 
 
 def _first_line(error: Exception) -> str:
     said = str(error).strip().partition("\n")[0]
-    # Some providers repeat the key that they refuse.
+    # Some providers repeat the refused key in the error.
     return redact(f"{type(error).__name__}: {said.rpartition('Exception - ')[2]}")[:300]

@@ -1,4 +1,4 @@
-"""A model of any provider, as a memory and the harness ask it."""
+"""A live model: prompt a provider for each task, and turn its answers into replies."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ if TYPE_CHECKING:
     from memsim.models.model_ref import LiveRef
 
 
-# From what a provider said to the reply that a memory or the harness gets.
-
-
 def reply_of(call: Call, answer: ProviderAnswer) -> Reply:
-    """The reply that an answer comes to.
+    """Turn a provider's answer into a reply.
 
-    What the model said is passed on as it is, however poor it is: that is what is measured.
+    The text is passed on unchanged, even if it is poor, because it is measured.
 
     Raises:
-        Filtered: the provider kept the answer to itself.
-        ModelError: there is nothing in it that the task could use.
+        Filtered: the provider's content filter withheld the answer.
+        ModelError: the answer has no content that the task can use.
     """
     if answer.finish == "content_filter" and not answer.text.strip():
-        raise FilterError(f"{call.model} kept its answer to itself: its content filter")
+        raise FilterError(f"{call.model} withheld its answer: its content filter blocked it")
     acting = call.task == "act"
     if answer.calls and not acting and not answer.text.strip():
-        raise ModelError(f"{call.model} called a tool where it was asked for words ({call.task})")
+        raise ModelError(
+            f"{call.model} called a tool instead of answering in words (task {call.task})"
+        )
     if answer.finish == "length" and not answer.text.strip() and not answer.calls:
         raise ModelError(
             f"{call.model} used up its {call.max_tokens} tokens without a word:"
@@ -53,7 +52,7 @@ def reply_of(call: Call, answer: ProviderAnswer) -> Reply:
 
 
 def distinct_calls(calls: tuple[ToolUse, ...]) -> tuple[ToolUse, ...]:
-    """The calls with canonical arguments, and each with an id of its own, as results need one."""
+    """The calls with canonical arguments and unique ids, which results refer to."""
     seen: set[str] = set()
     found: list[ToolUse] = []
     for number, call in enumerate(calls):
@@ -66,9 +65,9 @@ def distinct_calls(calls: tuple[ToolUse, ...]) -> tuple[ToolUse, ...]:
 
 
 def canonical_arguments(arguments: str) -> str:
-    """A tool's arguments as canonical JSON; what is none stays as the model wrote it.
+    """A tool's arguments as canonical JSON; invalid JSON stays as the model wrote it.
 
-    Half an emoji, which could neither be sent nor kept, becomes a question mark.
+    Half an emoji, which cannot be sent or stored, becomes a question mark.
     """
     try:
         read = json.loads(arguments or "{}")
@@ -79,14 +78,14 @@ def canonical_arguments(arguments: str) -> str:
 
 
 class LiveModel:
-    """Summarises, extracts, reads, judges and acts by asking a language model.
+    """Summarises, extracts, answers, judges and acts by calling a language model.
 
-    It may be used from several threads.
+    Several threads may use it.
 
     Args:
-        ref: which model, and with what parameters.
-        asker: who turns calls into answers: a provider, or recordings of one.
-        account: is told of calls that nobody answered.
+        ref: the model and its parameters.
+        asker: answers calls: a provider, or recordings of one.
+        account: counts calls that were not answered.
     """
 
     def __init__(
@@ -98,14 +97,14 @@ class LiveModel:
 
     @property
     def name(self) -> str:
-        """The ref that names it."""
+        """The ref of the model."""
         return self._ref.shown
 
     def complete(self, request: Request) -> Reply:
         """Answer a request.
 
         Raises:
-            ModelError: the model failed, or gave nothing usable.
+            ModelError: the model failed, or returned nothing usable.
         """
         call = compose(request, self._ref)
         try:
@@ -118,7 +117,7 @@ class LiveModel:
     def complete_all(
         self, requests: Sequence[Request], at_once: int = AT_ONCE
     ) -> tuple[Reply, ...]:
-        """Answer several requests, some of them at the same time; the replies in their order.
+        """Answer several requests in parallel; the replies are in the order of the requests.
 
         Raises:
             ModelError: the model failed on one of them.

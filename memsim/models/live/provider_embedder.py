@@ -1,4 +1,4 @@
-"""Embedders of any provider that litellm knows: asked in batches, patiently, and checked."""
+"""Embedders of providers through litellm: batches, retries, and checked vectors."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from memsim.models.model_access import CallAccount
 
 BATCH = 96
-"""Texts that are sent together: no provider takes fewer."""
+"""Number of texts per call, which every provider accepts."""
 
 _CHARACTERS = 120_000
 
 
 class LiteLLMEmbedder:
-    """An embedding model of any provider that litellm knows; its key comes from the environment.
+    """An embedding model of a provider; its key comes from the environment.
 
     Args:
         model: litellm's id of the model, such as `openai/text-embedding-3-small`.
-        account: is told of each batch that was paid for.
-        ledger: what was spent, where there is a cap.
-        cap: dollars that may be; None for no cap.
-        patience: how often and how long a provider is asked.
-        wait: spends so many seconds.
+        account: counts each paid batch.
+        ledger: the money spent, if there is a cost limit.
+        cap: the cost limit in dollars; None for no limit.
+        patience: the retry policy.
+        wait: waits for a number of seconds.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class LiteLLMEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of each vector, as the provider answered; asked for with one short text at first.
+        """Length of each vector; one short text is embedded to learn it.
 
         Raises:
             ModelError: the provider failed.
@@ -78,9 +78,9 @@ class LiteLLMEmbedder:
         """Unit vectors, float32, shape (len(texts), dimension); an empty text gives zeros.
 
         Raises:
-            ModelError: the provider failed, or gave vectors that are not finite, have no direction,
-                or are of another dimension.
-            OutOfMoney: it could pass the cap, and was not asked.
+            ModelError: the provider failed, or returned vectors that are not finite, zero, or of
+                another dimension.
+            OutOfMoney: the call could exceed the cost limit and was not made.
         """
         import numpy as np
 
@@ -102,11 +102,11 @@ class LiteLLMEmbedder:
         rows = [np.asarray(row, dtype=np.float64) for row in self._paid(texts)]
         width = self._dimension or (rows[0].size if rows else 0)
         if len(rows) != len(texts) or any(row.shape != (width,) for row in rows) or not width:
-            raise ModelError(f"{self.name} gave vectors of another number or dimension")
+            raise ModelError(f"{self.name} returned vectors of a wrong number or dimension")
         if not all(np.isfinite(row).all() for row in rows):
-            raise ModelError(f"{self.name} gave vectors that are not finite")
+            raise ModelError(f"{self.name} returned vectors that are not finite")
         if not all(row.any() for row in rows):
-            raise ModelError(f"{self.name} gave a vector without a direction")
+            raise ModelError(f"{self.name} returned a zero vector")
         self._dimension = width
         return [unit_vector(row) for row in rows]
 
@@ -141,14 +141,14 @@ class LiteLLMEmbedder:
                 self._account.fail(str(error))
             raise
 
-    def _reply(self, texts: list[str]) -> Any:  # noqa: ANN401 - litellm's own record
+    def _reply(self, texts: list[str]) -> Any:  # noqa: ANN401 - a record of litellm
         litellm = load_litellm()
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
         try:
             return litellm.embedding(
                 model=self._model, input=clean, timeout=TIMEOUT, max_retries=0, num_retries=0
             )
-        except Exception as error:  # every provider raises kinds of its own
+        except Exception as error:  # providers raise many types
             raise provider_error(self.name, error) from error
 
     def _set_aside(self, texts: list[str]) -> float:
@@ -164,11 +164,11 @@ class LiteLLMEmbedder:
 
 
 class DryEmbedder:
-    """Stands in for a provider's embedder where nobody is asked: counted and priced, not embedded.
+    """A stand-in for a provider's embedder, which counts costs and hashes texts.
 
     Args:
         model: litellm's id of the real one.
-        account: is told of each call, as if it had been paid.
+        account: counts each call as if it had been paid.
     """
 
     def __init__(self, model: str, account: CallAccount) -> None:
@@ -183,7 +183,7 @@ class DryEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, float32, shape (len(texts), dimension), by hashing."""
         for batch in batches([text for text in texts if text.strip()]):
-            # A byte is a token at most.
+            # A token has at least one byte.
             most = sum(len(text.encode("utf-8", "replace")) for text in batch)
             cost = self._price.cost(most, 0) if self._price else None
             self._account.paid(ProviderAnswer(text="", input=most, cost=cost))
@@ -191,7 +191,7 @@ class DryEmbedder:
 
 
 def batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """The texts in their order, as many together as every provider takes."""
+    """The texts in their order, in batches that every provider accepts."""
     batch: list[str] = []
     size = 0
     for text in texts:
@@ -204,11 +204,11 @@ def batches(texts: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _vectors(name: str, reply: Any) -> list[list[float]]:  # noqa: ANN401 - litellm's own record
+def _vectors(name: str, reply: Any) -> list[list[float]]:  # noqa: ANN401 - a record of litellm
     try:
         items = [dict(item) for item in reply.data]
-        # Not every provider answers in the order in which it was asked.
+        # Some providers return the vectors in another order.
         items.sort(key=lambda item: item.get("index", 0))
         return [list(item["embedding"]) for item in items]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"{name} sent something that is no list of vectors") from error
+        raise ModelError(f"{name} returned something other than a list of vectors") from error

@@ -1,4 +1,4 @@
-"""Asks again where a provider could not answer: in a while, a bounded number of times."""
+"""Retry calls that a provider could not answer, a limited number of times."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """How long a provider is given.
+    """The number of attempts, and the waits between them.
 
     Attributes:
-        attempts: how often a call is made before it is given up.
-        first: seconds before the second attempt; twice as many before each further one.
-        longest: seconds that are waited at most, also where a provider asks for more: then the
-            call is given up at once.
+        attempts: maximum number of attempts.
+        first: seconds before the second attempt; each further wait is twice as long.
+        longest: maximum wait in seconds. If a provider asks for more, the call fails at once.
     """
 
     attempts: int = 7
@@ -33,16 +32,16 @@ class RetryPolicy:
 
 
 class RetryClient:
-    """Asks until there is an answer, and never answers anything itself.
+    """A client that retries until there is an answer.
 
-    The waits grow and vary, so that many processes do not all come back at the same moment. They
-    depend on the seed, the call and the attempt alone.
+    The waits grow and vary, so that processes do not retry at the same moment. They depend only on
+    the seed, the call and the attempt.
 
     Args:
-        asker: is asked.
+        asker: the client that is called.
         seed: of the variation.
-        patience: how often and how long.
-        wait: spends so many seconds; None for real ones.
+        patience: the retry policy.
+        wait: waits for a number of seconds; None for real time.
     """
 
     def __init__(
@@ -62,8 +61,8 @@ class RetryClient:
         """The answer to a call.
 
         Raises:
-            Outage: there was none in all attempts, or the provider asks for too long a wait.
-            ModelError: there is none, and asking again would not help.
+            Outage: no attempt was answered, or the provider asks for too long a wait.
+            ModelError: the call failed, and a retry would not help.
         """
         return retry(
             lambda: self._asker.ask(call),
@@ -82,18 +81,18 @@ def retry(
     patience: RetryPolicy,
     wait: Callable[[float], None],
 ) -> _Found:
-    """What an attempt comes to, made as often as a provider is given.
+    """Repeat an attempt until it succeeds or the policy ends.
 
     Args:
-        attempt: raises `TransientError` where another one may help.
-        name: who is asked.
-        key: what the waits depend on besides the number of the attempt.
-        patience: how often and how long.
-        wait: spends so many seconds.
+        attempt: raises `TransientError` if a retry may help.
+        name: the provider, for messages.
+        key: the waits depend on it and on the number of the attempt.
+        patience: the retry policy.
+        wait: waits for a number of seconds.
 
     Raises:
-        Outage: there was no answer in all attempts, or the provider asks for too long a wait.
-        ModelError: there is none, and asking again would not help.
+        Outage: no attempt was answered, or the provider asks for too long a wait.
+        ModelError: the call failed, and a retry would not help.
     """
     for number in range(1, patience.attempts + 1):
         try:

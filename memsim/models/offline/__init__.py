@@ -1,1 +1,1 @@
-"""The offline model: deterministic, free, and bound to what its request holds."""
+"""The offline model: deterministic, free, and limited to the content of its request."""

@@ -1,4 +1,4 @@
-"""Which sentences of a context speak to a question, and how well."""
+"""Rank the sentences of a context by how well they match a question."""
 
 from __future__ import annotations
 
@@ -22,27 +22,29 @@ if TYPE_CHECKING:
     from memsim.models.offline.statements import Sentence, Statement
 
 SAME_ENTRY = 0.8
-"""What a word of the question counts that stands beside the sentence; in the sentence, 1."""
+"""Weight of a question word beside the sentence in its entry; in the sentence itself it is 1."""
 
 ASKED_BEFORE = 0.9
-"""What it counts in the question that this entry answers."""
+"""Weight of a question word in the question that the entry answers."""
 
 BEFORE, AFTER = 0.3, 0.15
-"""What it counts in the entry before, and in the entry after."""
+"""Weights of a question word in the entry before and in the entry after."""
 
 LEAST_CORPUS = 50
-"""Entries that a context counts as at least, so that rarity means something in a short one."""
+"""Minimum number of entries for weights by rarity, so that they work in a short context."""
 
 LOOKED_AT = 48
-"""Entries that are looked at sentence by sentence."""
+"""Number of entries whose sentences are examined."""
 
 AMISS, AMISS_OF_FEW, ELSE = 0.7, 0.2, 0.1
-"""What is left of a sentence for each thing amiss that cannot be missing, in a question of many
-content words and in one of two at most; and what is left where it speaks of another code, or counts
-something else."""
+"""Factors of the score of a sentence that misses required words.
+
+The first is for questions of many content words, the second for one or two. The third is for a
+sentence about another code or another counted thing.
+"""
 
 EXACT = 9
-"""Decimals that count: logarithms may differ between machines in the last ones."""
+"""Number of decimals that are compared, because logarithms differ between machines."""
 
 _REACTIONS = frozenset(stem(word) for word in REACTION)
 
@@ -54,9 +56,9 @@ class Candidate:
 
     Attributes:
         place: the sentence's place in its entry.
-        matched: the question's stems that it holds itself.
-        coverage: how much of what the question says is found in or around it, 0 to 1.
-        score: what it is ranked by.
+        matched: the question's stems in the sentence.
+        coverage: share of the question that is found in or around it, 0 to 1.
+        score: its rank.
     """
 
     statement: Statement
@@ -72,12 +74,12 @@ class Candidate:
 
 
 class Ranking:
-    """The context as one question sees it.
+    """A context ranked for one question.
 
     Args:
-        question: what is asked.
+        question: the question.
         found: the context's statements in order.
-        asker: stem of the name of who asks, or nothing.
+        asker: stem of the asker's name, or empty.
         periods: the days that the question names.
     """
 
@@ -97,20 +99,20 @@ class Ranking:
         known = question.known - self._people
         self._hits = [known & s.entry.stems for s in found]
         self.weights = self._weigh()
-        # Exactly rounded sums: the order in which sets give their members must not show.
+        # Exactly rounded sums do not depend on the order of sets.
         self._total = math.fsum(self.weights.values()) or 1.0
         full = question.full & self.weights.keys()
         self.full = len(full)
         self._substance = full - question.owners - set(question.names)
 
     def best(self) -> list[Candidate]:
-        """Every sentence that shares something with the question, best first, later first."""
+        """Every sentence that shares something with the question, best first, then latest first."""
         ranked = [c for index in self._promising() for c in self._of(index)]
         ranked.sort(key=lambda c: (-c.score, -c.statement.order, c.place))
         return ranked
 
     def beside(self, best: Candidate) -> list[Candidate]:
-        """The other telling sentences of the same entry, those that add most first."""
+        """The other matching sentences of the same entry; those that add most come first."""
         worth: dict[int, float] = {}
         others = [c for c in self._of(best.statement.order) if c.place != best.place]
         for c in others:
@@ -121,7 +123,7 @@ class Ranking:
         return sorted(telling, key=lambda c: (-worth[c.place], c.place))
 
     def own(self, candidate: Candidate) -> float:
-        """How much of what the question says a sentence holds itself, 0 to 1."""
+        """Share of the question that a sentence itself holds, 0 to 1."""
         return math.fsum(self.weights.get(root, 0.0) for root in candidate.matched) / self._total
 
     def touches(self, candidate: Candidate) -> bool:
@@ -208,12 +210,12 @@ class Ranking:
         )
 
     def _tells(self, sentence: Sentence) -> bool:
-        # A sentence that only repeats the question, or only reacts, answers nothing.
+        # A sentence that only repeats the question, or only reacts, is no answer.
         return not sentence.stems - _REACTIONS <= self.question.weights.keys()
 
     def _aim(self, strength: Mapping[str, float]) -> float:
-        # Of a question's words, some cannot be missing: whose thing it is about, what thing, and
-        # something beside the mere names.
+        # Some words of a question are required: the owner of the thing, the thing, and
+        # a word besides the names.
         question = self.question
         missing = {r for r, w in self.weights.items() if strength.get(r, 0.0) < 0.4 * w}
         amiss = len(missing & question.owners)
@@ -248,7 +250,7 @@ class Ranking:
         if who == self._asker:
             return 1.0
         if who not in ROLE_STEMS:
-            # Somebody else's `my` is not the asker's, where the asker is known by name.
+            # `my` of another speaker does not refer to the asker, if the asker's name is known.
             return 0.95 if self._asker == "user" else 0.3
         if who == "assist" and sentence is not None and not sentence.second:
             return 0.8

@@ -1,4 +1,4 @@
-"""Judges by rule whether an answer states what was expected, and reads what any judge says.
+"""Judge by rules whether an answer states the expected one, and parse the verdict of any judge.
 
 A verdict is one JSON object and nothing else: `{"verdict": "right"}` or `{"verdict": "wrong"}`.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memsim.models import Request
 
 ENOUGH = 0.6
-"""Share of the expected content words that an answer must hold."""
+"""Share of the expected content words that an answer must contain."""
 
 _WORDS = {"right": True, "wrong": False}
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n?\s*```", re.DOTALL)
@@ -39,7 +39,7 @@ _NO_ANSWER = (
 
 
 def judge(request: Request) -> str:
-    """The verdict on a given answer: right when it states an expected one, and none that is old."""
+    """The verdict on an answer: right if it states an expected answer and no outdated one."""
     wanted = request.expected.splitlines() or [""]
     old = [
         o for o in request.outdated.splitlines() if not any(states_expected(w, o) for w in wanted)
@@ -51,15 +51,15 @@ def judge(request: Request) -> str:
 
 
 def write_verdict(*, right: bool) -> str:
-    """A verdict as every judge has to give it."""
+    """A verdict in the format of every judge."""
     return json.dumps({"verdict": "right" if right else "wrong"})
 
 
 def read_verdict(text: str) -> bool | None:
-    """Whether a judge said `right`; None where it is not sure what it said.
+    """Whether a judge said `right`; None if the verdict is unclear.
 
-    Only the one object is a verdict: another key or word, a key that comes twice, or a remark
-    before or after it make it none. A fence of Markdown around it is no remark.
+    Only the one object is a verdict: another key or word, a repeated key, or a remark before or
+    after it makes it invalid. A Markdown fence around it is allowed.
     """
     said = text.strip()
     if len(said) > _LONGEST:
@@ -77,7 +77,7 @@ def read_verdict(text: str) -> bool | None:
 
 
 def states_expected(given: str, expected: str) -> bool:
-    """Whether an answer states what was expected: its words, numbers and dates, and no denial."""
+    """Whether an answer states the expected one: its words, numbers and dates, and no denial."""
     if abstains(expected) or abstains(given):
         return abstains(expected) == abstains(given)
     if not _exact(expected) <= _exact(given):
@@ -101,7 +101,7 @@ def _content(text: str) -> frozenset[str]:
 
 
 def _exact(text: str) -> frozenset[object]:
-    # What is right or wrong and never nearly right: numbers, dates, and a yes or no.
+    # Numbers, dates and yes or no must match exactly.
     verdict = {match[1].lower() for match in _VERDICT.finditer(text)}
     found = {n.value for n in numbers(_without(text, mentions(text)))}
     return frozenset(verdict | found | _dates(text))
@@ -124,7 +124,7 @@ def _dates(text: str) -> set[tuple[date, date] | str]:
 
 
 def _denied(text: str, wanted: frozenset[str]) -> bool:
-    # Only the clause that speaks of the matter counts: `not Bergen, Oslo` does not deny Oslo.
+    # Only the clause about the matter counts: `not Bergen, Oslo` does not deny Oslo.
     for sentence in sentences(text):
         for clause in sentence.replace(";", ",").split(","):
             spoken = words(clause)

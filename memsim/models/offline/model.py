@@ -1,8 +1,8 @@
-"""The model that needs no network: it does by rule what a live one does by prompt.
+"""The offline model: performs by rules what a live model does by prompts, without a network.
 
 It is pure: the same request gives the same reply, on any machine and in any order. It says nothing
-that is not in what it was given, so recall measured with it is recall of the memory, not knowledge
-of the model.
+that its input does not contain, so measured recall is recall of the memory, not knowledge of the
+model.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from memsim.models.offline.summariser import SourcedLine
 
 
-# Acts by rule: stores what the user states, searches what the user asks, and otherwise answers.
+# The agent stores a statement of the user, searches for a question, and otherwise answers.
 
 
 NOTED = "Noted."
-"""What is said where there is nothing to store, to search or to answer."""
+"""The reply if there is nothing to store, to search or to answer."""
 
 _STORES = (
     "store",
@@ -49,7 +49,7 @@ _STORES = (
     "update",
 )
 _SEARCHES = ("search", "recall", "retrieve", "find", "lookup", "query", "read", "get")
-"""What the names of tools begin or end with, best first."""
+"""Words at the beginning or end of the names of search tools, best first."""
 
 _MEMORY = re.compile(r"memor|note|fact|remember|recall|knowledge", re.IGNORECASE)
 _PARTS = re.compile(r"[^a-z0-9]+")
@@ -59,7 +59,7 @@ _KEY_WORDS = 6
 
 
 class AgentAction(NamedTuple):
-    """What the agent does: words, calls, and the messages that it took the words from."""
+    """A step of the agent: words, calls, and the messages on which the words are based."""
 
     text: str
     calls: tuple[ToolUse, ...] = ()
@@ -67,7 +67,7 @@ class AgentAction(NamedTuple):
 
 
 def act(request: Request) -> AgentAction:
-    """The next step after the last user message: a tool call, or once it has results an answer."""
+    """The next step after the last user message: a tool call, or an answer after its results."""
     at = _last_user(request.messages)
     if at is None:
         return AgentAction(NOTED)
@@ -118,7 +118,7 @@ def _call(tool: ToolSpec, message: Message, text: str, usual: Sequence[str]) -> 
 
 
 def _arguments(tool: ToolSpec, text: str, usual: Sequence[str]) -> dict[str, object]:
-    """The text under the parameter that is for it, and a name for it under any other it needs."""
+    """The arguments of a tool: the text for its text parameter, names for other required ones."""
     properties, required = _schema(tool)
     known = [name for name in (*usual, *_ASKED, *_TOLD) if name in properties]
     main = next(iter([*known, *required, *properties]), usual[0])
@@ -153,14 +153,12 @@ def _key(text: str) -> str:
 
 
 class OfflineModel:
-    """Summarises, extracts, reads, judges and acts by rule.
+    """Summarises, extracts, answers, judges and acts by rules.
 
     Args:
-        tokenizer: counts usage and limits; a counter that remembers may be shared.
-        seed: with the repeat and the question, decides which answers a reader that misses gets
-            wrong.
-        miss: share of the questions that it does not find an answer to whatever the context holds,
-            0 to 1.
+        tokenizer: counts usage and limits; a caching counter may be shared.
+        seed: with the repeat and the question, determines which questions are missed.
+        miss: share of questions that the reader misses in any context, from 0 to 1.
 
     Raises:
         ValueError: the share is not between 0 and 1.
@@ -170,7 +168,7 @@ class OfflineModel:
         self, tokenizer: Tokenizer | TokenCounter, seed: int = 0, miss: float = 0.0
     ) -> None:
         if not 0.0 <= miss <= 1.0:
-            raise ValueError(f"miss is a share between 0 and 1, not {miss}")
+            raise ValueError(f"miss must be a share between 0 and 1, not {miss}")
         self._counter = (
             tokenizer if isinstance(tokenizer, TokenCounter) else TokenCounter(tokenizer)
         )
@@ -179,14 +177,14 @@ class OfflineModel:
 
     @property
     def name(self) -> str:
-        """The ref that names it: `offline`, or `offline:miss=0.05`."""
+        """The ref of the model: `offline`, or `offline:miss=0.05`."""
         return f"offline:miss={self._miss:g}" if self._miss else "offline"
 
     def complete(self, request: Request) -> Reply:
         """Answer a request.
 
         Raises:
-            ModelError: the request names no task that there is.
+            ModelError: the request's task is unknown.
         """
         match request.task:
             case "summarise":

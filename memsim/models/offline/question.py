@@ -1,4 +1,4 @@
-"""What a question asks for: its kind, its content words and whom it is about."""
+"""Parse a question: the kind of answer, its content words and the person it is about."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memsim.language.lexicon import (
 )
 from memsim.language.text import fold, stem, words
 
-# The forms that questions take: what kind of answer each wants, of what, and whose.
+# Forms of questions: the kind of answer, its subject and its owner.
 
 
 AnswerKind = Literal[
@@ -51,7 +51,7 @@ _NUMBER = (
     r"|quantity|sum|limit|budget|score|rate)\b"
 )
 CODES: Final = frozenset({"number", "id", "reference", "pin", "iban", "isbn", "sku"})
-"""What something is numbered by."""
+"""Words for codes and numbers that identify something."""
 
 _CODED = re.compile(
     rf"\b{_OF_WHAT}(?:{'|'.join(sorted(CODES))})\b(?!\sof\b)"
@@ -116,14 +116,14 @@ _PAST_WORDS: Final = frozenset(
 
 
 class AnswerNoun(NamedTuple):
-    """The words that name what is wanted, and whether no verb but `be` follows."""
+    """The words of the requested thing, and whether `be` is the only verb after them."""
 
     words: tuple[str, ...]
     bare: bool
 
 
 def answer_kind(folded: str) -> tuple[AnswerKind, frozenset[str]]:
-    """What kind of answer a folded question wants, and the words that say no more than that."""
+    """The kind of answer of a folded question, and the words that only express the kind."""
     for kind, finder, types in _FINDERS:
         if finder.search(folded):
             return kind, types
@@ -133,12 +133,12 @@ def answer_kind(folded: str) -> tuple[AnswerKind, frozenset[str]]:
 
 
 def wants_code(folded: str) -> bool:
-    """Whether a folded question asks for what something is numbered by, not for how many."""
+    """Whether a folded question asks for an identifying number, not for a count."""
     return bool(_CODED.search(folded))
 
 
 def answer_noun(folded: str) -> AnswerNoun:
-    """The words of what is wanted: `breed` in `what breed is my dog`."""
+    """The words of the requested thing: `breed` in `what breed is my dog`."""
     match = _WANTED.search(folded)
     if match is None:
         return AnswerNoun((), bare=False)
@@ -148,30 +148,30 @@ def answer_noun(folded: str) -> AnswerNoun:
 
 
 def counted_noun(folded: str) -> str:
-    """What is counted: `cats` in `how many cats do I have`; or nothing."""
+    """The counted thing: `cats` in `how many cats do I have`; or empty."""
     match = _COUNTED.search(folded)
     return match["thing"] if match else ""
 
 
 def owner_names(folded: str) -> list[str]:
-    """Whom or what it asks about: `sister` in `my sister's job`."""
+    """The person or thing in question: `sister` in `my sister's job`."""
     found = [match["whose"] or match["own"] for match in _OWNER.finditer(folded)]
     return found + [match["own"] for match in _SUBJECT.finditer(folded)]
 
 
 def wants_several(folded: str, noun: str) -> bool:
-    """Whether more than one thing is wanted."""
+    """Whether several things are requested."""
     plural = noun.endswith("s") and not noun.endswith(("ss", "us", "is", "'s"))
     return plural or noun in _PLURALS or bool(_SEVERAL.search(folded))
 
 
 def wants_past(folded: str) -> bool:
-    """Whether an earlier state is wanted instead of the present one."""
+    """Whether an earlier state is requested instead of the present one."""
     return bool(_PAST.search(folded))
 
 
 def without_past(spoken: list[str]) -> list[str]:
-    """The words of such a question that say what it is about."""
+    """The content words of such a question."""
     return [word for word in spoken if word not in _PAST_WORDS]
 
 
@@ -193,25 +193,25 @@ _NO_NAMES: Final = STOP | WH | ASKING | frozenset(MONTHS) | frozenset(WEEKDAYS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedQuestion:
-    """A question, taken apart.
+    """A parsed question.
 
     Attributes:
-        kind: what would answer it.
-        weights: its content stems, each with how much it says, 0 to 1.
-        full: those of them that say something of their own.
-        stands_for: other stems that may stand for one of them.
+        kind: the kind of answer.
+        weights: its content stems, each with its weight, 0 to 1.
+        full: the stems that carry meaning by themselves.
+        stands_for: other stems that may replace one of them.
         known: every stem that can match.
         names: stems of the names in it, in order.
-        owners: stems of whom or what it asks about, and of the codes that it names.
-        head: stem of the noun that names what is wanted, as `breed` in `what breed is my dog`; or
-            nothing.
-        bare: whether no verb but a form of `be` ties what is wanted to the rest.
-        counted: stem of what is counted, or nothing.
-        mine, yours: whether it asks about the asker, or about the one asked.
+        owners: stems of the persons or things in question, and of the codes that it names.
+        head: stem of the noun of the requested thing, as `breed` in `what breed is my dog`; or
+            empty.
+        bare: whether `be` is the only verb after that noun.
+        counted: stem of the counted thing, or empty.
+        mine, yours: whether it is about the asker, or about the person asked.
         many: whether it asks for several things.
-        coded: whether it asks for what something is numbered by.
-        past: whether it asks for an earlier state rather than the present one.
-        asked: the dates that it names itself.
+        coded: whether it asks for an identifying number.
+        past: whether it asks for an earlier state.
+        asked: the dates that it names.
         folded: its words in comparable form.
     """
 
@@ -234,14 +234,14 @@ class ParsedQuestion:
     folded: str
 
     def found_in(self, text: str) -> frozenset[str]:
-        """Which of its stems a text holds, itself or by a word that stands for it."""
+        """The stems of the question that a text holds, directly or by a replacement."""
         held = self.known.intersection(map(stem, words(text)))
         return frozenset(self.stands_for.get(root, root) for root in held)
 
 
 @lru_cache(maxsize=1 << 12)
 def parse_question(text: str) -> ParsedQuestion:
-    """The question in a text."""
+    """Parse the question in a text."""
     text = _LIVING.sub("work as", _POLITE.sub("", text))
     folded = fold(text)
     asked = mentions(text)

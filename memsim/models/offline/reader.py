@@ -1,9 +1,9 @@
-"""Answers a question from a context, and from nothing else.
+"""Answer a question from a context, and from nothing else.
 
-The reader looks for the sentences that share the question's words, weighs them by how rare these
-are in the context, and gives the newest of the best: a date, a number or a name where the sentence
-holds exactly one, else the sentence itself. It says that it does not know when the context does not
-speak of what is asked.
+The reader finds sentences that share the question's words, and weighs the words by their rarity in
+the context. It answers with the newest of the best sentences, or with a date, number or name if the
+sentence holds exactly one. If the context does not mention the subject, it says that it does not
+know.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from memsim.models.offline.statements import Sentence
 
 
-# What in a sentence would answer a kind of question: a date, a number, a colour, a name.
+# Values in a sentence that answer a kind of question: a date, a number, a colour, a name.
 
 
 STRICT: Final = frozenset({"when", "number", "duration", "often", "colour", "name"})
-"""Kinds that nothing but a value of their own answers."""
+"""Kinds of answers that need a value of that kind."""
 
 NAME_WORDS: Final = 2
-"""Words of a sentence that may be nothing but a name."""
+"""Maximum number of words of a sentence that may be only a name."""
 
 _DURATION: Final = re.compile(
     r"\b(?:\d+(?:\.\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
@@ -80,7 +80,7 @@ _LEADING: Final = re.compile(r"\W*([A-Z][\w'-]*)")
 
 
 def fits(question: ParsedQuestion, sentence: Sentence) -> bool:
-    """Whether a sentence holds something of the kind that is asked for."""
+    """Whether a sentence holds a value of the requested kind."""
     if question.coded and question.kind == "open" and not _CODE.search(sentence.text):
         return False
     test = _TESTS.get(question.kind)
@@ -91,12 +91,12 @@ def span(question: ParsedQuestion, candidate: Candidate, now: date | None) -> st
     """The part of a fitting sentence that answers by itself.
 
     Args:
-        question: what is asked.
+        question: the question.
         candidate: the sentence.
-        now: the day on which it is asked.
+        now: the day of the question.
 
     Returns:
-        The part, or what follows from it; None where only the whole sentence will do.
+        The part, or a value computed from it; None if only the whole sentence answers.
     """
     text, said = candidate.sentence.text, candidate.statement.day
     match question.kind:
@@ -249,30 +249,33 @@ _TESTS: Final[dict[AnswerKind, Callable[[ParsedQuestion, Sentence], bool]]] = {
 
 
 ANSWER_WORDS = 40
-"""Words that an answer has at most."""
+"""Maximum number of words of an answer."""
 
 LEAD = 8
-"""Words before the first that is asked for, where a long sentence is cut down to an answer."""
+"""Number of words kept before the first matching word, when a long sentence is shortened."""
 
 CONSIDERED = 16
-"""Best sentences among which the answer is looked for."""
+"""Number of best sentences in which the answer is searched."""
 
 NEEDED = (0.9, 0.55, 0.45, 0.38, 0.3)
-"""Share of the question that must be found, by how many full content words it has."""
+"""Share of the question that must be found, by its number of full content words."""
 
 SHORT_CONTEXT = 0.2
-"""What is left of that share in a context of a few lines, where little can be found by chance."""
+"""Factor of that share in a context of a few lines, where chance matches are rare."""
 
 FITTING, SAME, UPDATED, ALL = 0.7, 0.9, 0.7, 0.99
-"""Shares of the best score from which a sentence may answer in its place: because it holds what is
-asked for, says the same of a later day, or says that something has changed. And the share of the
-question that a sentence has to hold itself to stand alone, without those around it."""
+"""Shares of the best score from which another sentence may replace the best one.
+
+It may replace it because it holds a value of the requested kind, says the same of a later day, or
+announces a change. The last is the share of the question that a sentence must hold to be quoted
+alone.
+"""
 
 
 @fast_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderAnswer:
-    """What the reader says, and the ids of the messages that it took it from."""
+    """The reader's answer, and the ids of the messages it is based on."""
 
     text: str
     sources: tuple[str, ...] = ()
@@ -327,13 +330,13 @@ def _fitting(
 
 
 def _codeless(candidate: Candidate) -> bool:
-    # That something was bought is no number of an order; a number may be a word where one is named.
+    # A purchase is no order number; a number may be a word if the sentence names one.
     text = candidate.sentence.text
     return bool(candidate.matched) and not numbers(text) and CODES.isdisjoint(words(text))
 
 
 def _undated(question: ParsedQuestion, best: Candidate) -> ReaderAnswer:
-    # An event told without a date happened when it was told of.
+    # An event without a date happened on the day of its message.
     day = best.statement.day
     past = not {"did", "was", "were", "has", "have", "had"}.isdisjoint(words(question.folded))
     if question.kind == "when" and past and day is not None:

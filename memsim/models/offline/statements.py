@@ -1,4 +1,4 @@
-"""Messages read as statements: who said which sentence, and when.
+"""Split messages into statements: sentences with their speaker and day.
 
 A composed message may hold many remembered lines. The reader understands the line forms that
 strategies write, each part optional: `- [2023-05-08] Caroline: text`, with a time after the date,
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from memsim.models.offline.question import ParsedQuestion
 
 
-# The other side of an `is`: of `my dog is called Pepper`, what the question leaves over.
+# In `my dog is called Pepper`, the question has one side of `is`, and the other side answers.
 
 
 SPAN_WORDS: Final = 12
-"""Words up to which a side is an answer of its own."""
+"""Maximum number of words of a side that is an answer by itself."""
 
 SUBJECT_WORDS: Final = 5
-"""Words up to which what stands before the `is` is one."""
+"""Maximum number of words of a subject before `is`."""
 
 _COPULA: Final = re.compile(
     r"\s(?:is|are|was|were|will\sbe)(?:\s(?:called|named|now|currently|actually|set\sto))*\s"
@@ -61,12 +61,12 @@ _EDGES: Final = " .!,;:\"'\u201c\u201d"
 
 
 def corrects(text: str) -> bool:
-    """Whether a sentence sets one thing against another, so that a part of it would mislead."""
+    """Whether a sentence contrasts two things, so that a part of it would mislead."""
     return not CORRECTING.isdisjoint(words(text))
 
 
 def other_side(question: ParsedQuestion, text: str) -> str | None:
-    """What a sentence says of what is asked, or of what it says that; else None."""
+    """The part of a sentence on the other side of `is` than the question's words, or None."""
     field = _field(question, text)
     match = _COPULA.search(text)
     if field is not None or match is None:
@@ -83,7 +83,7 @@ def other_side(question: ParsedQuestion, text: str) -> str | None:
 
 
 def without_passing(text: str) -> str:
-    """A part of a sentence without the `now` or `too` that ends it."""
+    """A part of a sentence without a final `now` or `too`."""
     return _PASSING.sub("", text)
 
 
@@ -107,7 +107,7 @@ def _subject(side: str) -> str | None:
 
 
 ENTRY_LINES = 12
-"""Lines without a name of their own that are read together, as one utterance or one record."""
+"""Number of lines without a speaker that are read together, as one utterance or record."""
 
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'\u2019-]*")
 _CALL = re.compile(
@@ -140,7 +140,7 @@ _FILLERS = frozenset({"and", "so", "but", "please", "also", "hey", "ok", "okay",
 @fast_init
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence and what recognising it needs."""
+    """One sentence, with its stems, numbers and other features."""
 
     text: str
     stems: frozenset[str]
@@ -153,7 +153,7 @@ class Sentence:
 @fast_init
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What somebody said at one time: a message, or one remembered line of a composed message."""
+    """The words of one speaker at one time: a message, or one line of a composed message."""
 
     who: str
     day: date | None
@@ -164,7 +164,7 @@ class Utterance:
 
 
 class Statement(NamedTuple):
-    """An entry where it stands in a context."""
+    """An entry at its place in a context."""
 
     entry: Utterance
     message: Message
@@ -199,7 +199,7 @@ def _people(messages: Iterable[Message], asker: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 10)
 def speaker(role: str, principal: str) -> str:
-    """Who says a message: its principal where that is a name, else its role; as a stem."""
+    """The speaker of a message as a stem: its principal if that is a name, else its role."""
     name = fold(principal)
     return stem(name if name and name not in ROLES and role not in {"system", "tool"} else role)
 
@@ -212,17 +212,17 @@ def utterances(
 
     Args:
         text: the message's text.
-        composed: whether a strategy wrote it, so that its lines may begin with who said them.
-        people: who else speaks in the context, folded.
+        composed: whether a strategy wrote it, so that its lines may begin with a speaker.
+        people: other speakers in the context, folded.
     """
     return tuple(_entry(*block) for block in _blocks(text, _Heads(text, composed, people)))
 
 
 class _Heads:
-    """Which lines of a text begin something that somebody said.
+    """Finds the lines of a text that begin an utterance.
 
-    Where a strategy dates its lines, a line without a date goes on with what the line before it
-    said, unless it begins with a name that is known.
+    If a strategy dates its lines, a line without a date continues the line before it, unless it
+    begins with a known name.
     """
 
     def __init__(self, text: str, composed: bool, people: frozenset[str]) -> None:  # noqa: FBT001
@@ -271,7 +271,7 @@ def _entry(who: str, day: date | None, lines: tuple[str, ...]) -> Utterance:
 
 @lru_cache(maxsize=1 << 15)
 def sentence(text: str) -> Sentence:
-    """A sentence with what recognising it needs."""
+    """Parse a sentence."""
     spoken = words(text)
     first = not FIRST_PERSON.isdisjoint(spoken)
     second = not SECOND_PERSON.isdisjoint(spoken)
@@ -284,13 +284,13 @@ def sentence(text: str) -> Sentence:
 
 
 def _called(text: str) -> frozenset[str]:
-    # Whoever is called by name is spoken to, not spoken of.
+    # A name that is called is addressed, not mentioned.
     found = {match["name"] for match in _CALL.finditer(text)}
     return frozenset(stem(fold(name)) for name in found)
 
 
 def asks(text: str, spoken: list[str]) -> bool:
-    """Whether a sentence asks, requests or admits not to know instead of stating something."""
+    """Whether a sentence asks, requests or admits not to know, instead of stating something."""
     if _UNSURE.search(text):
         return True
     if text.rstrip("\"')\u201d ").endswith(("?", "\uff1f", "\u061f")):

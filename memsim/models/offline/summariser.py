@@ -1,8 +1,8 @@
-"""Summarises by choosing: the sentences that say most, in order, within a limit of tokens.
+"""Summarise by selection: the most informative sentences, in order, within a limit of tokens.
 
-The lines of the earlier summary stand for election again beside the new ones, so a rolling summary
-loses its least telling lines first and never all at once. Every line of a summary is a line of the
-earlier one or a sentence of a message, led by its speaker and day where it needs them.
+The lines of the earlier summary compete with the new ones. So a rolling summary loses its least
+informative lines first, and never all at once. Every line is a line of the earlier summary or a
+sentence of a message, with its speaker and day if it needs them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from memsim.tokens import TokenCounter
 
 
-# Sentences as lines that can stand alone: with who said them and, where it matters, when.
+# Lines can stand alone: they name the speaker and, if it matters, the day.
 
 
 class SourcedLine(NamedTuple):
-    """A line, what it says, and the messages that it comes from; none if it was carried on."""
+    """A line, its content, and its source messages; none for a line of the earlier summary."""
 
     line: str
     sentence: Sentence
@@ -38,11 +38,11 @@ class SourcedLine(NamedTuple):
 
 
 def sourced_lines(messages: Sequence[Message], *, named: bool = False) -> Iterator[SourcedLine]:
-    """The sentences of messages as lines, in order, each as often as it is said.
+    """The sentences of messages as lines, in order, with repetitions.
 
     Args:
-        messages: what was said.
-        named: whether every line names its speaker, needed or not.
+        messages: the messages.
+        named: whether every line names its speaker.
     """
     for message in messages:
         for text in message.text.splitlines():
@@ -50,7 +50,7 @@ def sourced_lines(messages: Sequence[Message], *, named: bool = False) -> Iterat
 
 
 def merge_repeats(found: Sequence[SourcedLine]) -> list[SourcedLine]:
-    """Each line once, where it was said last, with all the messages that say it."""
+    """Each line once, at its last place, with all its source messages."""
     sources: dict[str, dict[str, None]] = {}
     last: dict[str, int] = {}
     for place, said in enumerate(found):
@@ -61,7 +61,7 @@ def merge_repeats(found: Sequence[SourcedLine]) -> list[SourcedLine]:
 
 
 def previous_lines(summary: str) -> Iterator[SourcedLine]:
-    """The lines of an earlier summary, as they are."""
+    """The lines of an earlier summary."""
     for line in summary.splitlines():
         if line.strip():
             said, _, _ = split_head(line)
@@ -69,8 +69,8 @@ def previous_lines(summary: str) -> Iterator[SourcedLine]:
 
 
 def _lines(message: Message, text: str, *, named: bool) -> Iterator[SourcedLine]:
-    # A line that names its speaker or day already keeps them; without them it would be somebody
-    # else's.
+    # A line keeps its speaker and day; without them it would seem to be said by somebody
+    # else.
     said, who, day = split_head(text) if message.composed else (text, "", None)
     given = text[: len(text) - len(said)].strip() if who or day else ""
     for piece in sentences(said):
@@ -90,32 +90,32 @@ def _head(message: Message, spoken: Sentence, *, named: bool) -> str:
 
 def _speaker(message: Message) -> str:
     if message.role == "user" and fold(message.principal) != "user":
-        # A line stays one line, whatever is in a name.
+        # A line stays one line, even if a name contains a newline.
         return " ".join(message.principal.splitlines())
     return message.role
 
 
 DEFAULT_TOKENS = 256
-"""Length of a summary for which no limit is given."""
+"""Default length of a summary."""
 
 MISFITS = 24
-"""Sentences that did not fit any more, after which no shorter one is looked for."""
+"""Number of sentences that do not fit, after which the search for a shorter one ends."""
 
 REPEATED = 0.25
-"""Share of new words below which a sentence says what the summary already says."""
+"""Share of new words below which a sentence repeats the summary."""
 
 FADING = 0.7
-"""What the oldest line of the earlier summary counts; the newest counts 1."""
+"""Weight of the oldest line of the earlier summary; the newest has weight 1."""
 
 EXACT = 9
-"""Decimals that count: logarithms may differ between machines in the last ones."""
+"""Number of decimals that are compared, because logarithms differ between machines."""
 
 _REACTIONS = frozenset(stem(word) for word in REACTION)
 _DECIDING = frozenset(stem(word) for word in DECIDING)
 
 
 def summarise(request: Request, counter: TokenCounter) -> list[SourcedLine]:
-    """The lines of a summary of messages and earlier summary, in at most `max_tokens` tokens."""
+    """Summarise messages and an earlier summary in at most `max_tokens` tokens."""
     limit = DEFAULT_TOKENS if request.max_tokens is None else request.max_tokens
     found = merge_repeats([*previous_lines(request.previous), *sourced_lines(request.messages)])
     return select(found, worth(found), limit, counter)
@@ -124,17 +124,17 @@ def summarise(request: Request, counter: TokenCounter) -> list[SourcedLine]:
 def select(
     found: Sequence[SourcedLine], value: Sequence[float], limit: int, counter: TokenCounter
 ) -> list[SourcedLine]:
-    """The lines worth most that fit into a limit together, in their order.
+    """The most valuable lines that fit into a limit together, in their order.
 
     Args:
         found: all lines.
-        value: what each is worth; one worth nothing is taken only where there is no other.
-        limit: tokens that the lines may have as one text.
+        value: the value of each line; a line of value 0 is taken only if there is no other.
+        limit: tokens of the lines as one text.
         counter: counts them.
     """
     chosen = _chosen(found, value, limit, counter)
     while chosen and counter.text(join_lines([found[n] for n in chosen])) > limit:
-        # Tokens of lines do not add up exactly: the least telling go until the text as a whole
+        # Tokens of lines do not add up exactly: the least valuable lines are removed until the text
         # fits.
         chosen.pop()
     return [found[n] for n in sorted(chosen)] or _least(found, value, limit, counter)
@@ -146,7 +146,7 @@ def join_lines(lines: Sequence[SourcedLine]) -> str:
 
 
 def worth(found: Sequence[SourcedLine]) -> list[float]:
-    """How much each line says, what is rare among them counting more; 0 for what says nothing."""
+    """The information of each line, where rare words count more; 0 for a line without content."""
     carried_on = sum(1 for said in found if not said.sources)
     count: dict[str, int] = {}
     for said in found:
@@ -176,7 +176,7 @@ def _telling(said: SourcedLine, idf: Mapping[str, float], most: float) -> float:
 
 @lru_cache(maxsize=1 << 13)
 def _marked(text: str) -> tuple[frozenset[str], float]:
-    # A line stands for election at every compaction until it loses: it is looked at once.
+    # A line is examined at every compaction, so its analysis is cached.
     said = sentence(text)
     stems = said.stems - _REACTIONS
     marks = 0.6 * any(map(str.isdigit, text))
@@ -211,7 +211,7 @@ def _chosen(
 def _least(
     found: Sequence[SourcedLine], value: Sequence[float], limit: int, counter: TokenCounter
 ) -> list[SourcedLine]:
-    # Something is better than nothing: the best line that fits, else the beginning of the best.
+    # If nothing is selected: the best line that fits, else the beginning of the best.
     best = sorted(range(len(found)), key=lambda n: (-value[n], -n))[:MISFITS]
     whole_line = next((n for n in best if counter.text(found[n].line) <= limit), None)
     if whole_line is not None:
@@ -221,7 +221,7 @@ def _least(
 
 
 def _beginning(said: SourcedLine, limit: int, counter: TokenCounter) -> str:
-    # Without its head, and by halving: how many tokens a beginning has grows with it.
+    # Bisection works, because the number of tokens grows with the length.
     text = said.sentence.text
     low, high = 0, len(text)
     while low < high:
@@ -236,11 +236,11 @@ def _beginning(said: SourcedLine, limit: int, counter: TokenCounter) -> str:
     return kept if counter.text(kept) <= limit else ""
 
 
-# Extracts facts: the sentences that state something durable, one a line, each with who said it.
+# Extraction selects sentences that state a durable fact, one per line, with the speaker.
 
 
 LEAST_WORDS = 2
-"""Content words below which a sentence states nothing."""
+"""Minimum number of content words of a statement."""
 
 _SMALL_TALK = frozenset(stem(word) for word in REACTION)
 _DECIDING_STEMS = frozenset(stem(word) for word in DECIDING)
