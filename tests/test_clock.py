@@ -75,7 +75,7 @@ def test_durations_are_read(text: str, expected: timedelta) -> None:
 )
 def test_what_is_no_duration_is_refused(text: str) -> None:
     """With one line that quotes it; also one that no calendar can hold."""
-    with pytest.raises(ValueError, match=r"is not a duration|longer than any calendar") as refused:
+    with pytest.raises(ValueError, match=r"is not a duration|dates end with the year") as refused:
         parse_duration(text)
 
     assert repr(text) in str(refused.value)

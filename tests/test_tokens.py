@@ -48,7 +48,7 @@ def test_a_tokenizer_is_called_what_it_is_asked_for_by(name: str) -> None:
 )
 def test_an_unknown_tokenizer_is_refused_with_a_hint(name: str, hint: str | None) -> None:
     """The message names those that there are."""
-    with pytest.raises(RefError, match="there are cl100k_base, o200k_base") as refused:
+    with pytest.raises(RefError, match="known tokenizers are cl100k_base, o200k_base") as refused:
         load_tokenizer(name)
 
     assert refused.value.hint == hint

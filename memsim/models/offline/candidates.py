@@ -127,7 +127,7 @@ class Ranking:
         return math.fsum(self.weights.get(root, 0.0) for root in candidate.matched) / self._total
 
     def touches(self, candidate: Candidate) -> bool:
-        """Whether a sentence's entry, or the question that it answers, speaks of what is asked."""
+        """Whether a sentence's entry, or the question before it, is about the subject."""
         at = candidate.statement.order
         return bool(self._hits[at] or self._asked_before(at))
 
