@@ -259,7 +259,7 @@ def _read_texts(value: object, place: _Place) -> tuple[str, ...]:
 def _read_strategies(value: object, place: _Place) -> tuple[str, ...]:
     refs = _read_texts(value, place)
     if not refs:
-        raise place.error("lists no strategy: add one, or remove the key to run memsim's own")
+        raise place.error("lists no strategy: add one, or remove the key")
     return refs
 
 

@@ -141,7 +141,7 @@ def test_bounds_from_flags_are_kept_apart(tmp_path: Path) -> None:
         ("budget = []", "pyproject.toml:2: budget must not be empty"),
         (
             "strategies = []",
-            "pyproject.toml:2: strategies lists no strategy: add one, or remove the key to run memsim's own",
+            "pyproject.toml:2: strategies lists no strategy: add one, or remove the key",
         ),
         ("budget = ['0']", "pyproject.toml:2: budget must be a positive number of tokens"),
         ("budget = [nan]", "pyproject.toml:2: budget must be a number of tokens"),

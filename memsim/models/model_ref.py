@@ -125,7 +125,7 @@ def _without_draws(ref: str) -> tuple[str, int]:
         return ref, DRAWS
     draws = int(said[0]) if said[0].isdecimal() and len(said[0]) < 4 else 0
     if len(said) > 1 or draws % 2 == 0 or draws > MOST_DRAWS:
-        raise RefError(f"judge: {ref!r}: draws is an odd whole number from 1 to {MOST_DRAWS}")
+        raise RefError(f"judge: {ref!r}: draws must be an odd whole number from 1 to {MOST_DRAWS}")
     rest = ",".join("".join(pair) for pair in pairs if pair[0].strip() != "draws")
     return f"{head}:{rest}" if rest else head, draws
 
@@ -154,7 +154,7 @@ def _live(ref: str) -> LiveRef:
     if not colon or "=" not in tail:
         model, tail = ref, ""
     if not all(part.strip() and part == part.strip() for part in model.split("/")):
-        raise RefError(f"{ref!r} is not written provider/model")
+        raise RefError(f"{ref!r} must be written as provider/model")
     given = _parted(f"{model.replace(':', ' ')}:{tail}")[1] if tail else {}
     for name in sorted(given.keys() - {"temperature", "max_tokens", "price"}):
         known = ("temperature", "max_tokens", "price")
@@ -173,14 +173,14 @@ def _live(ref: str) -> LiveRef:
 def _heat(text: str, ref: str) -> float:
     value = _number(text)
     if not 0.0 <= value <= 2.0:
-        raise RefError(f"{ref!r}: temperature is a number between 0 and 2")
+        raise RefError(f"{ref!r}: temperature must be a number between 0 and 2")
     return value
 
 
 def _length(text: str, ref: str) -> int:
     value = int(text) if text.isdecimal() and len(text) < 8 else 0
     if value < 1:
-        raise RefError(f"{ref!r}: max_tokens is a whole number above 0")
+        raise RefError(f"{ref!r}: max_tokens must be a whole number above 0")
     return value
 
 
@@ -188,7 +188,9 @@ def _price(text: str, ref: str) -> tuple[float, float]:
     given, _, made = text.partition("/")
     prices = (_number(given), _number(made))
     if not all(0.0 <= price < 1e6 for price in prices):
-        raise RefError(f"{ref!r}: price is dollars for a million tokens, as in price=0.15/0.60")
+        raise RefError(
+            f"{ref!r}: price must be dollars for a million tokens, as in price=0.15/0.60"
+        )
     return prices
 
 
@@ -226,7 +228,7 @@ def _parted(ref: str) -> tuple[str, dict[str, str]]:
         return name, {}
     pairs = [part.partition("=") for part in rest.split(",")]
     if any(not key.strip() or not equals for key, equals, _ in pairs):
-        raise RefError(f"{ref!r} is not written name:param=value")
+        raise RefError(f"{ref!r} must be written as name:param=value")
     if len({key.strip() for key, _, _ in pairs}) < len(pairs):
         raise RefError(f"{ref!r} gives a parameter twice")
     return name, {key.strip(): value.strip() for key, _, value in pairs}
@@ -245,15 +247,15 @@ def _only(parameters: dict[str, str], wanted: str, ref: str) -> str:
 def _share(text: str, ref: str) -> float:
     value = _number(text)
     if not 0.0 <= value <= 1.0:
-        raise RefError(f"{ref!r}: miss is a share between 0 and 1")
+        raise RefError(f"{ref!r}: miss must be a share between 0 and 1")
     return value
 
 
 def _dimension(text: str, name: str, ref: str) -> int:
     value = int(text) if text.isdecimal() and len(text) < 6 else -1
     if name == "wordllama" and value not in WORDLLAMA_DIMENSIONS:
-        raise RefError(f"{ref!r}: dim is one of {', '.join(map(str, WORDLLAMA_DIMENSIONS))}")
+        raise RefError(f"{ref!r}: dim must be one of {', '.join(map(str, WORDLLAMA_DIMENSIONS))}")
     low, high = HASH_DIMENSIONS
     if not low <= value <= high:
-        raise RefError(f"{ref!r}: dim is a whole number between {low} and {high}")
+        raise RefError(f"{ref!r}: dim must be a whole number between {low} and {high}")
     return value

@@ -74,7 +74,9 @@ def test_an_ambiguous_name_lists_what_it_could_be(ran: Result, call: Call) -> No
     result = call("explain", "order")
 
     assert result.exit_code == 4
-    assert result.stderr.startswith("memsim: 'order' matches several cases or probes: 'scenarios/first.yaml::")
+    assert result.stderr.startswith(
+        "memsim: 'order' matches several cases or probes: 'scenarios/first.yaml::"
+    )
     assert result.stderr.count("\n") == 1
 
 

@@ -284,9 +284,7 @@ def test_seconds_and_dollars_count_only_within_one_job(
     assert words(same)["sliding_window seconds"] == "same"
     assert words(same)["sliding_window cost"] == "same"
     assert filed.exit_code == 4
-    assert filed.stderr == (
-        "memsim: --same-machine needs two runs, but main is a baseline file\n"
-    )
+    assert filed.stderr == ("memsim: --same-machine needs two runs, but main is a baseline file\n")
     assert asked.exit_code == 4
     assert "compared only between two runs of the same job" in asked.stderr
 

@@ -211,5 +211,5 @@ def test_draws_and_parameters_name_a_judge_in_any_order() -> None:
     assert (5, "a/b:temperature=0.7") == (found.draws, found.name)
     assert found == read_judge(found.shown) == read_judge("a/b:temperature=0.7,draws=5")
     assert "ollama/llama3:8b" == read_judge("ollama/llama3:8b:draws=3").shown
-    with pytest.raises(RefError, match="draws is an odd whole number"):
+    with pytest.raises(RefError, match="draws must be an odd whole number"):
         read_judge("a/b:draws=5,draws=5")

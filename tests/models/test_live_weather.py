@@ -39,10 +39,10 @@ POOR: dict[Fault, str] = {
 FINAL: dict[Fault, str] = {
     "length": "used up its 58 tokens without a word",
     "filter": "The response was filtered",
-    "filtered-answer": "kept its answer to itself",
+    "filtered-answer": "withheld its answer",
     "overflow": "maximum context length",
-    "tool-call": "called a tool where it was asked for words",
-    "wrong-tool-ids": "called a tool where it was asked for words",
+    "tool-call": "called a tool instead of answering in words",
+    "wrong-tool-ids": "called a tool instead of answering in words",
     "unauthorised": "no such key",
 }
 

@@ -90,10 +90,10 @@ def test_the_offline_judge_is_tried_and_shown_beside_the_rules(
     [
         ("nonsense", "judge: no model is called 'nonsense'"),
         ("offlin", "(did you mean 'offline'?)"),
-        ("offline:draws=2", "draws is an odd whole number from 1 to 99"),
-        ("openai/gpt-4o-mini:draws=", "draws is an odd whole number"),
+        ("offline:draws=2", "draws must be an odd whole number from 1 to 99"),
+        ("openai/gpt-4o-mini:draws=", "draws must be an odd whole number"),
         ("offline:miss=0.1", "the offline judge misses nothing"),
-        ("openai/", "is not written provider/model"),
+        ("openai/", "must be written as provider/model"),
     ],
 )
 def test_what_is_no_judge_is_refused_in_one_line(run: Run, ref: str, said: str) -> None:
