@@ -36,9 +36,9 @@ def test_an_embedder_is_read_from_its_ref(ref: str, expected: tuple[str, str, in
         ("openai/text-embedding-3-small", "there are hash, wordllama, litellm/<model>"),
         ("litellm/", "no embedder is called"),
         ("", "no embedder is called"),
-        ("hash:", "not written name:param=value"),
-        ("hash:128", "not written name:param=value"),
-        ("hash:=128", "not written name:param=value"),
+        ("hash:", "must be written as name:param=value"),
+        ("hash:128", "must be written as name:param=value"),
+        ("hash:=128", "must be written as name:param=value"),
         ("hash:dims=128", "did you mean 'dim'?"),
         ("hash:dim=128,dim=64", "gives a parameter twice"),
         ("hash:dim=0", "between 16 and 4096"),
@@ -62,8 +62,8 @@ def test_a_wrong_embedder_is_refused_in_a_line(ref: str, said: str) -> None:
     [
         ("ofline", "did you mean 'offline'?"),
         ("gpt-4o", "live models are named provider/model, such as openai/gpt-4o-mini"),
-        ("openai/", "not written provider/model"),
-        ("/gpt-4o", "not written provider/model"),
+        ("openai/", "must be written as provider/model"),
+        ("/gpt-4o", "must be written as provider/model"),
         ("openai/gpt-4o:temprature=1", "did you mean 'temperature'?"),
         ("openai/gpt-4o:temperature=hot", "temperature must be a number between 0 and 2"),
         ("openai/gpt-4o:max_tokens=0", "max_tokens must be a whole number above 0"),
@@ -74,7 +74,7 @@ def test_a_wrong_embedder_is_refused_in_a_line(ref: str, said: str) -> None:
         ("offline:miss=nan", "miss must be a share between 0 and 1"),
         ("offline:miss=often", "miss must be a share between 0 and 1"),
         ("offline:mis=0.1", "did you mean 'miss'?"),
-        ("offline:miss", "not written name:param=value"),
+        ("offline:miss", "must be written as name:param=value"),
     ],
 )
 def test_a_wrong_model_is_refused_in_a_line(ref: str, said: str) -> None:
