@@ -346,7 +346,7 @@ def test_an_unknown_name_suggests_the_nearest(project: Project, no_builtins: Pat
     with pytest.raises(RefError) as raised:
         resolve("windw", project)
 
-    assert str(raised.value) == "no strategy is called 'windw' (did you mean 'window'?)"
+    assert str(raised.value) == "there is no strategy 'windw' (did you mean 'window'?)"
 
 
 def test_strategies_outside_of_a_project_are_told_to_be_unread(
@@ -367,8 +367,8 @@ def test_a_name_with_two_meanings_is_refused(project: Project, no_builtins: Path
         resolve("window", project)
 
     assert str(raised.value) == (
-        "two strategies are called window: strategies/window.py:14 and strategies/zindow.py:14; "
-        "name one as FILE.py@Class"
+        "two strategies have the name window: strategies/window.py:14 and strategies/zindow.py:14; "
+        "choose one with FILE.py@Class"
     )
 
 

@@ -335,9 +335,9 @@ def test_a_configured_name_that_means_nothing_is_told_with_its_line(project: Pro
     path = project.base / "pyproject.toml"
     path.write_text('[tool.memsim]\nstrategies = [\n  "window",\n  "windo",\n]\n', "utf-8")
 
-    with pytest.raises(RefError, match=r"^pyproject.toml:4: no strategy is called 'windo' \(did"):
+    with pytest.raises(RefError, match=r"^pyproject.toml:4: there is no strategy 'windo' \(did"):
         resolve_strategies(["window", "windo"], find_project())
-    with pytest.raises(RefError, match=r"^no strategy is called 'wnd'"):
+    with pytest.raises(RefError, match=r"^there is no strategy 'wnd'"):
         resolve_strategies(["wnd"], find_project())
 
 

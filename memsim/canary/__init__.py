@@ -1,7 +1,7 @@
-"""Secrets to plant and to search for, so that what a memory gives away can be counted.
+"""Secrets to plant and to search for, so that leaks of a memory can be counted.
 
-`mint` makes them, `Matcher` finds them in what somebody saw, `ask`, `rank` and `weigh` find out
-whether a value is known without its token, `unplanted` are the ones that must never be found.
+`mint` makes secrets, and `Matcher` finds them in texts. `ask`, `rank` and `weigh` find out whether
+a value is known without its token. `unplanted` are control secrets that must never be found.
 """
 
 from __future__ import annotations

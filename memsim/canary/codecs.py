@@ -1,8 +1,9 @@
-"""The ways in which a model can be asked to write a secret so that a plain search misses it.
+"""Codecs in which a model can be asked to write a secret, so that a plain search misses it.
 
-A codec takes a text and gives its decoded views: text for what replaces signs by signs, bytes for
-what packs bytes into digits. What packs is read over the whole text, all else left out, from every
-possible start: that finds a wrapped, spaced or quoted copy, and costs a few passes in C.
+A codec returns the decoded views of a text: as text if it replaces characters, as bytes if it packs
+bytes into digits. Packed views are decoded over the whole text, ignoring other characters, from
+every possible start. So wrapped, spaced or quoted copies are found at the cost of a few passes in
+C.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from collections.abc import Callable, Iterator
 Codec = Callable[[str], Iterator[str | bytes]]
 
 _NEAR = 256
-"""Characters kept on either side of what was replaced."""
+"""Number of characters kept on either side of a replacement."""
 
 
 def _packing(alphabet: str, *, same: str = "", skip: str = "") -> Callable[[str], bytes]:
-    """Keeps the digits of an alphabet: each `same` pair reads as one, `skip` is cut out before."""
+    """A filter for the digits of an alphabet: `same` pairs are equal, and `skip` is removed."""
     table = bytearray(range(256))
     for written, meant in zip(same[::2], same[1::2], strict=True):
         table[ord(written)] = ord(meant)
@@ -45,7 +46,7 @@ _BASE_32 = bytes.maketrans(f"{_UPPER}234567".encode(), b"0123456789abcdefghijklm
 
 
 def base64(text: str) -> Iterator[bytes]:
-    """The common and the URL-safe alphabet, from four starts, padded or not."""
+    """The common and the URL-safe alphabet, from four starts, with or without padding."""
     kept = _digits_64(text) + b"AAA"
     for start in range(4):
         yield binascii.a2b_base64(kept[start : len(kept) - (len(kept) - start) % 4])
@@ -57,7 +58,7 @@ def base32(text: str) -> Iterator[bytes]:
 
 
 def hexadecimal(text: str) -> Iterator[bytes]:
-    """With or without spaces, colons, `0x` and the like, from two starts."""
+    """With or without spaces, colons, `0x` and similar separators, from two starts."""
     yield from _from_every_bit(_digits_16(text), base=16, bits=4)
 
 
@@ -67,7 +68,7 @@ def binary(text: str) -> Iterator[bytes]:
 
 
 def decimal(text: str) -> Iterator[bytes]:
-    """Numbers of two or three digits, each a byte."""
+    """Numbers of two or three digits, one per byte."""
     yield bytes(number for number in map(int, _NUMBER.findall(text)) if number < 256)
 
 
@@ -87,7 +88,7 @@ def escapes(text: str) -> Iterator[str]:
 
 
 def quoted_printable(text: str) -> Iterator[str]:
-    """As in mail: `=36=50`, and lines that go on after `=`."""
+    """As in mail: `=36=50`, with continued lines after `=`."""
     return _replaced(_QUOTED, lambda run: _utf8(_NOT_HEX.sub("", run.group())), text)
 
 
@@ -97,12 +98,12 @@ def words(text: str) -> Iterator[str]:
 
 
 def rot13(text: str) -> Iterator[str]:
-    """Letters moved by half the alphabet; digits stay."""
+    """Letters rotated by half the alphabet, and unchanged digits."""
     yield text.translate(_ROT13)
 
 
 def backwards(text: str) -> Iterator[str]:
-    """The last character first."""
+    """In reverse order."""
     yield text[::-1]
 
 
@@ -151,7 +152,7 @@ SPELLED = re.compile(
 
 
 def _from_every_bit(digits: bytes, *, base: int, bits: int) -> Iterator[bytes]:
-    """Read digits of so many bits as bytes, one reading for each way in which they can line up."""
+    """Decode digits of some bits to bytes, once for each possible alignment."""
     number = int(digits or b"0", base)
     for late in range(0, 8, math.gcd(bits, 8)):
         yield (number >> late).to_bytes(len(digits) * bits // 8 + 1, "big")
@@ -160,7 +161,7 @@ def _from_every_bit(digits: bytes, *, base: int, bits: int) -> Iterator[bytes]:
 def _replaced(
     pattern: re.Pattern[str], meaning: Callable[[re.Match[str]], str], text: str
 ) -> Iterator[str]:
-    """The text with each match replaced, without what is far from any; nothing if there is none."""
+    """The text with each match replaced, without text far from matches; empty without matches."""
     pieces: list[str] = []
     end = 0
     for match in pattern.finditer(text):
@@ -186,5 +187,5 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _paired(text: str) -> str:
-    """Join the halves of characters beyond U+FFFF, which some escape one by one."""
+    """Join surrogate halves, which some encoders escape separately."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

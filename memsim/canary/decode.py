@@ -1,7 +1,7 @@
-"""Undoes encodings, one inside another, within bounds on size and time.
+"""Decode texts, including nested encodings, within limits of size and time.
 
-What is decoded is read twice: as text where it is legible, and as bytes where something compressed
-begins. Work grows with the length of the text and not with what it unpacks to.
+Each decoded view is searched as text if it is legible, and as bytes if compressed data begins
+there. The work grows with the length of the text, not with the decompressed size.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import NamedTuple
 from memsim.canary.codecs import CODECS
 
 DEPTH = 2
-"""Encodings that are undone one inside another."""
+"""Maximum number of nested encodings."""
 CHUNK, OVERLAP = 1 << 20, 1 << 14
-"""Characters decoded at a time, and how many of them again with the next."""
+"""Number of characters decoded at a time, and how many of them again with the next chunk."""
 INFLATED = 8 << 20
-"""Bytes, at most, that what is compressed in a chunk may come to in all."""
+"""Maximum number of bytes to which a chunk is decompressed."""
 PIECE = 1 << 20
-"""Bytes, at most, of one compressed piece."""
+"""Maximum number of bytes of one compressed piece."""
 LEAST = 12
-"""Characters below which no view can hold a token."""
+"""Minimum length of a view that can hold a token."""
 
 _LEGIBLE = re.compile(
     rb"(?:[\x00\t\n\r -~]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}"
@@ -31,15 +31,15 @@ _LEGIBLE = re.compile(
 _COMPRESSED = re.compile(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]")
 _FEED = 1 << 14
 _EITHER = 32 + zlib.MAX_WBITS
-"""Tells zlib to expect a gzip or a zlib header."""
+"""Flag of zlib for a gzip or zlib header."""
 
 
 class DecodedText(NamedTuple):
-    """One way to read a text.
+    """A decoded view of a text.
 
     Attributes:
-        via: the encodings that were undone, the outermost first.
-        text: what came out; illegible stretches are left out.
+        via: the decodings, outermost first.
+        text: the result, without illegible parts.
     """
 
     via: tuple[str, ...]
@@ -47,11 +47,11 @@ class DecodedText(NamedTuple):
 
 
 def views(text: str) -> Iterator[DecodedText]:
-    """Every decoded view of a text, to the depth of two encodings.
+    """Every decoded view of a text, up to two nested encodings.
 
     Args:
-        text: of any length; an encoded copy that crosses a megabyte mark is sure to be found only
-            if it is shorter than 16,384 characters.
+        text: of any length; an encoded copy that crosses a megabyte boundary is found for certain
+            only if it is shorter than 16,384 characters.
     """
     for start in range(0, max(len(text) - OVERLAP, 1), CHUNK - OVERLAP):
         chunk = text[start : start + CHUNK]
@@ -59,12 +59,12 @@ def views(text: str) -> Iterator[DecodedText]:
 
 
 def as_text(data: bytes) -> str:
-    """Bytes as text from which the same bytes can be had again."""
+    """Bytes as text that can be converted back without loss."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def as_bytes(text: str) -> bytes:
-    """The bytes that `as_text` was given, or else the text in UTF-8, lone surrogates and all."""
+    """The bytes of `as_text`, or else the text in UTF-8, including lone surrogates."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -72,13 +72,13 @@ def as_bytes(text: str) -> bytes:
 
 
 class _Inflater:
-    """Opens what is compressed until its bound is reached."""
+    """Decompresses up to a limit."""
 
     def __init__(self) -> None:
         self._left = INFLATED
 
     def open(self, data: bytes) -> Iterator[bytes]:
-        """Every piece that opens, to its end or to where it is damaged."""
+        """Every piece that can be decompressed, up to its end or first damage."""
         for match in _COMPRESSED.finditer(data):
             if not self._left:
                 return

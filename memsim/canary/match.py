@@ -1,8 +1,8 @@
-"""Finds canaries in what somebody saw, however it was dressed up.
+"""Find canaries in texts, even if they are disguised or encoded.
 
-Four tiers, the lowest that holds is told: T0 the token as it is, T1 in disguise, T2 encoded, T3 six
-of its twelve symbols in a row. One pass over the text finds any number of canaries: no token holds
-a vowel, so legible text offers few places to look at, and each is looked up in a table.
+There are four tiers, and the lowest match is reported: T0 the token as it is, T1 in disguise, T2
+encoded, T3 six of its twelve symbols in a row. One pass over the text finds any number of canaries.
+Tokens have no vowels, so normal text offers few candidates, and each is looked up in a table.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from memsim.canary.decode import views
 from memsim.canary.mint import GRAM, KINDS, LENGTH, SYMBOLS, Canary
 from memsim.canary.normalise import Normalised, normalise
 
-# Shows where a secret was found without showing it, or any other.
+# Excerpts show where a secret was found, without any secret.
 
 
 AROUND = 20
-"""Characters shown on either side."""
+"""Number of characters shown on either side."""
 MARK = "[redacted]"
 _WIDE = 200
 _VALUES = "|".join(re.escape(value) for kind in KINDS.values() for value in kind.choices)
@@ -34,15 +34,15 @@ _TELLING = re.compile(
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a1-\u1fff]+")
 
 Spans = Callable[[str], Iterable[tuple[int, int]]]
-"""Gives the stretches of a text that are secrets, as (start, end)."""
+"""Returns the secrets of a text as (start, end)."""
 
 
 def excerpt(text: str, start: int, end: int, secrets: Spans) -> str:
-    """What stands around a stretch of a text, with every secret masked.
+    """The text around a match, with every secret masked.
 
-    Masked are the stretch itself, what `secrets` finds, every value that a canary can have, and
-    all that looks like a code: words with digits or in capitals, long runs, single letters,
-    spelled letters, and words that the stretch begins or ends in.
+    Masked are the match, everything that `secrets` finds, every value that a canary can have, and
+    everything that looks like a code: words with digits or in capitals, long runs, single letters,
+    spelled letters, and words that the match begins or ends in.
     """
     left = re.sub(r"\w+\Z", "*", text[max(start - _WIDE, 0) : start])
     right = re.sub(r"\A\w+", "*", text[end : end + _WIDE])
@@ -72,8 +72,8 @@ class CanaryHit:
         canary: its id.
         tier: the rule that found it.
         text: index of the text in which it begins.
-        at: where in that text; for T2, 0.
-        via: the encodings that were undone, the outermost first; only for T2.
+        at: position in that text; for T2, 0.
+        via: the decodings, outermost first; only for T2.
         excerpt: at most 20 characters from either side, every secret in them redacted.
     """
 
@@ -86,7 +86,7 @@ class CanaryHit:
 
 
 class _Place(NamedTuple):
-    """Where a canary, or a part of it, stands in a normalised text."""
+    """The position of a canary, or of a part of it, in a normalised text."""
 
     canary: int
     start: int
@@ -98,13 +98,13 @@ class _Place(NamedTuple):
 
 
 class Matcher:
-    """Looks for canaries in texts.
+    """Searches texts for canaries.
 
-    Give it every canary of a run, then ask of each hit whether its viewer may see it: parts that
-    two of them share then point to neither.
+    Give it every canary of a run, and check for each hit whether its viewer may see it: a part that
+    two canaries share is then no hit.
 
     Args:
-        canaries: to look for; hits come in their order.
+        canaries: the canaries; hits come in their order.
 
     Raises:
         ValueError: two of them have the same id.
@@ -121,16 +121,16 @@ class Matcher:
                 self._parts.setdefault(part, []).append((number, offset))
 
     def find(self, text: str, *, decode: bool = False) -> tuple[CanaryHit, ...]:
-        """Every canary in a text, each once, at its lowest tier and there at its first place.
+        """Every canary in a text, each once, at its lowest tier and first position.
 
         Args:
             text: of any length and any characters.
-            decode: look for encoded copies too; takes a hundred times as long.
+            decode: also search for encoded copies; takes a hundred times as long.
         """
         return self.find_in([text], decode=decode)
 
     def find_in(self, texts: Sequence[str], *, decode: bool = False) -> tuple[CanaryHit, ...]:
-        """Every canary in several texts read one after the other, as by one who sees them all."""
+        """Every canary in several texts that are read one after the other."""
         read = _Read(texts)
         hits = {number: self._hit(place, read) for number, place in self._first(read.plain).items()}
         found = {number for number, hit in hits.items() if hit.tier != "T3"}
@@ -139,7 +139,7 @@ class Matcher:
         return tuple(hits[number] for number in sorted(hits))
 
     def _first(self, plain: str) -> dict[int, _Place]:
-        """Where each canary stands first, or else a part of it."""
+        """The first position of each canary, or else of a part of it."""
         whole: dict[int, _Place] = {}
         partly: dict[int, _Place] = {}
         for place in self._places(plain):
@@ -170,7 +170,7 @@ class Matcher:
         return CanaryHit(canary=canary.id, tier=tier, text=number, at=at, via=(), excerpt=around)
 
     def _encoded(self, texts: Sequence[str], found: AbstractSet[int]) -> dict[int, CanaryHit]:
-        """The canaries not yet found that stand in a decoded view."""
+        """The canaries in a decoded view that were not found before."""
         hits = self._decoded("\n".join(texts), found)
         if not hits:
             return hits
@@ -198,7 +198,7 @@ class Matcher:
 
 
 def _alike(symbols: str, text: str) -> int:
-    """Symbols that the two begin with alike."""
+    """Number of symbols at the beginning that two texts share."""
     return next(
         (at for at, (one, other) in enumerate(zip(symbols, text, strict=False)) if one != other),
         min(len(symbols), len(text)),
@@ -206,7 +206,7 @@ def _alike(symbols: str, text: str) -> int:
 
 
 class _Read:
-    """Texts one after the other, as they were and normalised."""
+    """Joined texts, original and normalised."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.text = "\n".join(texts)
@@ -216,6 +216,6 @@ class _Read:
         self.origin = self._reading.origin
 
     def locate(self, place: int) -> tuple[int, int]:
-        """Which text a place is in, and where in that."""
+        """The text of a position, and the position in that text."""
         number = bisect_right(self._starts, place) - 1
         return number, place - self._starts[number]

@@ -1,7 +1,7 @@
-"""Reads through disguises that leave a text legible: case, spacing, look-alikes, hidden characters.
+"""Normalise disguised text that stays legible: case, spacing, look-alikes, hidden characters.
 
-Every character is read on its own, so that reading two texts one after the other is reading both
-together, and a place in what was read can be traced to a place in the text.
+Each character is normalised alone. So joined texts can be normalised separately, and each position
+can be traced back to the original.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from itertools import accumulate, chain
 from types import MappingProxyType
 
-# Letters of other scripts, and dressed-up ones, that the eye takes for A to Z and 0 to 9.
+# Characters of other scripts, and decorated ones, that look like A to Z and 0 to 9.
 
 
-# ruff: noqa: RUF001 - looking alike is what they are here for
+# ruff: noqa: RUF001 - the table lists look-alikes
 
 
 _ALIKE = {
@@ -71,7 +71,7 @@ _DRESSED = (
 LOOKALIKES: Mapping[str, str] = MappingProxyType(
     {alike: plain for plain, row in _ALIKE.items() for alike in row} | _DRESSED
 )
-"""Character to the letter or digit that it is read as."""
+"""The letter or digit that a character looks like."""
 
 
 _KEPT = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -84,7 +84,7 @@ _DROPPED = bytes(code for code in range(256) if chr(_UPPER[code]) not in _KEPT)
 
 
 class _Reading(dict[int, str]):
-    """What each character reads as, worked out when it is first met."""
+    """The normal form of each character, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         read = _read(chr(code - 0xE0000 if code in _TAGS else code))
@@ -95,8 +95,9 @@ class _Reading(dict[int, str]):
 def normalise(text: str) -> str:
     """The text as capital letters A to Z and digits, and nothing else.
 
-    Compatibility forms are decomposed, marks and invisible characters dropped, tag characters and
-    look-alikes read as what they stand for. Never raises; lone surrogates are dropped.
+    Compatibility forms are decomposed, and marks and invisible characters are dropped. Tag
+    characters and look-alikes become the characters that they stand for. Never raises; lone
+    surrogates are dropped.
     """
     if not text.isascii():
         text = _BEYOND_ASCII.sub(_plain, text)
@@ -104,10 +105,10 @@ def normalise(text: str) -> str:
 
 
 class Normalised:
-    """A text as it was and as it is read, with the way back.
+    """An original text and its normal form, with the positions of the characters.
 
     Attributes:
-        text: as it was.
+        text: the original.
         plain: `normalise(text)`.
     """
 
@@ -118,13 +119,13 @@ class Normalised:
         self._ends = list(accumulate(map(len, blocks)))
 
     def origin(self, place: int) -> int:
-        """Where the character stands in the text that is read at a place.
+        """The position in the original of a character of the normal form.
 
         Args:
             place: an index into `plain`.
 
         Returns:
-            An index into `text`; its length when the place is past the end.
+            An index into `text`; its length if the place is past the end.
         """
         block = bisect_right(self._ends, place)
         if block == len(self._ends):

@@ -1,7 +1,7 @@
-"""Knows real credentials by their shape, so that none is written into a record by accident.
+"""Detect real credentials by their format, so that none is written into a record.
 
-Every pattern starts at a fixed prefix and repeats one class of characters possessively: scanning
-takes time in proportion to the text, whatever the text is.
+Every pattern has a fixed prefix and one possessively repeated character class, so the time is
+proportional to the length of the text.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _ANY_CASE = ("aws",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secret:
-    """A credential in a text, without the credential.
+    """The position and kind of a credential in a text, without the credential.
 
     Attributes:
-        name: what kind it is, such as `github-token`.
+        name: its kind, such as `github-token`.
         start: where it begins.
         end: where it ends.
     """
@@ -60,7 +60,7 @@ class Secret:
 
 
 def scan(text: str) -> tuple[Secret, ...]:
-    """Every credential in a text, in order, none overlapping."""
+    """Every credential in a text, in order, without overlaps."""
     return tuple(
         Secret(name=_name(match), start=match.start(), end=match.end())
         for match in _ANY.finditer(text)
@@ -73,13 +73,13 @@ def redact(text: str) -> str:
 
 
 def hinted(text: str) -> bool:
-    """Whether a text holds what every credential holds, so that it is worth scanning; fast."""
+    """Whether a text contains a common part of all credentials, so that a scan is needed; fast."""
     lower = text.lower()
     return any(hint in text for hint in _HINTS) or any(hint in lower for hint in _ANY_CASE)
 
 
 def redact_values(value: object) -> object:
-    """A JSON value with every text in it redacted, keys as well."""
+    """A JSON value with every text and key redacted."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""How strategies are found and named: by path, in a project, installed, or shipped with memsim."""
+"""Find strategies and scenarios: by path, in a project, in installed packages, or in memsim."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every strategy that can be named, and the one that a name means.
+"""The strategies that can be named, and the search for the strategy of a ref.
 
-The order of precedence: the project's `strategies/`, installed packages (entry points of the group
+Order of precedence: the project's `strategies/`, installed packages (entry points of the group
 `memsim.strategies`), memsim's own.
 """
 
@@ -27,7 +27,7 @@ FOLDER = "strategies"
 
 
 def find_strategies(project: Project) -> tuple[StrategySource, ...]:
-    """Every strategy there is, sorted by name, without executing any of them.
+    """All strategies, sorted by name, without executing any of them.
 
     A file that cannot be read is in the list with its `problem`.
     """
@@ -100,9 +100,9 @@ def _installed() -> Iterator[StrategySource]:
 
 
 def _offers(place: str) -> bool:
-    """Whether a package there may have strategies; asking importlib for them takes long to start.
+    """Whether a package may provide strategies; a full search with importlib is slow.
 
-    What is no folder, as a zip file, may have any.
+    Packages that are not a folder, such as zip files, may always provide some.
     """
     try:
         with os.scandir(place or ".") as inside:
@@ -118,7 +118,7 @@ def _names_us(entry: os.DirEntry[str]) -> bool:
         with Path(entry.path, "entry_points.txt").open("rb") as file:
             return ENTRY_POINTS.encode() in file.read()
     except NotADirectoryError:
-        return True  # an egg-info that is a single file is left to importlib
+        return True  # importlib reads an egg-info that is a single file
     except OSError:
         return False
 
@@ -140,10 +140,10 @@ def _described(blank: StrategySource, point: metadata.EntryPoint, module: str) -
 
 
 def locate(ref: StrategyRef, project: Project) -> StrategySource:
-    """What a ref names.
+    """Find the strategy of a ref.
 
     Raises:
-        RefError: nothing does, or more than one thing does.
+        RefError: there is no such strategy, or there are several.
     """
     if ref.path:
         return _in_file(ref, project)
@@ -151,7 +151,7 @@ def locate(ref: StrategyRef, project: Project) -> StrategySource:
     candidates = [f for f in rows if f.name == ref.name]
     if not candidates:
         names = sorted({f.name for f in rows if not f.problem})
-        message = f"no strategy is called {ref.name!r}"
+        message = f"there is no strategy {ref.name!r}"
         if unread := _unread(ref.name, project):
             raise RefError(f"{message}; {unread}")
         raise RefError(message, hint=nearest(ref.name, names))
@@ -159,7 +159,9 @@ def locate(ref: StrategyRef, project: Project) -> StrategySource:
         raise RefError(candidates[0].problem)
     if len(candidates) > 1:
         places = " and ".join(f"{project.show(f.path)}:{f.line}" for f in candidates if f.path)
-        raise RefError(f"two strategies are called {ref.name}: {places}; name one as FILE.py@Class")
+        raise RefError(
+            f"two strategies have the name {ref.name}: {places}; choose one with FILE.py@Class"
+        )
     return candidates[0]
 
 
@@ -197,7 +199,7 @@ def _one_of(inside: tuple[StrategySource, ...], ref: StrategyRef, shown: str) ->
 
 
 def file_of(written: str, project: Project) -> Path | None:
-    """A file as written on a command line, or relative to the project; None when there is none."""
+    """A file relative to the current folder or the project; None if there is none."""
     for folder in (project.here, project.base):
         path = folder / written
         if path.is_file():

@@ -1,8 +1,8 @@
-"""Executes strategy files, found by path, and makes strategies from refs.
+"""Execute strategy files, and make strategies from refs.
 
-A file becomes the module `memsim_strategies.<stem>_<8 hex digits of its real path>`: two folders
-may both hold a `mine.py`. It is registered before it is executed, `sys.path` is left alone, and no
-bytecode is written next to it.
+A file becomes the module `memsim_strategies.<stem>_<8 hex digits of its real path>`, because two
+folders may both hold a `mine.py`. The module is registered before it is executed. `sys.path` is not
+changed, and no bytecode is written beside the file.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
     from memsim.models import Reply, Request
 
 
-# Tells whoever wrote a strategy which of its methods cannot be called as memsim calls it.
+# Check the signatures of a strategy's methods.
 
 
 def check_signatures(kind: type[Strategy], file: Path | None, shown: str) -> None:
-    """Refuse a class whose methods do not take what they are given.
+    """Refuse a class with methods that cannot be called as memsim calls them.
 
     Args:
         kind: the class.
-        file: where it is defined.
-        shown: how to name that file.
+        file: the file that defines it.
+        shown: the file's name in errors.
 
     Raises:
-        RefError: one does not; with the file and line of the method.
+        RefError: a method has the wrong parameters; with file and line of the method.
     """
     for name, method, given in _overridden(kind):
         try:
@@ -88,19 +88,19 @@ def _error(
 
 class _Loader(SourceFileLoader):
     def path_stats(self, path: str) -> NoReturn:
-        # Without stats no bytecode is trusted or written: what runs is what stands in the file.
+        # Without stats no bytecode is used or written: the file itself is executed.
         raise OSError(path)
 
 
 def load_file(path: Path, shown: str = "") -> ModuleType:
-    """The module of a strategy file, executed once for a process.
+    """The module of a strategy file, executed once per process.
 
     Args:
         path: the file.
-        shown: how to name it in an error.
+        shown: the file's name in errors.
 
     Raises:
-        RefError: the file raised while it was executed, with its line.
+        RefError: the file raised while it was executed; with the line.
     """
     real = path.resolve()
     name = module_name(real)
@@ -124,11 +124,11 @@ def load_file(path: Path, shown: str = "") -> ModuleType:
 
 _Stamp = tuple[int, int]
 _PINNED: dict[Path, _Stamp] = {}
-"""Strategy files as they were when this process first looked at them."""
+"""Content of strategy files when this process first read them."""
 
 
 def pin(path: Path) -> _Stamp:
-    """The version of a file that counts until `reload_changed`."""
+    """The content of a file that is used until `reload_changed`."""
     known = _PINNED.get(path)
     if known is None:
         known = _PINNED[path] = _stamp(path)
@@ -136,9 +136,9 @@ def pin(path: Path) -> _Stamp:
 
 
 def reload_changed() -> None:
-    """Look at the strategy files afresh: those that were edited are executed again when needed.
+    """Forget edited strategy files, so that they are executed again when needed.
 
-    Called where a run begins and never in its middle, so that all of a run is of one version.
+    It is called at the beginning of a run and never within one, so that a run uses one version.
     """
     for path, known in [*_PINNED.items()]:
         if _stamp(path) != known:
@@ -171,14 +171,14 @@ def _import_error(error: BaseException, path: Path, shown: str) -> RefError:
 
 
 def load_strategy(ref: StrategyRef | str, project: Project | None = None) -> type[Strategy]:
-    """The class that a ref names.
+    """The class of a ref.
 
     Args:
-        ref: such as `sliding_window` or `my.py@Mine`; its parameters are checked, not kept.
-        project: where to look; the present folder's when None.
+        ref: such as `sliding_window` or `my.py@Mine`; its parameters are checked but not used.
+        project: where to search; None for the project of the current folder.
 
     Raises:
-        RefError: nothing has that name, or its file cannot be executed.
+        RefError: there is no such strategy, or its file cannot be executed.
     """
     project = project or find_project()
     return _load(resolve(ref, project), project)
@@ -219,12 +219,11 @@ def _checked(found: object, name: str) -> type[Strategy]:
 
 
 def resolve(ref: StrategyRef | str, project: Project | None = None) -> StrategyRef:
-    """The ref with its file found and its parameters checked and in the signature's order.
-
-    Nothing is executed.
+    """Find the file of a ref, and check and sort its parameters, without executing the file.
 
     Raises:
-        RefError: nothing has that name, or a parameter is unknown, missing or not of its type.
+        RefError: there is no such strategy, or a parameter is unknown, missing or of the wrong
+            type.
     """
     ref = parse_ref(ref) if isinstance(ref, str) else ref
     if ref.class_name:
@@ -247,7 +246,7 @@ def resolve(ref: StrategyRef | str, project: Project | None = None) -> StrategyR
 
 
 def source_digest(ref: StrategyRef) -> str:
-    """The sha256 of a resolved strategy's source; of its entry point's name where none is found."""
+    """The sha256 of a strategy's source, or of its entry point's name if there is no source."""
     if ref.file is None:
         return hashlib.sha256(ref.entry.encode()).hexdigest()
     return _file_digest(ref.file, pin(ref.file))
@@ -261,11 +260,11 @@ def _file_digest(path: Path, _version: _Stamp) -> str:
 def prepare(
     ref: StrategyRef | str, project: Project | None = None
 ) -> Callable[[Environment], Strategy]:
-    """What makes a strategy from its environment, with file and parameters read once.
+    """A function that makes a strategy from its environment; file and parameters are read once.
 
     Raises:
-        RefError: as `load_strategy`. What it returns raises one too where the strategy refuses its
-            parameters with a ValueError.
+        RefError: as `load_strategy`. The returned function raises it too if the strategy refuses
+            its parameters with a ValueError.
     """
     project = project or find_project()
     ref = resolve(ref, project)
@@ -301,7 +300,7 @@ def _signature(kind: type[Strategy]) -> Iterator[Param]:
 
 
 def make(ref: StrategyRef | str, env: Environment, project: Project | None = None) -> Strategy:
-    """A strategy in its environment.
+    """Make a strategy in its environment.
 
     Raises:
         RefError: as `prepare`.
@@ -309,29 +308,30 @@ def make(ref: StrategyRef | str, env: Environment, project: Project | None = Non
     return prepare(ref, project)(env)
 
 
-# Makes a strategy once before anything is played: what it refuses is told at once.
+# A strategy is made once before the run, so that refused parameters are reported at once.
 
 
 _BUDGET = 4096
 
 
 class _Absent:
-    """Stands where a model or embedder would be, for a constructor that should not need one yet."""
+    """Placeholder of a model or embedder that a constructor must not use yet."""
 
     name = "absent"
 
     def complete(self, request: Request) -> Reply:
-        raise ModelError("nothing is played yet")
+        raise ModelError("no case is running yet: do not use it in the constructor")
 
 
 def _nothing() -> NoReturn:
-    raise ModelError("nothing is played yet")
+    raise ModelError("no case is running yet: do not use it in the constructor")
 
 
 def try_parameters(ref: StrategyRef, project: Project | None = None) -> None:
     """Refuse a ref whose parameters its strategy refuses.
 
-    Whatever else goes wrong is left to the case: that is the strategy's fault and not the user's.
+    Other errors of the constructor are reported by the case, because they are errors of the
+    strategy.
 
     Raises:
         RefError: the strategy's constructor raised a ValueError.
@@ -355,7 +355,7 @@ def try_parameters(ref: StrategyRef, project: Project | None = None) -> None:
         strategy = make(env)
     except RefError:
         raise
-    except (Exception, SystemExit):  # noqa: BLE001 - a stranger's constructor may raise anything
+    except (Exception, SystemExit):  # noqa: BLE001 - a constructor of a user may raise anything
         return
     with suppress(Exception):
         strategy.close()

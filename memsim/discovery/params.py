@@ -1,4 +1,4 @@
-"""Parameters of a ref, from text to the types that the strategy's signature names."""
+"""Convert the parameters of a ref to the types in the strategy's signature."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def read_params(
 
     Args:
         given: names and values as written.
-        known: what the strategy takes.
-        handle: the ref's own name, for messages.
+        known: the parameters of the strategy.
+        handle: the ref without parameters, for messages.
 
     Raises:
-        RefError: a parameter is unknown or missing, or a value is not of its type.
+        RefError: a parameter is unknown or missing, or a value has the wrong type.
     """
     by_name = {p.name: p for p in known}
     values: dict[str, Value] = {}
@@ -51,13 +51,13 @@ def _unknown(name: str, known: Mapping[str, Param], handle: str) -> RefError:
 
 
 def read_value(text: str, param: Param, handle: str) -> Value:
-    """One value.
+    """Convert one value.
 
-    The parameter's annotation decides: int, float, bool (on, off, true, false), str, `Literal` and
-    unions of these with None; without one that can be read, its default does.
+    The annotation determines the type: int, float, bool (on, off, true, false), str, `Literal` and
+    unions of these with None. Without a readable annotation, the default determines it.
 
     Raises:
-        RefError: the text is none of what the annotation allows.
+        RefError: the text does not have the type.
     """
     kinds = _kinds(param)
     for kind in kinds:
@@ -96,7 +96,7 @@ def _read(text: str, kind: _Kind) -> tuple[bool, Value]:
 
 def _number(text: str, kind: type[int | float]) -> tuple[bool, Value]:
     if "_" in text:
-        return False, None  # Python's own notation, not a user's
+        return False, None  # Python accepts this notation, but it is not meant here
     try:
         value = kind(text)
     except ValueError:
@@ -110,7 +110,7 @@ def _kinds(param: Param) -> list[_Kind]:
     except SyntaxError:
         node = None
     kinds = _of_annotation(node) if node is not None else []
-    # Text goes last: anything is a text.
+    # str comes last, because every value is a text.
     return sorted(kinds or _of_default(param), key=lambda kind: kind[0] == "str")
 
 

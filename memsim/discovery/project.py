@@ -1,4 +1,4 @@
-"""Where things are: a user's project, and the strategies and scenarios that memsim ships."""
+"""The user's project, and the folders of the strategies and scenarios of memsim."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from memsim.errors import ConfigError
 
-# Line numbers in TOML, which the standard library's reader does not give.
+# Line numbers in TOML, because the standard library does not report them.
 
 
 _HEADER = re.compile(r"^\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
@@ -22,7 +22,7 @@ _PLACE = re.compile(r"at line (\d+)")
 
 
 def line_of(text: str, table: str, key: str) -> int | None:
-    """The line, from 1, on which a table's key is set, or its sub-table opens; None if not found.
+    """The line, from 1, on which a table's key is set or its sub-table opens; None if not found.
 
     Args:
         text: a valid TOML document.
@@ -45,9 +45,9 @@ def line_of(text: str, table: str, key: str) -> int | None:
 
 
 def line_of_text(text: str, table: str, key: str, value: str) -> int | None:
-    """The line, from 1, on which a text stands in quotes in the value of a table's key.
+    """The line, from 1, of a quoted text in the value of a table's key.
 
-    The key's own line where it is written otherwise there; None if the key is not found.
+    The line of the key if the text is written differently; None if there is no such key.
     """
     start = line_of(text, table, key)
     if start is None:
@@ -65,7 +65,7 @@ def _dotted(name: str) -> str:
 
 
 def syntax_error_line(error: tomllib.TOMLDecodeError) -> int | None:
-    """The line that the reader's own message names."""
+    """The line in the message of a TOML error."""
     found = _PLACE.search(str(error))
     return int(found[1]) if found else None
 
@@ -76,12 +76,12 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """The folder whose files are trusted, and what its `[tool.memsim]` says.
+    """A project: the folder whose files are trusted, and its `[tool.memsim]`.
 
     Attributes:
         root: the folder of the nearest `pyproject.toml` with `[tool.memsim]`; None outside of one.
         here: the folder that paths on a command line are relative to.
-        table: `[tool.memsim]` as it stands there, unchecked.
+        table: `[tool.memsim]`, unchecked.
         text: the text of that file, for line numbers.
     """
 
@@ -104,19 +104,19 @@ class Project:
         return line_of_text(self.text, "tool.memsim", key, value)
 
     def unread(self, folder: str) -> str:
-        """Why a folder here is not looked into though it is there; empty where nothing is amiss.
+        """Why an existing folder is ignored; empty if it is not.
 
-        Outside of a project nothing is trusted that happens to lie about.
+        Outside of a project, no folder is trusted.
         """
         if self.root is not None or not (self.here / folder).is_dir():
             return ""
         return f"{folder}/ is not read: no {PYPROJECT} here has [tool.memsim] (memsim init adds it)"
 
     def show(self, path: Path) -> str:
-        """A path as ids and messages write it.
+        """A path in the form of ids and messages.
 
-        Relative to the project where it lies below it, `builtin/...` where it is memsim's own,
-        otherwise relative to the present folder where it is near; always with forward slashes.
+        It is relative to the project if it is inside, `builtin/...` if it belongs to memsim, and
+        otherwise relative to the current folder if it is near. It always has forward slashes.
         """
         real = path.resolve()
         for folder in (self.base.resolve(), self.here.resolve()):
@@ -129,10 +129,10 @@ class Project:
 
 
 def find_project(start: Path | None = None) -> Project:
-    """The project that a folder belongs to.
+    """The project of a folder.
 
     Args:
-        start: the folder to look from, upwards; the present one when None.
+        start: the folder from which to search upwards; None for the current folder.
 
     Raises:
         ConfigError: the nearest `pyproject.toml` with `[tool.memsim]` cannot be read.
@@ -150,14 +150,16 @@ def _present() -> Path:
     try:
         return Path.cwd()
     except FileNotFoundError as error:
-        raise ConfigError("the present folder is gone") from error
+        raise ConfigError(
+            "the current folder does not exist any more: change to another one"
+        ) from error
 
 
 def _read(path: Path) -> tuple[Mapping[str, object], str] | None:
     try:
         raw = path.read_bytes()
     except OSError:
-        return None  # not a project of ours as far as anyone can tell
+        return None  # an unreadable file is taken for a foreign project
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -183,13 +185,13 @@ def _read(path: Path) -> tuple[Mapping[str, object], str] | None:
 
 
 def builtin_folder(kind: str) -> Path:
-    """The folder of what memsim ships.
+    """The folder of memsim's own strategies or scenarios.
 
     Args:
         kind: `strategies` or `scenarios`.
 
     Raises:
-        ConfigError: it is not there, so the installation is incomplete.
+        ConfigError: it does not exist, so the installation is incomplete.
     """
     for folder in _shipped(kind):
         if folder.is_dir():
@@ -199,7 +201,7 @@ def builtin_folder(kind: str) -> Path:
 
 def _shipped(kind: str) -> tuple[Path, ...]:
     installed = _PACKAGE / "_builtin" / kind
-    # Next to the package there may be anybody's folder, unless a checkout of memsim is there.
+    # The folder beside the package is memsim's only in a checkout of memsim.
     checkout = _PACKAGE.parent
     if (checkout / PYPROJECT).is_file() and (checkout / "memsim") == _PACKAGE:
         return installed, checkout / kind
@@ -207,7 +209,7 @@ def _shipped(kind: str) -> tuple[Path, ...]:
 
 
 def builtin_name(path: Path) -> str | None:
-    """A shipped file as `builtin/...`; None for any other file."""
+    """A file of memsim as `builtin/...`; None for any other file."""
     for kind in ("strategies", "scenarios"):
         for folder in _shipped(kind):
             if path.is_relative_to(folder):

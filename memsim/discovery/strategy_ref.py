@@ -1,4 +1,4 @@
-"""A strategy's printable handle, which crosses process borders in the strategy's stead.
+"""Refs: printable names of strategies with parameters, which processes exchange.
 
 ::
 
@@ -30,17 +30,17 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyRef:
-    """Which strategy, with which parameters.
+    """A strategy and its parameters.
 
     Attributes:
-        name: its name, such as `sliding_window`; for one named by path, its class as written, or
-            empty when the file has only one.
-        path: the file as the user wrote it, when named by path; empty when named by name.
+        name: its name, such as `sliding_window`; if given by path, its class as written, or empty
+            for the only strategy of the file.
+        path: the file as the user wrote it, if given by path; otherwise empty.
         params: parameters and their values as written.
-        file: the file that defines it, once it has been found.
-        entry: the entry point's value, for an installed one.
-        class_name: the class that defines it, once it has been found.
-        control: what it marks, as far as its source says.
+        file: the file that defines it, once found.
+        entry: the entry point of an installed strategy.
+        class_name: the class that defines it, once found.
+        control: its `control`, if its source sets it.
     """
 
     name: str
@@ -65,10 +65,10 @@ class StrategyRef:
 
 
 def parse_ref(text: str) -> StrategyRef:
-    """The ref that a text writes.
+    """Parse a ref.
 
     Raises:
-        RefError: it is not a ref.
+        RefError: the text is not a ref.
     """
     found = _FILE.match(text) or _NAME.match(text)
     if not found or not text.isprintable():
@@ -91,7 +91,7 @@ def _parse_params(rest: str | None, text: str) -> tuple[tuple[str, str], ...]:
         key, equals, value = part.partition("=")
         key = key.strip()
         if not equals or not key.isidentifier():
-            raise RefError(f"{text!r}: a parameter is written name=value, not {part!r}")
+            raise RefError(f"{text!r}: a parameter must be written as name=value, not {part!r}")
         if key in params:
             raise RefError(f"{text!r}: parameter {key} is given twice")
         params[key] = value.strip()
@@ -99,5 +99,5 @@ def _parse_params(rest: str | None, text: str) -> tuple[tuple[str, str], ...]:
 
 
 def snake_case(class_name: str) -> str:
-    """A class's name as strategies are called: `FullContext` is `full_context`, `Bm25` `bm25`."""
+    """The strategy name of a class: `FullContext` is `full_context`, `Bm25` is `bm25`."""
     return _WORD.sub("_", class_name).lower()

@@ -1,4 +1,4 @@
-"""Reads the strategies of a file from its syntax tree: nothing is executed to list them."""
+"""Read the strategies of a file from its syntax tree, without executing it."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ class StrategySource:
     """A strategy as its source describes it.
 
     Attributes:
-        name: what it is called by.
-        path: the file; None for an installed one whose source is not at hand.
-        line: where its class stands.
+        name: the strategy's name.
+        path: the file; None for an installed strategy without source.
+        line: the line of its class.
         class_name: the class.
         doc: the first line of its docstring.
-        control: what it marks, when its class says so with a plain text; empty otherwise.
-        shadows: the origin of another of that name that it takes the place of; empty for none.
-        fidelity: statements of the system that it reproduces, each with the test that holds it.
-        entry: an installed one's entry point, `module:Class`.
-        problem: why the file or entry point offers nothing; empty when it does.
+        control: its `control`, if the class sets it to a literal; otherwise empty.
+        shadows: the origin of another strategy of that name that it replaces; empty for none.
+        fidelity: statements of the system that it reproduces, each with the test that checks it.
+        entry: the entry point of an installed strategy, `module:Class`.
+        problem: why the file or entry point provides no strategy; empty if it does.
     """
 
     name: str
@@ -78,13 +78,13 @@ def strategies_in(
 ) -> tuple[StrategySource, ...]:
     """The strategies that a file defines, in its order.
 
-    A strategy is a public class that descends, within the file, from one called `Strategy`, and
-    that is not itself abstract.
+    A strategy is a public class that is not abstract, and whose bases in the file lead to one
+    called `Strategy`.
 
     Args:
         path: a Python file.
-        origin: how it came to be read.
-        shown: how to name the file in an error.
+        origin: where the file comes from.
+        shown: the file's name in errors.
 
     Raises:
         RefError: the file cannot be read or is not valid Python.
@@ -112,7 +112,7 @@ def strategies_in(
 def _parse(path: Path, shown: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a careless escape is its author's, shown on loading
+            warnings.simplefilter("ignore")  # warnings about escapes appear when the file is loaded
             return ast.parse(path.read_bytes())
     except SyntaxError as error:
         message = f"SyntaxError: {error.msg}"

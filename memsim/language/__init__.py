@@ -1,1 +1,1 @@
-"""Words, dates and numbers of the languages that the offline model reads; imports nothing else."""
+"""Words, dates and numbers of texts; the lowest package, which imports nothing else of memsim."""

@@ -1,7 +1,7 @@
-"""Dates that a text names, and what its relative ones mean on the day that they were said.
+"""Find dates in a text, and resolve relative dates with the day on which they were said.
 
 `last Friday`, said on 15 July 2023, becomes `the Friday before 15 July 2023 (14 July 2023)`: the
-reader shows both what follows from the words and what it computed.
+answer shows the words and the computed day.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PATTERNS: dict[str, str] = {
     "weekday": rf"\b(?P<day>{_DAY})\b",
     "weekly": rf"\b(?P<days>(?:{_DAY})s)\b",
     "month": r"\b(?:in|since|until|by|of|around|during|early|late|mid)[\s-]"
-    # `in May 2023` is that May, and read as such from the name on.
+    # `in May 2023` is matched from the name of the month on.
     rf"(?P<m4>{'|'.join(MONTHS)})\b(?!\.?,?\s(?:of\s)?[12]\d{{3}}\b)",
     "year": r"\b(?:in|since|until|by|of|around|during|from|year)\s(?P<y5>(?:19|20)\d\d)\b",
     "clock": r"\b(?P<clock>[01]?\d(?::[0-5]\d)?\s?(?:am|pm)|[0-2]?\d:[0-5]\d)\b",
@@ -58,13 +58,13 @@ DATE_HINT = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateMention:
-    """A date as a text names it.
+    """A date in a text.
 
     Attributes:
-        start, end: where it stands.
-        text: how it is written there.
-        kind: which of the patterns it follows.
-        parts: the pattern's pieces by name.
+        start, end: its position.
+        text: as it is written there.
+        kind: the pattern that it matches.
+        parts: the parts of the pattern by name.
     """
 
     start: int
@@ -75,17 +75,17 @@ class DateMention:
 
     @property
     def relative(self) -> bool:
-        """Whether it means a day only together with the day on which it was said."""
+        """Whether its day depends on the day on which it was said."""
         return self.kind in {"ago", "in", "side", "near", "weekday"}
 
     def part(self, name: str) -> str:
-        """A piece of the pattern, or nothing."""
+        """A part of the pattern, or empty."""
         return dict(self.parts).get(name, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """The days that a mention means, and how they are told."""
+    """The days of a mention, and their text in an answer."""
 
     first: date
     last: date
@@ -94,7 +94,7 @@ class Period:
 
 @lru_cache(maxsize=1 << 13)
 def mentions(text: str) -> tuple[DateMention, ...]:
-    """The dates that a text names, in order."""
+    """The dates in a text, in order."""
     if not DATE_HINT.search(text):
         return ()
     return tuple(_mention(match) for match in _ANY.finditer(text))
@@ -110,7 +110,7 @@ def _mention(match: re.Match[str]) -> DateMention:
 
 
 def resolve(mention: DateMention, said: date | None) -> Period | None:
-    """What a mention means; None when it cannot be told, as for a relative date of unknown day.
+    """The days of a mention; None if unknown, as for a relative date without a day of speech.
 
     Args:
         mention: the date as written.
@@ -125,22 +125,22 @@ def resolve(mention: DateMention, said: date | None) -> Period | None:
 
 
 def day_text(day: date) -> str:
-    """A day as answers tell it: `7 May 2023`."""
+    """A day as text: `7 May 2023`."""
     return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
 
 
 def month_text(day: date) -> str:
-    """A month as answers tell it: `May 2023`."""
+    """A month as text: `May 2023`."""
     return f"{MONTHS[day.month - 1].capitalize()} {day.year}"
 
 
 def elapsed(since: date, now: date, unit: str = "") -> str:
-    """The time between two days as answers tell it, such as `4 weeks`.
+    """The time between two days as text, such as `4 weeks`.
 
     Args:
         since: the earlier day.
         now: the later day.
-        unit: `day`, `week`, `month` or `year`; empty for the one that suits.
+        unit: `day`, `week`, `month` or `year`; empty for the most suitable one.
     """
     days = (now - since).days
     months = (now.year - since.year) * 12 + now.month - since.month - (now.day < since.day)

@@ -1,7 +1,7 @@
-"""Cutting a text without cutting a character as readers see it.
+"""Cut a text without splitting a grapheme cluster.
 
-Unicode's rules for grapheme clusters, taken on the safe side: some places at which one could cut
-are left out, and no place at which one may not is among the others.
+The rules are stricter than Unicode's: some allowed positions are left out, and no forbidden
+position is used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def tail(text: str, length: int) -> str:
 
 
 def boundary(text: str, place: int, *, later: bool = False) -> int:
-    """The nearest place at or before this one, or at or after it, that splits no cluster."""
+    """The nearest position at or before this one, or at or after it, that splits no cluster."""
     place = min(max(place, 0), len(text))
     step = 1 if later else -1
     while 0 < place < len(text) and _joined(text, place):

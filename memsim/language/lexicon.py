@@ -1,4 +1,4 @@
-"""The closed word lists by which the offline model reads; open-class words are never listed."""
+"""Closed word lists of the offline model; open word classes are never listed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STOP: Final = _listed(
     your yours yourself yourselves
     """
 )
-"""Words that carry no content of their own."""
+"""Words without content."""
 
 LIGHT: Final = _listed(
     """
@@ -39,17 +39,17 @@ LIGHT: Final = _listed(
     try type use used want way week work year
     """
 )
-"""Words that half of all questions hold: they help to rank and hardly help to recognise."""
+"""Frequent words of questions: they help to rank, but hardly to recognise."""
 
 ASKING: Final = _listed(
     """
     am are can could did do does had has have is may might shall should was were will would
     """
 )
-"""Verbs that open a question answered by yes or no."""
+"""Verbs that open a yes-or-no question."""
 
 WH: Final = _listed("how what when where which who whom whose why")
-"""Words that open any other question."""
+"""Words that open other questions."""
 
 FIRST_PERSON: Final = _listed(
     """
@@ -75,7 +75,7 @@ REACTION: Final = _listed(
     wow yay yep yup
     """
 )
-"""Words of which replies are made that say nothing."""
+"""Words of replies without content."""
 
 DECIDING: Final = _listed(
     """
@@ -85,7 +85,7 @@ DECIDING: Final = _listed(
     postponed prefer price require root rule switched team update works
     """
 )
-"""Words by which people settle things: decisions, constraints, preferences, changes."""
+"""Words of decisions, constraints, preferences and changes."""
 
 CORRECTING: Final = _listed(
     """
@@ -93,7 +93,7 @@ CORRECTING: Final = _listed(
     not originally previously rather switched unless used was were
     """
 )
-"""Words by which a sentence sets one thing against another: it is quoted whole or not at all."""
+"""Words of a contrast: such a sentence is quoted whole or not at all."""
 
 CONTINUING: Final = _listed(
     """
@@ -101,7 +101,7 @@ CONTINUING: Final = _listed(
     then there these they they're this those where which who
     """
 )
-"""Words with which a sentence goes on about what the one before it said."""
+"""Words that continue the sentence before."""
 
 UPDATING: Final = _listed(
     """
@@ -109,7 +109,7 @@ UPDATING: Final = _listed(
     renamed replaced rescheduled since switched update updated
     """
 )
-"""Words that announce that something is not as it was."""
+"""Words that announce a change."""
 
 RESCHEDULING: Final = _listed(
     """
@@ -134,14 +134,14 @@ KIN: Final = _listed(
     partner sister son spouse teacher team uncle wife
     """
 )
-"""Words for people by what they are to somebody."""
+"""Words for relatives and other relations."""
 
 ABBREVIATIONS: Final = _listed(
     """
     al approx cf dept dr e.g etc fig i.e inc jr ltd mr mrs ms no prof sr st vol vs
     """
 )
-"""Words whose full stop ends no sentence."""
+"""Words whose full stop does not end a sentence."""
 
 LABELS: Final = _listed(
     """
@@ -151,7 +151,7 @@ LABELS: Final = _listed(
     todo topic total type update user_id version warning
     """
 )
-"""Words before a colon that say what follows, not who says it."""
+"""Words before a colon that are labels and no speakers."""
 
 PRONOUNS: Final = _listed(
     """
@@ -238,7 +238,7 @@ SYNONYMS: Final = (
     "instrument > bass bassoon cello clarinet drum flute guitar harp oboe piano trumpet violin",
     "sport > basketball cricket football golf hockey rugby running swimming tennis",
 )
-"""Groups of words that can stand for each other, at a discount; before `>`, the word for all."""
+"""Groups of words that can replace each other at a discount; before `>`, the word for all."""
 
 IRREGULAR: Final = dict(
     pair.split("=")
@@ -268,4 +268,4 @@ IRREGULAR: Final = dict(
         """
     )
 )
-"""Forms that no rule reduces, and spellings of one word."""
+"""Irregular forms, and different spellings of one word."""

@@ -1,4 +1,4 @@
-"""Numbers in words and digits, so that `twenty-five` and `25` are one answer."""
+"""Find numbers in words and digits, so that `twenty-five` and `25` are equal."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _DIGITS_LIMIT = 15
 
 
 class Number(NamedTuple):
-    """A number where it stands in a text."""
+    """A number and its position in a text."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ class Number(NamedTuple):
 
 @lru_cache(maxsize=1 << 12)
 def numbers(text: str) -> tuple[Number, ...]:
-    """The numbers of a text, in order; digits inside words and identifiers are no numbers."""
+    """The numbers of a text, in order, without digits inside words and identifiers."""
     found = []
     for match in _FOUND.finditer(text):
         digits = match.group("digits")

@@ -1,4 +1,4 @@
-"""Words, stems and sentences of a text in any script, found once and in linear time."""
+"""Split a text in any script into words, stems and sentences, in linear time."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 SENTENCE_LIMIT = 400
-"""Characters at which text without punctuation is cut, so that every sentence stays small."""
+"""Maximum length of a sentence; text without punctuation is cut there."""
 
 WORD_LIMIT = 64
-"""Characters of a word that count; of longer runs, which are data, the beginning identifies."""
+"""Maximum length of a word; of longer runs, which are data, only the beginning counts."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]{1,3}(?![^\W_]))?")
 _CODE = re.compile(r"[^\W_]{1,64}(?:[-./:_#@][^\W_]{1,64})+")
@@ -29,7 +29,7 @@ _JOINT = re.compile(r"[^\W_][-./:_#@][^\W_]")
 _DIGIT = re.compile(r"\d")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _WIDE_STOP = re.compile("什么|多少|哪里|哪儿|为什么|怎么|[谁哪几吗呢了的是在我你他她它们]")
-# Every repetition is bounded: a megabyte of full stops must not be scanned from each of its
+# Every repetition is bounded, so that a megabyte of full stops is not scanned from each of its
 # positions.
 _END = re.compile(
     r"[.!?\u2026]{1,8}[\"')\]\u201d\u2019*]{0,3}\s+"
@@ -41,7 +41,7 @@ _stemmer.maxCacheSize = 0
 
 
 def fold(text: str) -> str:
-    """The text as words are compared: without case and accents, with straight apostrophes."""
+    """Fold a text for comparison: without case and accents, with straight apostrophes."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKD", text.translate(_QUOTES).casefold())
@@ -56,7 +56,7 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 12)
 def _words(text: str) -> tuple[str, ...]:
-    # A sentence is looked at for what it corrects, for whom it names, for what it counts.
+    # The same sentence is parsed for corrections, names and counts, so it is cached.
     return tuple(_found(text))
 
 
@@ -96,7 +96,7 @@ def _narrow(word: str) -> Iterator[str]:
 
 
 def whole(text: str, stop: int, least: int = 0) -> int:
-    """The last place from `least` to `stop` that splits no character as readers see it."""
+    """The last position from `least` to `stop` that splits no grapheme cluster."""
     place = stop
     while least < place < len(text) and _joined(text, place):
         place -= 1
@@ -118,7 +118,7 @@ def _joined(text: str, place: int) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """The stem of a folded word, so that `moving` and `moved` meet."""
+    """The stem of a folded word, so that `moving` and `moved` are equal."""
     bare = word.removesuffix("'s").removesuffix("'")[:WORD_LIMIT]
     return str(_stemmer.stemWord(IRREGULAR.get(bare, bare)))
 
@@ -129,7 +129,7 @@ def content(text: str) -> list[str]:
 
 
 def sentences(line: str) -> list[str]:
-    """The sentences of one line, each a substring of it, without outer blanks."""
+    """The sentences of one line, each a substring of it, without surrounding blanks."""
     found = (line[start:end].strip() for start, end in _spans(line))
     return [sentence for sentence in found if sentence]
 
@@ -162,7 +162,7 @@ def _cut(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-# How remembered lines begin: `- [2023-05-08] Caroline: text`, each part optional.
+# Heads of remembered lines: `- [2023-05-08] Caroline: text`, each part optional.
 
 
 ROLES: Final = frozenset({"user", "assistant", "system", "tool", "memory", "human", "ai", "agent"})
@@ -177,13 +177,13 @@ _HEAD: Final = re.compile(
 
 
 class LineHead(NamedTuple):
-    """How a line begins, and where each part of the beginning ends.
+    """The beginning of a line: a date and a speaker, and where they end.
 
     Attributes:
-        who: the name before a colon, as written, or nothing.
+        who: the name before a colon, as written, or empty.
         day: the date, or None.
         after_day: where the text begins if the name is part of it.
-        after_who: where it begins if the name is the speaker's.
+        after_who: where the text begins if the name is the speaker's.
     """
 
     who: str
@@ -193,7 +193,7 @@ class LineHead(NamedTuple):
 
 
 def read_head(line: str) -> LineHead:
-    """How a line begins."""
+    """Parse the beginning of a line."""
     head = _HEAD.match(line)
     if head is None or not (head["date"] or head["who"]):
         return LineHead("", None, 0, 0)
@@ -210,7 +210,7 @@ def _day(text: str | None) -> date | None:
 
 
 def split_head(line: str) -> tuple[str, str, date | None]:
-    """A remembered line without its date and speaker, then these; nothing and None without them."""
+    """A remembered line without its date and speaker, then these two, or empty and None."""
     head = read_head(line)
     if head.who and is_label(head.who):
         return line[head.after_day :], "", head.day
@@ -218,15 +218,15 @@ def split_head(line: str) -> tuple[str, str, date | None]:
 
 
 def is_label(who: str) -> bool:
-    """Whether what stands before a colon says what follows rather than who says it."""
+    """Whether the text before a colon is a label and no speaker."""
     return fold(who) in LABELS
 
 
-# What a text is found by: the terms that lexical rankers index and look up.
+# Terms that lexical rankers index and search.
 
 
 Analyser = Callable[[str], list[str]]
-"""A text to its terms, in order, repeated as often as they stand there."""
+"""Turns a text into its terms, in order, with repetitions."""
 
 # Scripts that write words without spaces between them are indexed by pairs of characters.
 _UNSPACED = (
@@ -243,9 +243,9 @@ _STEMMED_LENGTH: Final = 64
 
 
 def plain_terms(text: str) -> list[str]:
-    """Words without case: runs of letters and digits, with what follows one apostrophe.
+    """Words without case: runs of letters and digits, with an apostrophe and what follows it.
 
-    Accents are dropped outside ASCII, and scripts that do not part words give pairs of characters.
+    Accents are dropped outside ASCII. Scripts without spaces give pairs of characters.
     """
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
@@ -259,9 +259,9 @@ def plain_terms(text: str) -> list[str]:
 
 
 def index_terms(text: str) -> list[str]:
-    """Porter stems of the words that are not English stop words, and identifiers whole.
+    """Porter stems of the words that are not English stop words, and whole identifiers.
 
-    So `moving` finds `moved`, and `A-17` finds itself alone, not every 17.
+    So `moving` finds `moved`, and `A-17` finds only itself, not every 17.
     """
     found = [*filter(None, map(_root, plain_terms(text)))]
     if _HAS_DIGIT.search(text):
@@ -270,7 +270,7 @@ def index_terms(text: str) -> list[str]:
 
 
 ANALYSERS: Final[dict[str, Analyser]] = {"lower": plain_terms, "stem": index_terms}
-"""The ways to read a text, by the name that a strategy's parameter gives."""
+"""Analysers by the name in a strategy's parameter."""
 
 _porter = Stemmer.Stemmer("porter")
 _porter.maxCacheSize = 0
