@@ -92,7 +92,7 @@ class Project:
 
     @property
     def base(self) -> Path:
-        """The folder that ids are relative to: the root, or the present folder outside of one."""
+        """The folder that ids are relative to: the project, else the current folder."""
         return self.root or self.here
 
     def line(self, key: str, table: str = "") -> int | None:
