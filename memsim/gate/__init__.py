@@ -1,4 +1,4 @@
-"""What a run's results mean: bounds, the comparison with a baseline, and one verdict over both.
+"""Judge a run's results: bounds, the comparison with a baseline, and one verdict.
 
 Nothing here loads a model or a scenario: saved runs and baseline files are enough.
 """

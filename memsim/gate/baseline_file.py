@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from memsim.runs import Run
 
 
-# Which runs may become a baseline: only whole, measured, passed ones of a known state of code.
+# Only complete, measured and passed runs of committed code may become a baseline.
 
 
 def refuse_unfit(run: Run) -> None:
-    """Refuse a run that later ones should not be held to.
+    """Refuse a run that cannot serve as a baseline.
 
     Raises:
         BaselineError: it is such a run; its message says why.
@@ -113,12 +113,12 @@ _encode = json.JSONEncoder(
 
 
 def baselines_folder(reports: Path) -> Path:
-    """Where baselines lie."""
+    """The folder of baselines."""
     return reports / "baselines"
 
 
 def list_baselines(reports: Path) -> tuple[Path, ...]:
-    """The files of all baselines, by name."""
+    """List the files of all baselines, by name."""
     folder = baselines_folder(reports)
     return tuple(sorted(folder.glob(f"*{SUFFIX}"))) if folder.is_dir() else ()
 
@@ -129,7 +129,7 @@ def is_path(text: str) -> bool:
 
 
 def baseline_path(text: str, reports: Path) -> Path:
-    """Where the baseline of that name lies, or would lie.
+    """The path of the baseline of a name, whether it exists or not.
 
     Args:
         text: a name, or a path.
@@ -147,7 +147,7 @@ def baseline_path(text: str, reports: Path) -> Path:
 
 
 def find_baseline(text: str, reports: Path) -> Path:
-    """The file of a baseline.
+    """Find the file of a baseline.
 
     Raises:
         BaselineError: there is none.
@@ -186,7 +186,7 @@ def write_baseline(path: Path, sheet: ScoreSheet) -> None:
 
 
 def encode(sheet: ScoreSheet, name: str) -> str:
-    """The text of a baseline file."""
+    """Encode a baseline file."""
     values: dict[str, object] = {
         "commit": sheet.commit,
         "created": sheet.created,
@@ -248,7 +248,7 @@ def _short(value: float) -> float:
 
 
 def read_baseline(path: Path) -> ScoreSheet:
-    """What a baseline file says.
+    """Read a baseline file.
 
     Raises:
         BaselineError: it is absent, damaged, or of another version of memsim.

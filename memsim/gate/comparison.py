@@ -1,4 +1,4 @@
-"""What a comparison found, as frozen records: whoever shows them only formats."""
+"""The records of a comparison, which every format shows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHANGE_WORDS: tuple[ChangeWord, ...] = (
     "new",
     "gone",
 )
-"""Every verdict word, in the order in which a reader should meet them."""
+"""Every verdict word, in the order in which reports show them."""
 
 Layer = Literal["", "exact", "paired"]
 """How two values were compared; empty where they were not."""
@@ -158,14 +158,14 @@ class Comparison:
         return f"against {self.base}: {said or 'nothing to compare'}"
 
 
-# Keeps a comparison with its run, so that the run can be shown again as it was judged.
+# A comparison is stored with its run, so that the run is shown again as it was judged.
 
 
 COMPARISON = "comparison.json"
 
 
 def write_comparison(folder: Path, comparison: Comparison | None) -> None:
-    """Write a comparison into a run's folder, or take the one away that is there.
+    """Write a comparison into a run's folder, or remove the one there.
 
     Raises:
         RunFolderError: the folder cannot be written.
@@ -183,7 +183,7 @@ def write_comparison(folder: Path, comparison: Comparison | None) -> None:
 
 
 def read_comparison(folder: Path) -> Comparison | None:
-    """The comparison that a run was judged by; None where there was none.
+    """Read the comparison that a run was judged by; None where there was none.
 
     Raises:
         RunFolderError: it is damaged.

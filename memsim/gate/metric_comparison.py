@@ -1,4 +1,4 @@
-"""Compares a run with a baseline: exactly where chance has no part, by a paired test where it has.
+"""Compare a run with a baseline: exactly, or by a paired test where chance has a part.
 
 ====== ====================================== =================================================
 layer  metrics                                a change counts
@@ -41,20 +41,20 @@ from memsim.scoring.metrics import METRICS, ranked_evidence
 from memsim.stats import holm, paired_change, visible_drop
 
 GENERALISE_FROM = 10
-"""Scenarios from which on whole ones can be resampled."""
+"""Fewest scenarios for resampling whole ones."""
 
 SECONDS_MARGIN = 0.25
-"""Share by which times have to differ on one machine before they count."""
+"""Smallest relative change in time that counts."""
 
 SECONDS_LEAST = 0.5
-"""Seconds a case by which they have to differ as well."""
+"""Smallest change in seconds per case that counts."""
 
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRules:
-    """How to compare.
+    """The settings of a comparison.
 
     Attributes:
         gate: metrics, margin, confidence, least pairs, tolerated errors.
@@ -89,7 +89,7 @@ def check_metrics(metrics: Sequence[str], *, same_machine: bool = False) -> None
 
 
 def check_generalise(scenarios: int) -> None:
-    """Refuse to speak of all scenarios from too few.
+    """Refuse a clustered comparison of too few scenarios.
 
     Raises:
         ConfigError: there are too few.
@@ -100,7 +100,7 @@ def check_generalise(scenarios: int) -> None:
 
 
 def compare(base: ScoreSheet, now: ScoreSheet, rules: ComparisonRules) -> Comparison:
-    """A run against a baseline, or against another run.
+    """Compare a run with a baseline, or with another run.
 
     Args:
         base: what it is compared with.
@@ -136,7 +136,7 @@ def compare(base: ScoreSheet, now: ScoreSheet, rules: ComparisonRules) -> Compar
 
 
 def _corrected(cells: Sequence[MetricChange], confidence: float) -> Iterator[MetricChange]:
-    """The cells with Holm's p values, and the words that these allow."""
+    """Correct the p values of the cells after Holm, and choose their words."""
     tested = [c.p for c in cells if c.p is not None]
     adjusted = iter(holm(tested))
     for cell in cells:
@@ -159,7 +159,7 @@ def word_of(
     margin: float,
     confidence: float,
 ) -> ChangeWord:
-    """The word for a change that was tested.
+    """Choose the word for a change that was tested.
 
     Args:
         change: mean over the pairs; below 0 is for the worse.
@@ -367,7 +367,7 @@ def _moved_of(
 
 
 def noise_between(runs: Sequence[ScoreSheet]) -> dict[str, dict[str, float]]:
-    """How far runs lie apart that differ in nothing but their seeds.
+    """Measure how far runs differ that share everything but their seeds.
 
     Args:
         runs: at least two.

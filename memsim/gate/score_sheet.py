@@ -1,4 +1,4 @@
-"""What is compared of a run: every probe's scores by strategy and budget, and what made them."""
+"""The score sheet of a run: probe scores by strategy and budget, and what made them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Unit = tuple[str, str]
 """A scenario, as `path::name`, and a probe of it."""
 
 SECONDS = "seconds"
-"""What a case took; no metric of memory, and comparable only on one machine."""
+"""The time that a case took, comparable only on one machine."""
 
 PAIRED = (frozenset(answers.METRICS) - {"answer_in_context"}) | {"judged"}
-"""Metrics of what was answered: compared by a test, probe by probe."""
+"""Metrics of answers, which a paired test compares probe by probe."""
 
 CHANCE_REPEATS = 3
-"""Repeats below which a model that answers by chance says too little to compare with."""
+"""Fewest repeats for a baseline of a model that answers by chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,18 +106,18 @@ class ScoreSheet:
 
     @property
     def by_chance(self) -> bool:
-        """Whether the same run again may answer otherwise."""
+        """Whether a second run may give other answers."""
         return by_chance(self.instruments.get("model", ""))
 
 
 def by_chance(model: str) -> bool:
-    """Whether a model answers otherwise from one repeat to the next."""
+    """Whether a model's answers differ between repeats."""
     name, _, parameters = model.partition(":")
     return name != "offline" or parameters.replace(" ", "") not in {"", "miss=0", "miss=0.0"}
 
 
 def sheet_of_run(run: Run) -> ScoreSheet:
-    """The sheet of a saved run.
+    """Make the score sheet of a saved run.
 
     Raises:
         RunFolderError: its records are damaged.
@@ -134,7 +134,7 @@ def sheet_of(
     name: str,
     place: str = "",
 ) -> ScoreSheet:
-    """A sheet of what was just played, or read back.
+    """Make a score sheet from cases and their probes.
 
     Args:
         cases: results; controls are left out, as they are never judged.
@@ -243,7 +243,7 @@ _SECONDS = Metric(about="what a case took", better="lower", unit="count")
 
 
 def metric_of(name: str) -> Metric | None:
-    """What a metric is: of memory, of leakage, or the time that a case took; None of none."""
+    """Look up a metric of memory, of leakage, or of time; None where there is none."""
     if name == SECONDS:
         return _SECONDS
     if found := METRICS.get(name) or JUDGED.get(name):
@@ -255,7 +255,7 @@ def metric_of(name: str) -> Metric | None:
 
 
 def lower_is_better(name: str) -> bool:
-    """Whether less of a metric is more."""
+    """Whether a smaller value of a metric is better."""
     found = metric_of(name)
     return found is not None and found.better == "lower"
 
@@ -267,12 +267,12 @@ def is_share(name: str) -> bool:
 
 
 def is_timed(name: str) -> bool:
-    """Whether a metric is of a machine or a price list, and comparable only within one job."""
+    """Whether a metric depends on a machine or a price list."""
     found = metric_of(name)
     return name == SECONDS or (found is not None and found.unit == "dollars")
 
 
-# Which strategies, scenarios and probes of two sheets belong together, and which do not.
+# Pairs of strategies, scenarios and probes of two sheets.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,7 +290,7 @@ class CellPair:
 
 
 def pair_cells(base: ScoreSheet, now: ScoreSheet) -> tuple[CellPair, ...]:
-    """The strategies of two sheets, the candidate's first, in its order.
+    """Pair the strategies of two sheets, in the candidate's order.
 
     A strategy is its ref. Where parameters changed, the only one of that name on either side is
     still the same strategy: a window that was halved is what a gate is there to see.
@@ -341,7 +341,7 @@ def _altered(
 
 
 def stale_parts(base: ScoreSheet, now: ScoreSheet) -> tuple[StalePart, ...]:
-    """What measured otherwise in the two, then the scenarios whose text changed."""
+    """List the instruments that differ, then the scenarios whose text changed."""
     kinds = sorted({*base.instruments, *now.instruments})
     instruments = [
         StalePart(kind=kind, base=base.instruments.get(kind, ""), now=now.instruments.get(kind, ""))
@@ -357,5 +357,5 @@ def stale_parts(base: ScoreSheet, now: ScoreSheet) -> tuple[StalePart, ...]:
 
 
 def common_scenarios(base: ScoreSheet, now: ScoreSheet) -> frozenset[str]:
-    """The scenarios that both have, word for word."""
+    """List the scenarios that both sheets have with the same text."""
     return frozenset(n for n, f in now.scenarios.items() if base.scenarios.get(n) == f)

@@ -1,4 +1,4 @@
-"""What a run's results mean: one verdict, which is printed and is the exit code.
+"""Judge a run: the verdict gives both the printed sentence and the exit code.
 
 A bound that is not kept fails its case; so does a metric that became worse than in the baseline.
 What could not be measured never passes.
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from memsim.gate.comparison import ChangeWord, Comparison
 
 STRICT: tuple[ChangeWord, ...] = ("unsure", "stale")
-"""Words that fail where the gate is strict."""
+"""Words that fail a strict gate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The answer of the gate.
+    """The verdict of the gate.
 
     Attributes:
         exit_code: of the command.
@@ -38,7 +38,7 @@ class Verdict:
 
 
 def judge(results: Sequence[CaseResult], *, max_errors: float = 0) -> Verdict:
-    """The verdict on a run.
+    """Judge a run by its cases.
 
     Args:
         results: of every case.
@@ -67,7 +67,7 @@ def judge(results: Sequence[CaseResult], *, max_errors: float = 0) -> Verdict:
 def rule(
     verdict: Verdict, comparison: Comparison | None, *, strict: bool = False, required: str = ""
 ) -> Verdict:
-    """The verdict on a run, with what the comparison says of it.
+    """Combine the verdict on a run with its comparison.
 
     A failure wins over what could not be measured, and that over a pass.
 

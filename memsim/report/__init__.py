@@ -1,1 +1,1 @@
-"""What a saved run says, computed once as records; terminal, Markdown and JSON only format them."""
+"""The report of a saved run: numbers computed once, and shown in several formats."""

@@ -1,4 +1,4 @@
-"""Boards and matrices as lines of text for a terminal of any width."""
+"""Make the tables of a board, and render them for a terminal of any width."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KNOWN_ANSWERS = {
 
 
 def judge_sentences(judging: JudgeReport) -> Iterator[str]:
-    """What is to be known of a judge before its numbers are read; what it is not, if it is not."""
+    """Say how far a judge can be trusted."""
     prompt = f", prompt {judging.prompt}" if judging.prompt else ""
     yield f"judge {judging.judge}, majority of {judging.draws}{prompt}"
     if judging.unfit:
@@ -70,9 +70,6 @@ def _judge_flips(share: float) -> str:
     return f"opinions differ on {number_format.share(share)}"
 
 
-# The last line of a run, from the same verdict as its exit code.
-
-
 def closing_line(summary: RunSummary, marks: Marks) -> str:
     """Such as `1 failed, 5 passed in 4.1 s · reports/runs/20260923T104200-4f1a/report.md`."""
     text = summary.verdict.sentence
@@ -87,13 +84,13 @@ def closing_line(summary: RunSummary, marks: Marks) -> str:
 
 
 MANY_SLICES = 24
-"""Rows of a matrix beyond which only the most telling ones are printed."""
+"""A matrix with more rows than this is cut to its most telling ones."""
 
 _SHORT = {"ceiling": "ceil.", "evidence": "evid.", "floor": "floor"}
 
 
 def matrix_lines(matrix: Matrix, board: Board, marks: Marks, width: int) -> list[TextLine]:
-    """A matrix with a column for each row of the board, named in full where there is room."""
+    """Render a matrix for the terminal; strategies become letters where room is short."""
     shown, left_out = shown_slices(matrix.slices)
     matrix = replace(matrix, slices=tuple(shown))
     laid = terminal_table(matrix_table(matrix, [row.strategy for row in board.rows]), width)
@@ -108,7 +105,7 @@ def matrix_lines(matrix: Matrix, board: Board, marks: Marks, width: int) -> list
 
 
 def shown_slices(slices: Sequence[Slice], most: int = MANY_SLICES) -> tuple[list[Slice], int]:
-    """The slices to print, in order, and how many are left out.
+    """Choose the slices to print, in order, and count the others.
 
     Where there are too many, those stay that tell the strategies apart best, or that are hardest.
     """
@@ -174,7 +171,7 @@ MASKED_TITLE = "without answers and citations that an audit found wrong"
 
 
 def board_lines(board: Board, marks: Marks, width: int) -> list[TextLine]:
-    """A board with its title, its legend and its matrices."""
+    """Render a board with its title, its legend and its matrices."""
     laid = terminal_table(board_table(board, marks), width, indent="")
     lines = [TextLine(text=title(board, marks), tone="head"), TextLine(text="")]
     lines += [*laid.lines, TextLine(text="")]
@@ -192,14 +189,14 @@ def board_lines(board: Board, marks: Marks, width: int) -> list[TextLine]:
 
 
 def wrapped(text: str, width: int) -> list[TextLine]:
-    """A remark in lines of at most a width, as far as its words allow."""
+    """Wrap a remark to a width."""
     room = max(width, 40)
     lines = textwrap.wrap(text, room, initial_indent="  ", subsequent_indent="    ")
     return [TextLine(text=line, tone="dim") for line in lines]
 
 
 def title(board: Board, marks: Marks) -> str:
-    """What a board is over: every mean in it has its n here or in a column."""
+    """Name the scenarios, the budget and the number of probes of a board."""
     things = "conversation" if board.dataset else "scenario"
     parts = [
         board.dataset or "scenarios",
@@ -228,7 +225,7 @@ Series = tuple[Column, list[str]]
 
 
 def board_table(board: Board, marks: Marks) -> Table:
-    """The columns of a board; those that would say nothing in it are left out."""
+    """Make the table of a board, without columns that would say nothing."""
     rows = board.rows
     series = [
         (Column("", right=False), [_sign(r, marks) for r in rows]),
@@ -304,7 +301,7 @@ def _cost_columns(rows: Sequence[BoardRow]) -> Iterator[Series]:
 
 
 def note(row: BoardRow) -> str:
-    """What a control marks, and whether it could; of how many probes a strategy was scored."""
+    """Name the kind of a control, or say how many probes were scored."""
     if row.control == "ceiling" and row.lost:
         return "ceiling*"
     if row.incomplete and not row.control:
@@ -313,7 +310,7 @@ def note(row: BoardRow) -> str:
 
 
 def legend(board: Board, marks: Marks, laid: TerminalTable | None = None) -> list[str]:
-    """What the signs and the columns of a board mean, and over how many probes."""
+    """Explain the signs and the columns of a board."""
     hidden = laid.hidden if laid else ()
     notes = [_recall_note(board)]
     if letters := next((r.beats for r in board.rows if r.beats), None):
@@ -347,7 +344,7 @@ def _recall_note(board: Board) -> str:
 
 
 def ranking_table(board: Board) -> Table | None:
-    """Recall of evidence @k, MRR and nDCG of the strategies that rank; None where none does."""
+    """Make the table of evidence recall @k, MRR and nDCG; None where nothing is ranked."""
     rows = [row for row in board.rows if row.ranking]
     notations = dict.fromkeys(name for r in rows for name in r.ranking)
     if not notations:
@@ -361,7 +358,7 @@ def ranking_table(board: Board) -> Table | None:
 
 
 def masked_table(board: Board) -> Table | None:
-    """Means without what an audit of the dataset found wrong; None where there was no audit."""
+    """Make the table of means without audited errors; None where there was no audit."""
     rows = board.rows
     names = dict.fromkeys(name for r in rows for name in r.masked)
     if not names:

@@ -1,4 +1,4 @@
-"""Puts the answers of a run together: a row for each strategy, a board for each budget."""
+"""Compute the boards of a run: a row for each strategy, a board for each budget."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memsim.report.run_summary import Board, BoardRow, Estimate, Matrix, Slice
 from memsim.stats import differences, holm, mean_interval, permutation_p, wilson
 from memsim.suite import CaseResult
 
-# Means with intervals, and who beats whom: the one door from reports to statistics.
+# Means with intervals, and significant wins: reports use statistics only here.
 
 
 Sample = dict[Unit, float]
@@ -25,14 +25,14 @@ SIGNIFICANT = 0.05
 
 
 def mean_of(sample: Sample) -> Estimate:
-    """The mean of a sample, without an interval."""
+    """Compute the mean of a sample, without an interval."""
     if not sample:
         return Estimate()
     return Estimate(mean=math.fsum(sample.values()) / len(sample), n=len(sample))
 
 
 def estimate(sample: Sample, *, clustered: bool) -> Estimate:
-    """The mean of a sample with its 95 % interval.
+    """Compute the mean of a sample with its 95 % interval.
 
     Args:
         sample: scores.
@@ -62,7 +62,7 @@ def _strata(scenarios: Sequence[str]) -> list[str]:
 
 
 def beaten(samples: Mapping[str, Sample]) -> dict[str, tuple[str, ...]]:
-    """For each row, the letters of those that it beats.
+    """Find the rows that each row beats significantly.
 
     Paired by probe, a permutation test for each pair of rows, Holm over all of them.
 
@@ -89,7 +89,7 @@ def _paired(one: Sample, other: Sample) -> tuple[float, float]:
 
 
 CONTROLS = {"ceiling": 0, "evidence": 1, "": 2, "floor": 3}
-"""Where rows of each kind stand: ceilings at the top, floors at the bottom."""
+"""The order of rows by kind: ceilings first, floors last."""
 
 RANKING = {
     "R@5": "recall@5",
@@ -99,18 +99,18 @@ RANKING = {
     "MRR": "mrr",
     "nDCG@10": "ndcg@10",
 }
-"""What a table calls the scores of a ranking."""
+"""The columns of a ranking, and the metric of each."""
 
 MASKED = {
     "recall": ("recall", "gold"),
     "F1": ("locomo_f1", "gold"),
     "evidence recall": ("evidence_recall", "citation"),
 }
-"""What is shown again without the part that an audit found wrong."""
+"""Metrics shown again without the answers or citations that an audit found wrong."""
 
 
 def boards_of(cases: Sequence[CaseResult], answers: Sequence[ProbeAnswer]) -> tuple[Board, ...]:
-    """The boards of a run: by dataset, then by budget as planned.
+    """Compute the boards of a run: by dataset, then by budget as planned.
 
     Args:
         cases: of the run.
@@ -205,7 +205,7 @@ class _Column:
         )
 
     def sample(self, metric: str, doubt: str = "") -> Sample:
-        """The score of each probe, meaned over its repeats; unscored ones are left out.
+        """Average the score of each probe over its repeats; unscored ones are left out.
 
         Args:
             metric: which score.
@@ -256,7 +256,7 @@ def _mean(values: Iterable[float]) -> float | None:
 
 
 def _mostly(answers: Iterable[ProbeAnswer], what: Callable[[ProbeAnswer], bool]) -> list[Unit]:
-    """The probes of which most repeats are so."""
+    """Select the probes for which most repeats agree."""
     votes: dict[Unit, list[bool]] = {}
     for answer in answers:
         votes.setdefault(answer.unit, []).append(what(answer))

@@ -1,4 +1,4 @@
-"""A comparison as lines for a terminal and as Markdown: what changed, what was lost, and where."""
+"""Render a comparison with a baseline for the terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ TONES: dict[ChangeWord, Tone] = {
     "better": "good",
 }
 NAMED = 5
-"""Probes of a strategy that are named; the others are counted."""
+"""Most probes of a strategy that are named; the others are counted."""
 
 
 def comparison_lines(
     comparison: Comparison, marks: Marks, width: int, *, run: str = "latest"
 ) -> list[TextLine]:
-    """Everything of a comparison, ending with an empty line.
+    """Render a comparison for the terminal, with an empty line at the end.
 
     Args:
         comparison: what was found.
@@ -99,7 +99,7 @@ def _said(cell: MetricChange) -> str:
 
 
 def value(metric: str, amount: float | None) -> str:
-    """A metric's value as a table has it."""
+    """Format a metric's value for a table."""
     if amount is None:
         return ""
     if is_share(metric):
@@ -108,7 +108,7 @@ def value(metric: str, amount: float | None) -> str:
 
 
 def change(cell: MetricChange, marks: Marks) -> str:
-    """A change with its sign: points of a share, or per cent of an amount."""
+    """Format a change with its sign: points of a share, or per cent of an amount."""
     if cell.change is None:
         return ""
     if not is_share(cell.metric):
@@ -140,7 +140,7 @@ def _p(p: float | None) -> str:
 
 
 def whys(comparison: Comparison) -> list[str]:
-    """Why cells were not compared, each reason once."""
+    """List the reasons why cells were not compared, each once."""
     reasons = [f"{c.word}: {c.why} ({c.variant} {c.metric})" for c in comparison.cells if c.why]
     grouped: dict[str, int] = {}
     for cell in comparison.cells:
@@ -152,7 +152,7 @@ def whys(comparison: Comparison) -> list[str]:
 
 
 def stale_notes(stale: Sequence[StalePart]) -> list[str]:
-    """The scenarios whose text changed, in one line."""
+    """Name the scenarios whose text changed, in one line."""
     names = [s.name for s in stale if s.kind == "scenario"]
     if not names:
         return []
@@ -162,7 +162,7 @@ def stale_notes(stale: Sequence[StalePart]) -> list[str]:
 
 
 def sizes(comparison: Comparison) -> Iterator[str]:
-    """What the comparison could not have seen, and which scenarios only one side has."""
+    """Say which drops were too small to be seen, and what only one side has."""
     paired = [c for c in comparison.cells if c.layer == "paired"]
     for metric in dict.fromkeys(c.metric for c in paired):
         seen = [c for c in paired if c.metric == metric]
@@ -197,7 +197,7 @@ def _moved_lines(moved: Sequence[MovedProbe], width: int, *, lost: bool) -> Iter
 
 
 def moved_text(moved: Sequence[MovedProbe]) -> str:
-    """Probes that changed sides, each with where its evidence went."""
+    """Name probes that changed sides, each with where its evidence went."""
     more = f", +{len(moved) - NAMED}" if len(moved) > NAMED else ""
     return ", ".join(map(_way, moved[:NAMED])) + more
 
@@ -212,7 +212,7 @@ def _way(moved: MovedProbe) -> str:
 
 
 def comparison_markdown(comparison: Comparison) -> Iterator[str]:
-    """The comparison as a section of a report."""
+    """Render a comparison as a Markdown section."""
     yield from ("", f"## Compared: {markdown_escape(title(comparison, UNICODE))}", "")
     table = comparison_table(comparison, UNICODE)
     if table.rows:

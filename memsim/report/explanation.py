@@ -1,4 +1,4 @@
-"""Tells the way of a probe's evidence as lines for a terminal."""
+"""Render `memsim explain` for the terminal: cases, probes and leak attempts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def case_lines(case: CaseResult, probes: Sequence[Mapping[str, Any]], width: int) -> list[TextLine]:
-    """What a case comes to.
+    """Render the failed probes of a case, with a command to paste.
 
     Args:
         case: its result.
@@ -81,14 +81,14 @@ def _tone(probe: Mapping[str, Any]) -> Tone:
     return "dim" if probe["outcome"] in UNMEASURED else ""
 
 
-# One channel's case in full: every attempt that gave something away, or said nothing, and why.
+# A leakage case in full: every attempt that leaked or could not be measured, and why.
 
 
 Line = Mapping[str, Any]
 
 
 def leak_case_lines(case: str, lines: Sequence[Line]) -> list[TextLine]:
-    """What a case came to, with a line for each attempt that was not simply safe.
+    """Render a leakage case: its counts, and each attempt that was not safe.
 
     Args:
         case: its id.
@@ -122,7 +122,7 @@ def _short(attempt: Attempt) -> str:
 
 
 def leak_probe_lines(case: str, line: Line) -> list[TextLine]:
-    """One attempt or control in full.
+    """Render one attempt or control in full.
 
     Args:
         case: its case's id.
@@ -148,7 +148,7 @@ def leak_probe_lines(case: str, line: Line) -> list[TextLine]:
 
 
 def story_lines(story: ProbeStory, marks: Marks, width: int) -> list[TextLine]:
-    """A story as lines for a terminal.
+    """Render the story of a probe for the terminal.
 
     Args:
         story: what is told.

@@ -1,4 +1,4 @@
-"""What broke, what could not be scored and what was missed, each with a command to paste."""
+"""Render broken bounds, unscored cases and missed probes, with commands to paste."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from memsim.report.run_summary import (
 from memsim.scoring.outcomes import reason_name
 
 MANY_BLOCKS = 20
-"""Failed cases whose block is printed; the others are counted."""
+"""Most failed cases that are printed; the others are counted."""
 
 NAMED = 3
-"""Missed probes that a block names."""
+"""Most missed probes that a block names."""
 
 
 def explain_command(probe: str) -> str:
-    """The command that explains a probe, quoted for a shell."""
+    """Write the command that explains a probe, quoted for a shell."""
     return f"memsim explain {shlex.quote(probe)}"
 
 
 def failure_lines(failures: tuple[CaseFailure, ...], marks: Marks) -> list[TextLine]:
-    """A block for each failed case, as far as there is room for."""
+    """Render a block for each failed case, up to a limit."""
     lines: list[TextLine] = []
     for failure in failures[:MANY_BLOCKS]:
         lines += [*block(failure, marks), TextLine(text="")]
@@ -40,7 +40,7 @@ def failure_lines(failures: tuple[CaseFailure, ...], marks: Marks) -> list[TextL
 
 
 def block(failure: CaseFailure, marks: Marks, command: str = "") -> list[TextLine]:
-    """One failed case: bounds and values, what it missed, and how to look into it.
+    """Render one failed case: its bounds, its missed probes and a command.
 
     Args:
         failure: the case.
@@ -62,7 +62,7 @@ def block(failure: CaseFailure, marks: Marks, command: str = "") -> list[TextLin
 
 
 def broken_text(broken: BrokenBound, marks: Marks) -> str:
-    """A bound that was not kept, such as `recall .62 < .80`."""
+    """Format a broken bound, such as `recall .62 < .80`."""
     sign, _, bound = broken.bound.partition(" ")
     opposite = {">=": "<", "<=": ">", ">": marks.at_most, "<": marks.at_least, "==": "!="}
     value = metric_value(broken.metric, broken.value)
@@ -72,7 +72,7 @@ def broken_text(broken: BrokenBound, marks: Marks) -> str:
 
 
 def metric_value(metric: str, value: float | None) -> str:
-    """A metric's value: a share, or a number of tokens or events."""
+    """Format a metric's value: a share, or a number of tokens or events."""
     if value is None:
         return number_format.UNSCORED
     if 0 <= value <= 1 and not metric.startswith("context"):
@@ -97,7 +97,7 @@ def _way(probe: MissedProbe) -> str:
 
 
 def unscored_lines(cases: tuple[UnscoredCase, ...], marks: Marks) -> list[TextLine]:
-    """The cases that could not be scored, and why."""
+    """Render the cases that could not be scored, and why."""
     lines: list[TextLine] = []
     for case in cases[:MANY_BLOCKS]:
         lines.append(TextLine(text=f"{case.state.upper()} {case.case}", tone="bad"))
@@ -109,7 +109,7 @@ def unscored_lines(cases: tuple[UnscoredCase, ...], marks: Marks) -> list[TextLi
 
 
 def missed_lines(groups: tuple[MissedGroup, ...], marks: Marks, width: int) -> list[TextLine]:
-    """What each strategy missed, why, and up to three probes to look into.
+    """Render what each strategy missed, why, and up to three probes to look into.
 
     Args:
         groups: by strategy and budget.

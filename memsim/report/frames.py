@@ -1,4 +1,4 @@
-"""A run as data frames, for plots and for whoever wants to look further: one row a record."""
+"""Load a run as data frames, one row for each record."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _turn_row(case: CaseResult, line: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _survival(case: CaseResult, lines: Iterator[Mapping[str, Any]]) -> list[dict[str, object]]:
-    """How each fact stood when it was planted, and after each compaction since."""
+    """Follow each fact from its planting through every compaction."""
     rows: list[dict[str, object]] = []
     there: dict[str, bool] = {}
     passed: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""What failed as GitHub's workflow commands: a mark at the line of the bound that was broken."""
+"""Write failures as GitHub workflow commands, each at the line of its bound."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 VARIABLE = "GITHUB_STEP_SUMMARY"
 MOST_BYTES = 1 << 20
-"""Bytes that GitHub shows of one step; of a step that wrote more it shows nothing."""
+"""Most bytes of a step summary; GitHub hides larger ones."""
 
 _CUT = "\n\n*Cut here, as a job's summary holds 1 MiB: report.md in the run's folder is whole.*\n"
 _FENCE = "```"
 
 
 def add_to_job_summary(text: str, environ: Mapping[str, str]) -> str:
-    """Append a report where the environment asks for it, after what is there already.
+    """Append a report to the file that `GITHUB_STEP_SUMMARY` names.
 
     The text is added at once or not at all, so that jobs which write at the same time do not mix.
 
@@ -73,7 +73,7 @@ def _ends_line(file: int, size: int) -> bool:
 
 
 def cut_summary(text: str, room: int) -> bytes:
-    """A text of at most so many bytes: whole lines from its beginning, and a note on the rest."""
+    """Cut a text to so many bytes in whole lines, with a note on the rest."""
     data = text.encode("utf-8", "replace")
     if len(data) <= room:
         return data
@@ -87,13 +87,13 @@ def cut_summary(text: str, room: int) -> bytes:
 
 
 MOST_ANNOTATIONS = 10
-"""What GitHub shows of one kind and one step; the report has them all."""
+"""Most commands of one kind that GitHub shows for a step."""
 
 _SERIOUS = {"worse": "error", "unmeasured": "error", "unsure": "warning", "stale": "warning"}
 
 
 def on_github(environ: Mapping[str, str]) -> bool:
-    """Whether the output is read by GitHub Actions."""
+    """Whether GitHub Actions reads the output."""
     return environ.get("GITHUB_ACTIONS") == "true"
 
 
@@ -104,7 +104,7 @@ def annotation_lines(
     base: Path,
     environ: Mapping[str, str],
 ) -> list[str]:
-    """The commands, errors first.
+    """Write the workflow commands, errors first.
 
     Args:
         failures: cases that broke a bound.
@@ -159,7 +159,7 @@ def _is_file(place: str) -> bool:
 
 
 def _at(place: str, base: Path, top: Path) -> dict[str, str]:
-    """The file, and the line where it is known, of a bound's place or a case's id."""
+    """Find the file and line of a bound's place or a case's id."""
     file, _, line = (
         place.rpartition(":") if "::" not in place else (place.partition("::")[0], "", "")
     )

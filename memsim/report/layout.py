@@ -15,12 +15,12 @@ BACKTICKS = re.compile("`+")
 
 
 def markdown_escape(text: str) -> str:
-    """A text in which nothing is markup, on one line: no link, no picture, no HTML."""
+    """Escape a text for Markdown, on one line."""
     return _MARKUP.sub(lambda sign: f"\\{sign[0]}", _LINE_BREAKS.sub(" ", text))
 
 
 def markdown_code(text: str) -> str:
-    """A text as code, on one line, between more backticks than it has in a row."""
+    """Quote a text as Markdown code, on one line."""
     line = _LINE_BREAKS.sub(" ", text)
     ticks = "`" * (1 + max((len(run) for run in BACKTICKS.findall(line)), default=0))
     gap = " " if line.startswith("`") or line.endswith("`") else ""
@@ -39,7 +39,7 @@ def _markdown_row(cells: Iterable[str]) -> str:
 
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
-"""Row letters: those that have a superscript, so without q."""
+"""Row letters: all with a superscript, so without q."""
 
 _RAISED = dict(zip(LETTERS, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
 
@@ -67,7 +67,7 @@ class Marks:
     raised: bool
 
     def superscript(self, letters: tuple[str, ...]) -> str:
-        """Row letters as they stand behind a number; empty for none."""
+        """Write row letters as superscripts; empty for none."""
         if not letters:
             return ""
         if self.raised and all(len(name) == 1 for name in letters):
@@ -103,7 +103,7 @@ ASCII = Marks(
 
 
 def row_letter(place: int) -> str:
-    """The letter of the row at a place counted from 0: a to z without q, then aa, ab and so on."""
+    """Name a row by its place from 0: a to z without q, then aa, ab and so on."""
     letters = ""
     place += 1
     while place > 0:
@@ -190,7 +190,7 @@ class TerminalTable:
 
 
 def cells_wide(text: str) -> int:
-    """Cells that a text takes on a terminal: wide characters take two, combining ones none."""
+    """Count the terminal cells of a text: wide characters take two, combining ones none."""
     if text.isascii():
         return len(text)
     return sum(map(_character, text))
@@ -203,7 +203,7 @@ def _character(character: str) -> int:
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
-    """The text filled with spaces to a width in cells."""
+    """Pad a text with spaces to a width in cells."""
     fill = " " * max(0, width - cells_wide(text))
     return fill + text if right else text + fill
 
@@ -237,7 +237,7 @@ def _cell(text: str, width: int, column: Column) -> str:
 
 
 def clip(text: str, width: int) -> str:
-    """The text cut to a width in cells, with two dots where something is left out."""
+    """Cut a text to a width in cells, with two dots at the cut."""
     if cells_wide(text) <= width:
         return text
     kept = text

@@ -1,4 +1,4 @@
-"""What channels of leakage came to: a row for each channel, a column for each strategy.
+"""Compute the leakage boards: a row for each channel, a column for each strategy.
 
 No number of a leak stands without authorised recall, coverage and the count that it is over, and
 nothing is averaged over channels.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DATASET = "leakage"
 SHOWN_PATHS = 3
-"""Ways out that are printed of each channel and strategy; the records have all of them."""
+"""Most leak paths printed for each channel and strategy; the records have all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class LeakRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakGrade:
-    """The best that a strategy can be called, and what keeps it from better."""
+    """The best grade that a strategy can have, and what caps it."""
 
     strategy: str
     letter: str
@@ -123,7 +123,7 @@ class LeakBoard:
 
 
 def leakage_of(run: Run, *, paths: int | None = SHOWN_PATHS) -> tuple[LeakBoard, ...]:
-    """The leakage boards of a run, by budget; none where no channel was played.
+    """Compute the leakage boards of a run, by budget; none where no channel was played.
 
     Args:
         run: as saved.

@@ -1,4 +1,4 @@
-"""Boards of leakage as lines of a terminal and as Markdown."""
+"""Render boards of leakage for the terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UNMEASURED = "What could not be measured"
 def leakage_lines(
     boards: Sequence[LeakBoard], marks: Marks, width: int, *, beside: Sequence[Board] = ()
 ) -> list[TextLine]:
-    """The boards for a terminal.
+    """Render leakage boards for a terminal.
 
     Args:
         boards: of channels.
@@ -67,7 +67,7 @@ def _title(board: LeakBoard, dot: str) -> str:
 
 
 def _parts(board: LeakBoard, width: int, marks: Marks) -> Iterator[Sequence[TextLine]]:
-    """As many strategies side by side as there is room for, the others below."""
+    """Split the table: as many strategies side by side as there is room for."""
     left = list(range(len(board.strategies)))
     while left:
         for count in range(len(left), 0, -1):
@@ -172,7 +172,7 @@ def _measure(name: str, mean: float, n: int) -> str:
 
 
 def _beside(board: LeakBoard, others: Sequence[Board]) -> Iterator[str]:
-    """Recall, tokens and leaks of each strategy, next to each other and never in one number."""
+    """List recall, tokens and leaks of each strategy, never merged into one number."""
     for other in others:
         over = other.dataset or "scenarios"
         for row in other.rows if other.budget == board.budget else ():
@@ -220,7 +220,7 @@ class LeakageText:
 
 
 def leakage_text(board: LeakBoard, marks: Marks, *, beside: Sequence[Board] = ()) -> LeakageText:
-    """A board with everything that is said of it; the arguments are those of `leakage_lines`."""
+    """Describe a leakage board; the arguments are those of `leakage_lines`."""
     return LeakageText(
         title=_title(board, marks.dot).capitalize(),
         table=_table(board, range(len(board.strategies)), marks),
@@ -237,7 +237,7 @@ def leakage_text(board: LeakBoard, marks: Marks, *, beside: Sequence[Board] = ()
 def leakage_markdown(
     boards: Sequence[LeakBoard], marks: Marks, *, beside: Sequence[Board] = ()
 ) -> Iterator[str]:
-    """The boards as Markdown; the arguments are those of `leakage_lines`."""
+    """Render leakage boards as Markdown; the arguments are those of `leakage_lines`."""
     for board in boards:
         found = leakage_text(board, marks, beside=beside)
         yield from ("", f"## {markdown_escape(found.title)}", "")

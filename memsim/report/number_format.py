@@ -1,9 +1,9 @@
-"""How numbers are written: shares without a leading zero, tokens in thousands, nothing as n/a."""
+"""Format numbers: shares without a leading zero, tokens in k, nothing as n/a."""
 
 from __future__ import annotations
 
 UNSCORED = "n/a"
-"""What stands where nothing was measured; never a zero."""
+"""Shown where nothing was measured, instead of a zero."""
 
 
 def share(value: float | None) -> str:

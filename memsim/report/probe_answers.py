@@ -1,4 +1,4 @@
-"""Lines of `probes.jsonl` as typed records: the only place in reports that knows their keys."""
+"""Read lines of `probes.jsonl` as typed records; no other part of reports knows the keys."""
 
 from __future__ import annotations
 
@@ -60,36 +60,36 @@ class ProbeAnswer:
 
     @property
     def measured(self) -> bool:
-        """Whether it could be scored at all."""
+        """Whether the probe could be scored."""
         return self.outcome not in UNMEASURED
 
     @property
     def wrong(self) -> bool:
-        """Scored, and neither answered rightly nor rightly left unanswered; or it leaked."""
+        """Whether the answer was scored and is wrong, or leaked."""
         return self.measured and self.outcome not in PASSED
 
     @property
     def missed(self) -> bool:
-        """It has an answer, and that was not given."""
+        """Whether the probe has an answer that was not given."""
         return self.measured and self.scores.get("recall") == 0
 
     @property
     def hallucinated(self) -> bool:
-        """It has no answer, and one was given."""
+        """Whether an answer was given where there is none."""
         return self.scores.get("false_answers") == 1
 
     @property
     def unit(self) -> Unit:
-        """What is paired between strategies: the same question of the same scenario."""
+        """Scenario and probe: the unit that is paired between strategies."""
         return self.scenario, self.probe
 
     def score(self, metric: str) -> float | None:
-        """One of its scores; None where it was not scored."""
+        """The probe's score by a metric; None where it was not scored."""
         return self.scores.get(metric)
 
 
 def answers_of(run: Run) -> tuple[ProbeAnswer, ...]:
-    """Every probe of a run, in the order of its records.
+    """Read every probe of a run, in the order of its records.
 
     Raises:
         RunFolderError: the records are damaged.
@@ -104,7 +104,7 @@ def answers_of(run: Run) -> tuple[ProbeAnswer, ...]:
 
 
 def answer_of(case: CaseResult, line: Mapping[str, Any]) -> ProbeAnswer:
-    """One line of a case's probes."""
+    """Read one line of a case's probes."""
     evidence, context = line["evidence"], line["context"]
     return ProbeAnswer(
         case=case.key,
@@ -142,6 +142,6 @@ def scenario_of(case: str) -> str:
 
 
 def _gone(evidence: Sequence[Mapping[str, Any]]) -> int | None:
-    """The turn from which on evidence was out of the context; the latest of several."""
+    """Find the turn from which evidence was out of the context; the latest of several."""
     left = [piece["path"][-1] for piece in evidence if len(piece["path"]) > 1]
     return max((turn for turn, presence, _ in left if presence == "absent"), default=None)

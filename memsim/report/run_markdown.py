@@ -1,4 +1,4 @@
-"""A run as Markdown: the same records as the terminal shows, with nothing left out for width."""
+"""Render a run as Markdown, with nothing left out for width."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from memsim.report.run_summary import (
 
 
 def markdown(summary: RunSummary) -> str:
-    """The whole report, ending with a newline."""
+    """Render the whole report, with a newline at the end."""
     return "\n".join(_lines(summary)) + "\n"
 
 

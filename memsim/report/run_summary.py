@@ -1,4 +1,4 @@
-"""The numbers of a run as frozen records, computed once: whoever shows them only formats."""
+"""The numbers of a run as frozen records, which every format shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 LEAST_SCORED = 0.95
-"""Share of a row's probes that has to be scored: what was left out may be what is hard."""
+"""Share of its probes that a row must have scored: the missing ones may be the hard ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class BoardRow:
 
     @property
     def partial(self) -> bool:
-        """Whether so few were scored that its recall cannot be ranked among the others'."""
+        """Whether too few probes were scored to rank the row among the others."""
         return self.recall.n < LEAST_SCORED * self.answerable
 
 
@@ -313,21 +313,18 @@ class RunSummary:
 
 
 def json_document(summary: RunSummary) -> str:
-    """The summary as one JSON document, in ASCII so that every pipe carries it."""
+    """Encode the summary as one JSON document in ASCII."""
     return json.dumps(asdict(summary), indent=2, ensure_ascii=True, allow_nan=False)
 
 
 def json_case_lines(run: Run) -> Iterator[str]:
-    """One line of JSON for each case, in the order of the plan."""
+    """Encode one line of JSON for each case, in the order of the plan."""
     for case in run.cases:
         yield json.dumps(asdict(case), ensure_ascii=True, allow_nan=False)
 
 
-# Which memsim this is.
-
-
 def own_version() -> str:
-    """The installed version; a checkout that is not installed says so."""
+    """The installed version of memsim, or a word for a checkout."""
     try:
         return version("memsim")
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Follows one probe through a saved run: where its evidence was said and where it went."""
+"""Follow one probe through a saved run: where its evidence was said, and where it went."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from memsim.report import number_format
 from memsim.report.layout import UNICODE, Marks, TextLine, Tone
 
-# Tells what an agent did with a memory's tools: in lines for a terminal, and in a phrase.
+# What an agent did with a memory's tools, as terminal lines and as a phrase.
 
 
 AgentRecord = Mapping[str, Any]
@@ -24,10 +24,10 @@ OUTCOMES = {
     "unknown": "not called",
     "skipped": "not called: one too many",
 }
-"""How each outcome of a call is told; nothing is said of what went well."""
+"""The word for each outcome of a call; empty where it succeeded."""
 
 MANY_CALLS = 3
-"""Calls of a turn that are told one by one; the others are counted."""
+"""Most calls of a turn that are listed; the others are counted."""
 
 _NAME = "  agent     "
 _LONG = 240
@@ -36,7 +36,7 @@ _VALUES = 56
 
 
 def agent_phrases(rounds: Iterable[AgentRecord], marks: Marks) -> list[str]:
-    """What an agent called in a turn, in a phrase for each call.
+    """Describe what an agent called in a turn, a phrase for each call.
 
     Args:
         rounds: as `memsim.scoring.trace_records` writes them.
@@ -51,7 +51,7 @@ def agent_phrases(rounds: Iterable[AgentRecord], marks: Marks) -> list[str]:
 
 
 def agent_lines(rounds: Sequence[AgentRecord], marks: Marks, width: int) -> Iterator[TextLine]:
-    """What an agent did for a question, round by round, of each text the beginning.
+    """Render what an agent did for a question, round by round.
 
     Args:
         rounds: as `memsim.scoring.trace_records` writes them.
@@ -120,7 +120,7 @@ def _short(text: str, marks: Marks, room: int) -> str:
 Line = Mapping[str, Any]
 
 MANY_PIECES = 6
-"""Pieces of evidence whose way is told; the others are counted."""
+"""Most pieces of evidence that are followed; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ class ProbeStory:
 
 
 def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNICODE) -> ProbeStory:
-    """The story of a probe.
+    """Build the story of a probe from its records.
 
     Args:
         probe: its line of `probes.jsonl`.
@@ -256,12 +256,9 @@ def _context(probe: Line) -> str:
     return ", ".join(parts)
 
 
-# The way of one piece.
-
-
 @dataclass(frozen=True, slots=True)
 class _Happened:
-    """What the turns of a case tell about some messages."""
+    """Collect what the turns of a case say about some messages."""
 
     tokens: Mapping[int, int]
     events: Mapping[str, Sequence[tuple[int, Line]]]

@@ -1,4 +1,4 @@
-"""Reads a saved run and computes everything that is shown of it, once."""
+"""Read a saved run and compute its summary."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from memsim.suite import CaseResult
 
 
-# What a run's judge is worth: how it did on known answers, and how far the rules agree.
+# How a run's judge did on known answers, and how far it agrees with the rules.
 
 
 def judge_report_of(run: Run, answers: Iterable[ProbeAnswer]) -> JudgeReport | None:
-    """What is known of a run's judge; None where it had none.
+    """Report how a run's judge did; None where it had none.
 
     Args:
         run: as saved.
@@ -85,13 +85,13 @@ def _read_judge(record: Mapping[str, Any], answers: Iterable[ProbeAnswer]) -> Ju
 
 DATASET = "leakage"
 EXAMPLES = 3
-"""Missed probes that are kept of each strategy, to be looked into."""
+"""Missed probes named for each strategy."""
 
 
 def summarise(
     run: Run, *, seconds: float | None = None, examples: int | None = EXAMPLES
 ) -> RunSummary:
-    """What a run says.
+    """Summarise a saved run.
 
     Args:
         run: as saved.
@@ -129,7 +129,7 @@ def _leakage(run: Run, examples: int | None) -> tuple[LeakBoard, ...]:
 
 
 def _verdict(run: Run, settings: Mapping[str, Any]) -> Verdict:
-    """Of the cases; where they were compared with a baseline, as it was said then."""
+    """Judge the cases, or repeat the verdict that the comparison with a baseline gave."""
     verdict = judge(run.cases, max_errors=float(settings.get("max_errors", 0)))
     said, code = run.info.get("verdict"), run.info.get("exit")
     if not run.info.get("against") or said is None or code not in list(ExitCode):
@@ -138,7 +138,7 @@ def _verdict(run: Run, settings: Mapping[str, Any]) -> Verdict:
 
 
 def header_of(settings: Settings) -> RunHeader:
-    """What shapes the numbers of a run that is about to begin."""
+    """Make the header of a run that is about to begin."""
     return RunHeader(
         version=own_version(),
         model=settings.model,
@@ -228,7 +228,7 @@ def _unjudged(case: CaseResult) -> str:
 def missed_of(
     boards: Sequence[Board], answers: Sequence[ProbeAnswer], examples: int | None
 ) -> Iterable[MissedGroup]:
-    """Why each strategy's wrong answers are wrong, strategy by strategy, controls left out."""
+    """Group the wrong answers of each strategy by reason, without controls."""
     wrong: dict[tuple[str, int, str], list[ProbeAnswer]] = {}
     for answer in answers:
         if answer.wrong and not answer.control:
@@ -254,7 +254,7 @@ def _group(row: BoardRow, wrong: Sequence[ProbeAnswer], examples: int | None) ->
 
 
 def reasons_of(answers: Iterable[ProbeAnswer]) -> dict[str, int]:
-    """Why probes were missed, most frequent first; a probe with several repeats counts once."""
+    """Count the reasons for misses, most frequent first; repeats count once."""
     first = {a.unit: a.reason or a.outcome.lower() for a in answers if a.missed}
     return dict(sorted(Counter(first.values()).items(), key=lambda item: (-item[1], item[0])))
 

@@ -1,4 +1,4 @@
-"""Run folders: what a run found, kept so that a crash loses nothing and a resume adds nothing.
+"""Run folders: records that survive a crash and that a resume does not double.
 
 ::
 

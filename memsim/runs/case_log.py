@@ -24,7 +24,7 @@ CASES = "cases.jsonl"
 @fast_init
 @dataclass(frozen=True, slots=True)
 class RecordSpan:
-    """A stretch of a records file: where it begins and ends, and the CRC-32 of it."""
+    """A span of a records file: its beginning, its end and its CRC-32."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class CaseEntry:
 
     @property
     def ends(self) -> list[int]:
-        """Where its records end."""
+        """The byte at which its records end."""
         return [span.end for span in self.spans]
 
     def span(self, name: str) -> RecordSpan:
@@ -55,12 +55,12 @@ class CaseEntry:
 
 
 def span_after(start: int, data: bytes) -> RecordSpan:
-    """The stretch that data takes from a place on."""
+    """Compute the span of data that begins at a place."""
     return RecordSpan(start, start + len(data), zlib.crc32(data))
 
 
 def result_record(result: CaseResult) -> dict[str, object]:
-    """A result as JSON values."""
+    """Encode a result as JSON values."""
     record: dict[str, object] = {
         "id": result.id,
         "repeat": result.repeat,
@@ -84,7 +84,7 @@ def result_record(result: CaseResult) -> dict[str, object]:
 
 
 def read_result(record: dict[str, Any]) -> CaseResult:
-    """The result that `result_record` wrote.
+    """Decode a result that `result_record` wrote.
 
     Raises:
         KeyError, TypeError: it is of another version.
@@ -94,7 +94,7 @@ def read_result(record: dict[str, Any]) -> CaseResult:
 
 
 def encode_entry(result: CaseResult, spans: Sequence[RecordSpan]) -> bytes:
-    """The line of a case; `own` at its end is the CRC-32 of the line without it."""
+    """Write the log line of a case; `own` is the CRC-32 of the rest of the line."""
     record = result_record(result)
     record |= {"ends": [s.end for s in spans], "crc": [s.crc for s in spans]}
     line = json_line(record).encode(errors="backslashreplace")
@@ -102,19 +102,19 @@ def encode_entry(result: CaseResult, spans: Sequence[RecordSpan]) -> bytes:
 
 
 def outcome_lines(outcome: CaseOutcome) -> tuple[bytes, ...]:
-    """What an outcome adds to each of `RECORDS`."""
+    """List what an outcome adds to each file of `RECORDS`."""
     return outcome.turn_lines, outcome.probe_lines, outcome.context_lines
 
 
 def outcome_entry(outcome: CaseOutcome, starts: Sequence[int]) -> tuple[bytes, list[int]]:
-    """The line of an outcome whose records are put at the given places, and where they end."""
+    """Write the log line of an outcome, and compute where its records end."""
     lines = outcome_lines(outcome)
     spans = [span_after(start, data) for start, data in zip(starts, lines, strict=True)]
     return encode_entry(outcome.result, spans), [span.end for span in spans]
 
 
 def read_log(folder: Path) -> Iterator[CaseEntry]:
-    """The sound lines of a folder's log, up to the first that is torn, damaged or out of place."""
+    """Read a folder's log up to the first line that is torn, damaged or out of place."""
     starts = [0] * len(RECORDS)
     try:
         lines = (folder / CASES).open("rb")
@@ -151,7 +151,7 @@ def _decode(line: bytes, starts: Sequence[int]) -> CaseEntry | None:
 
 
 def read_span(path: Path, span: RecordSpan) -> bytes | None:
-    """The bytes of a stretch; None when the file ends before it does or holds something else."""
+    """Read the bytes of a span; None where the file is shorter or differs."""
     if span.start == span.end:
         return b""
     try:
@@ -168,11 +168,11 @@ def read_span(path: Path, span: RecordSpan) -> bytes | None:
 
 AHEAD = "ahead.jsonl"
 WORTH_KEEPING = 1.0
-"""Seconds that a case must have taken; quicker ones are as well played again."""
+"""Fewest seconds of a case that is written ahead; quicker ones are played again."""
 
 
 def encode_ahead(place: int, outcome: CaseOutcome) -> bytes:
-    """The line of an outcome whose case has a place in the plan."""
+    """Write the line of an outcome, with its place in the plan."""
     record = {
         "place": place,
         "result": result_record(outcome.result),
@@ -186,7 +186,7 @@ def encode_ahead(place: int, outcome: CaseOutcome) -> bytes:
 
 
 def read_ahead(folder: Path) -> Iterator[tuple[int, CaseOutcome]]:
-    """The sound lines of a folder's file: places and outcomes."""
+    """Read the valid lines of the file written ahead: places and outcomes."""
     try:
         data = (folder / AHEAD).read_bytes()
     except OSError:

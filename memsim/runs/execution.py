@@ -1,4 +1,4 @@
-"""Plays what a run still lacks, and has it kept."""
+"""Play the cases that a run still lacks, and write them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def perform(
     play: PlayCase | None = None,
     watch: Callable[[CaseResult], bool | None] | None = None,
 ) -> tuple[CaseResult, ...]:
-    """Play what a run still lacks, and keep it.
+    """Play the cases that a run still lacks, and write them.
 
     An interrupt is passed on; what was kept until then stays kept.
 

@@ -1,4 +1,4 @@
-"""Tries the judge of a run, once, before its cases are played; `run.json` keeps how it did."""
+"""Test the judge once before a run on known answers, and record how it did."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memsim.suite.case_plan import CasePlan
 
 JUDGE_KEY = "judge"
-"""Where `run.json` keeps it."""
+"""The key in `run.json`."""
 
 
 def with_judge_trial(plan: CasePlan, writer: RunWriter) -> tuple[CasePlan, Spending]:

@@ -1,4 +1,4 @@
-"""Where runs lie: their names, their lock, and `run.json`."""
+"""Find, name, lock and describe run folders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RUN = re.compile(r"\d{8}T\d{6}-[0-9a-f]{4}")
 _SECOND = len("20260105T090000")
 _TRIES = 100
 _GRACE = 60.0
-"""Seconds that the beginning of a run may take before it counts as abandoned."""
+"""Seconds after which a run folder that was never begun counts as abandoned."""
 
 
 def runs_folder(reports: Path) -> Path:
@@ -32,7 +32,7 @@ def runs_folder(reports: Path) -> Path:
 
 
 def list_runs(reports: Path) -> tuple[Path, ...]:
-    """The folders of all runs, newest first."""
+    """List the folders of all runs, newest first."""
     folder = runs_folder(reports)
     if not folder.is_dir():
         return ()
@@ -41,7 +41,7 @@ def list_runs(reports: Path) -> tuple[Path, ...]:
 
 
 def prepare_reports(reports: Path) -> Path:
-    """Make the folder of all runs, ignored by git, and free of beginnings that never began.
+    """Make the folder of all runs, hide it from git, and remove abandoned beginnings.
 
     Raises:
         RunFolderError: it cannot be made.
@@ -69,12 +69,12 @@ def _clear(beginning: Path) -> None:
 
 
 def unwritable(path: Path, error: OSError) -> RunFolderError:
-    """The error for a folder or file that cannot be written."""
+    """Make the error for a folder or file that cannot be written."""
     return RunFolderError(f"cannot be written: {error.strerror or error}", path=path)
 
 
 def create_run(folder: Path, info: Mapping[str, object]) -> tuple[Path, RunLock]:
-    """A new run among the others, locked; it appears under its name complete with `run.json`.
+    """Make a new locked run folder, which appears together with its `run.json`.
 
     Raises:
         RunFolderError: it cannot be made.
@@ -95,7 +95,7 @@ def create_run(folder: Path, info: Mapping[str, object]) -> tuple[Path, RunLock]
 
 
 def _begun(folder: Path) -> Path:
-    """A folder that nobody else has begun."""
+    """Make a folder that no other process has begun."""
     for _ in range(_TRIES):
         beginning = folder / f"{_NEW}{secrets.token_hex(4)}"
         try:
@@ -134,19 +134,19 @@ def _is_hex(text: str) -> bool:
 
 
 def write_info(folder: Path, info: Mapping[str, object]) -> None:
-    """Write `run.json` in one step: it is the old one or the new one, never half of it."""
+    """Write `run.json` in one step, so that a crash leaves the old or the new one."""
     text = json.dumps(info, ensure_ascii=False, indent=1) + "\n"
     sweep(folder / INFO)
     write_whole(folder / INFO, text.encode(), private=False)
 
 
 def only_begun(names: Iterable[str]) -> bool:
-    """Whether a folder with these names in it is that of a run that was killed at its birth."""
+    """Whether these names are those of a run that was killed while it began."""
     return all(name == LOCK or is_beginning(name, of=INFO) for name in names)
 
 
 def read_info(folder: Path) -> dict[str, object]:
-    """What `run.json` says.
+    """Read `run.json`.
 
     Raises:
         RunFolderError: there is none, it is damaged, or another version of memsim wrote it.
@@ -169,14 +169,14 @@ def read_info(folder: Path) -> dict[str, object]:
 
 
 class RunLock:
-    """A run folder in use; given up when its process ends, however it ends."""
+    """The lock of a run folder; it ends with its process."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
 
     @classmethod
     def take(cls, folder: Path) -> RunLock | None:
-        """The folder's lock, with this process's id in it; None while another process has it."""
+        """Lock the folder for this process; None while another process has it."""
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             if not try_lock(descriptor):
@@ -190,14 +190,14 @@ class RunLock:
         return cls(descriptor)
 
     def release(self) -> None:
-        """Give it up."""
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def holder(folder: Path) -> str:
-    """The id of the process that has a folder's lock, as far as it can be told."""
+    """Read the id of the process that holds a folder's lock."""
     try:
         return (folder / LOCK).read_text(encoding="utf-8").strip() or "unknown"
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""A run as it lies on disk, read without a model and as little as is asked for."""
+"""Read a saved run from disk, without a model and only what is asked for."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Run:
         return bool(self.info.get("finished"))
 
     def probes(self, case: str | None = None) -> Iterator[dict[str, object]]:
-        """The probe records of a case, by id or key, or of all.
+        """Read the probe records of one case, by id or key, or of all.
 
         Raises:
             RunFolderError: there is no such case, or the records are damaged.
@@ -61,7 +61,7 @@ class Run:
             yield from self._records(PROBES, entry.span(PROBES))
 
     def turns(self, case: str | None = None) -> Iterator[dict[str, object]]:
-        """The turn records of a case, by id or key, or of all.
+        """Read the turn records of one case, by id or key, or of all.
 
         Raises:
             RunFolderError: there is no such case, or the records are damaged.
@@ -70,7 +70,7 @@ class Run:
             yield from self._records(TURNS, entry.span(TURNS))
 
     def contexts(self, case: str) -> Iterator[dict[str, object]]:
-        """What was sent in a case, as `memsim.replay.context_recorder` wrote it; or nothing.
+        """Read the contexts of a case that `memsim.replay.context_recorder` wrote.
 
         Raises:
             RunFolderError: there is no such case, or the records are damaged.
@@ -78,7 +78,7 @@ class Run:
         yield from self._records(CONTEXTS, self._of(case)[0].span(CONTEXTS))
 
     def size(self, case: str) -> int:
-        """Bytes that the turns of a case and their contexts take; 0 where no turn was played.
+        """Count the bytes of a case's turns and contexts; 0 where no turn was played.
 
         Raises:
             RunFolderError: there is no such case.
@@ -120,7 +120,7 @@ def load_run(name: str | Path, reports: Path) -> Run:
 
 
 def open_folder(folder: Path) -> Run:
-    """The run in a folder.
+    """Load the run in a folder.
 
     Raises:
         RunFolderError: there is none, or it is damaged.

@@ -1,4 +1,4 @@
-"""A run in the making: begun, continued, kept case by case, finished."""
+"""Write a run: begin or resume it, keep each case, finish it."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
     from memsim.suite.case_plan import CasePlan
 
 
-# What a run was made with: versions, and the state of the working tree. For information only.
+# The versions and the state of the working tree of a run, for information only.
 
 
 _PACKAGES = ("memsim", "chromadb", "litellm", "tiktoken", "wordllama")
 
 
 def provenance() -> dict[str, object]:
-    """When, with what versions, and from which commit, if from any."""
+    """Collect the time, the versions and the commit of a run."""
     return {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"python": platform.python_version(), **dict(map(_version, _PACKAGES))},
@@ -97,7 +97,7 @@ _SYNC_EVERY = 1.0
 
 
 class RunWriter:
-    """Keeps outcomes in the plan's order.
+    """Write outcomes to a run folder in the plan's order.
 
     Attributes:
         folder: where the run lies.
@@ -140,13 +140,13 @@ class RunWriter:
 
     @property
     def lacking(self) -> tuple[int, ...]:
-        """Places in the plan of the cases that are still to be played."""
+        """The places in the plan of cases still to be played."""
         places = range(len(self._kept), len(self._plan.cases))
         return tuple(place for place in places if place not in self._waiting)
 
     @property
     def kept(self) -> int:
-        """How many cases would not be played again: those in the log, and those written ahead."""
+        """Count the cases that need no replay: those in the log, and those written ahead."""
         return len(self._kept) + len(self._ahead & self._waiting.keys())
 
     @property
@@ -195,7 +195,7 @@ class RunWriter:
             raise unwritable(self.folder, error) from error
 
     def keep(self, place: int, outcome: CaseOutcome) -> None:
-        """Take the outcome of the plan's case at a place; write it when its turn has come.
+        """Add the outcome of a case, and write it when its turn has come.
 
         Raises:
             RunFolderError: the folder cannot be written.
@@ -235,11 +235,11 @@ class RunWriter:
         self._synced = time.monotonic()
 
     def noted(self, key: str) -> object:
-        """What `run.json` says under a key; None where it says nothing."""
+        """Read a key of `run.json`; None where it is absent."""
         return self._info.get(key)
 
     def note(self, key: str, value: object) -> None:
-        """Have `run.json` say something more, at once.
+        """Add keys to `run.json` at once.
 
         Raises:
             RunFolderError: the folder cannot be written.
@@ -251,7 +251,7 @@ class RunWriter:
             raise unwritable(self.folder, error) from error
 
     def finish(self, code: ExitCode, verdict: str = "", *, against: str = "") -> None:
-        """The run is over: write down what came of it.
+        """Finish the run and write its result.
 
         Args:
             code: of the command.
@@ -276,7 +276,7 @@ class RunWriter:
             raise unwritable(self.folder, error) from error
 
     def close(self) -> None:
-        """Give up the folder; an unfinished run can be continued.
+        """Release the folder; an unfinished run can be resumed.
 
         Raises:
             RunFolderError: the last of it cannot be written; the folder is given up all the same.
@@ -293,7 +293,7 @@ class RunWriter:
             raise unwritable(self.folder, failed) from failed
 
 
-# Finds or makes the folder that a run is kept in.
+# The folder of a run: an unfinished one of the same plan, or a new one.
 
 
 def open_run(
@@ -305,7 +305,7 @@ def open_run(
     command: tuple[str, ...] = (),
     among: bool = False,
 ) -> RunWriter:
-    """The folder that a run is kept in: an unfinished one of the same plan, or a new one.
+    """Find an unfinished run folder of the same plan, or make a new one.
 
     Args:
         plan: what is played.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DRAWS = 10_000
 
 _BLOCK = 1 << 21
-"""Draws held in memory at once."""
+"""Most draws held in memory at once."""
 
 
 def mean_interval(
@@ -38,7 +38,7 @@ def mean_interval(
     confidence: float = CONFIDENCE,
     seed: int = 0,
 ) -> Interval | None:
-    """Percentile bootstrap interval of a mean; None where there is nothing to resample.
+    """Compute the percentile bootstrap interval of a mean; None without data.
 
     None too of one value or one cluster, which says nothing of how far another would lie.
 
@@ -74,7 +74,7 @@ def paired_interval(
     confidence: float = CONFIDENCE,
     seed: int = 0,
 ) -> Interval | None:
-    """Bootstrap interval of the mean difference `candidate - baseline` over the same probes.
+    """Compute the bootstrap interval of the mean paired difference `candidate - baseline`.
 
     Args:
         candidate: one value for each probe.

@@ -1,4 +1,4 @@
-"""What an interval is, and how surely it is meant."""
+"""Intervals and quantiles: Wilson, exact binomial, normal and Student."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _DIGITS = 12
 
 
 class Interval(NamedTuple):
-    """Where the true value lies, as far as the confidence asked for goes."""
+    """A confidence interval."""
 
     low: float
     high: float
 
 
 def interval(low: float, high: float) -> Interval:
-    """An interval without its last digits, which differ with the order in which a machine adds."""
+    """Round an interval, because its last digits depend on the order of additions."""
     return Interval(round(low, _DIGITS) + 0.0, round(high, _DIGITS) + 0.0)
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse what is no confidence.
+    """Refuse a number that is no confidence.
 
     Raises:
         ValueError: it does not lie between 0 and 1.
@@ -35,21 +35,21 @@ def check_confidence(confidence: float) -> None:
 
 @lru_cache(maxsize=64)
 def normal_quantile(p: float) -> float:
-    """The standard normal distribution's quantile, for 0 < p < 1."""
+    """Compute the standard normal quantile for 0 < p < 1."""
     from statistics import NormalDist
 
     return NormalDist().inv_cdf(p)
 
 
-# Intervals of a share, how many of how many, and the quantiles that they are made of.
+# Intervals of a share, and the quantiles that they need.
 
 
 _NORMAL_FROM = 2000
-"""Degrees of freedom from which on Student's distribution is the normal one."""
+"""Degrees of freedom above which Student's distribution is taken as normal."""
 
 
 def wilson(successes: int, n: int, *, confidence: float = CONFIDENCE) -> Interval | None:
-    """Wilson's score interval of a share; None of nothing.
+    """Compute Wilson's score interval of a share; None where n is 0.
 
     Args:
         successes: how many of `n`.
@@ -72,7 +72,7 @@ def wilson(successes: int, n: int, *, confidence: float = CONFIDENCE) -> Interva
 
 
 def clopper_pearson(successes: int, n: int, *, confidence: float = CONFIDENCE) -> Interval | None:
-    """The exact interval of a share, never too narrow; None of nothing.
+    """Compute the exact (Clopper-Pearson) interval of a share; None where n is 0.
 
     Args:
         successes: how many of `n`.
@@ -93,7 +93,7 @@ def clopper_pearson(successes: int, n: int, *, confidence: float = CONFIDENCE) -
 
 @lru_cache(maxsize=256)
 def t_quantile(p: float, df: int) -> float:
-    """Student's quantile for 0.5 < p < 1 and at least one degree of freedom.
+    """Compute Student's quantile for 0.5 < p < 1 and at least one degree of freedom.
 
     Raises:
         ValueError: there is no degree of freedom.
@@ -125,7 +125,7 @@ def _beta_quantile(p: float, a: float, b: float) -> float:
 
 
 def _beta_share(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function, by its continued fraction."""
+    """Compute the regularised incomplete beta function by its continued fraction."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):

@@ -1,4 +1,4 @@
-"""The change between two runs over the same probes: how large, how sure, and what could be seen.
+"""Test the change between two runs over the same probes.
 
 Chance is taken within each scenario, as a committed suite keeps its mix, or over whole scenarios
 where the next suite would hold others. Few probes are corrected for twice: resampling n values
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _KEPT = 1 << 22
-"""Draws of one shape that are kept for the next sample of that shape."""
+"""Draws of one shape that are cached."""
 
 LEAST = 5
-"""Probes of a stratum of its own: fewer often move as one, which looks like certainty."""
+"""Fewest probes of a stratum: fewer often move together, which looks like certainty."""
 
 _DIGITS = 12
 _ROUNDING = 1e-9
 _MANY = 60
-"""Losses up to which the least visible number is looked for."""
+"""Most losses tried when the least visible number is computed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def paired_change(
     confidence: float = CONFIDENCE,
     seed: int = 0,
 ) -> PairedChange:
-    """The mean of paired differences, its interval, and how likely it is without any change.
+    """Compute the mean of paired differences, its interval and its p value.
 
     Args:
         differences: one for each probe, candidate less baseline; at least one.
@@ -137,7 +137,7 @@ def paired_changes(
     confidence: float = CONFIDENCE,
     seed: int = 0,
 ) -> PairedChanges:
-    """The changes of many samples at once, drawn within strata.
+    """Resample many samples at once, within strata.
 
     Args:
         samples: one column for each sample, its rows sorted by stratum.
@@ -167,7 +167,7 @@ def paired_changes(
 def _pool(
     samples: Floats, found: PairedChanges, *, draws: int, confidence: float, seed: int
 ) -> None:
-    """Where whole strata moved as one, no stratum knows of any doubt: there all are one stratum."""
+    """Merge all strata into one where every stratum is constant."""
     certain = (found.error < _ROUNDING) & (samples.min(axis=0) != samples.max(axis=0))
     if not certain.any():
         return
@@ -179,7 +179,7 @@ def _pool(
 
 
 def _settled(samples: Floats, found: PairedChanges) -> PairedChanges:
-    """A bootstrap of constants is no evidence: there the sign test decides."""
+    """Use the sign test where all differences are constant, as a bootstrap says nothing there."""
     constant = samples.min(axis=0) == samples.max(axis=0)
     for column in constant.nonzero()[0]:
         p = sign_p([float(v) for v in samples[:, column]])
@@ -244,7 +244,7 @@ def _made_weights(sizes: tuple[int, ...], draws: int, seed: int) -> Floats:
 def _clustered_changes(
     samples: Floats, sizes: tuple[int, ...], draws: int, confidence: float, seed: int
 ) -> PairedChanges:
-    """One sample whose rows are sorted by cluster, with whole clusters drawn."""
+    """Resample whole clusters of one sample, whose rows are sorted by cluster."""
     import numpy as np
 
     count, mean = len(sizes), samples.sum(axis=0) / len(samples)
@@ -276,7 +276,7 @@ def _clustered_changes(
 
 
 def _arranged(groups: Sequence[Hashable]) -> tuple[list[int], tuple[int, ...]]:
-    """The places sorted by stratum, and the strata's sizes."""
+    """Sort places by stratum, and count each stratum."""
     merged = _merged(groups)
     first = {name: place for place, name in reversed(list(enumerate(merged)))}
     order = sorted(range(len(merged)), key=lambda i: (first[merged[i]], i))
@@ -307,7 +307,7 @@ def visible_drop(
     power: float = POWER,
     draws: int = DRAWS,
 ) -> float | None:
-    """The smallest drop that a comparison with this spread calls worse `power` of the time.
+    """Compute the smallest drop that would be called worse `power` of the time.
 
     Never less than the fewest probes that, lost alone, would be called so; None where no drop is.
 

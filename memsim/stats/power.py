@@ -1,4 +1,4 @@
-"""What a suite of a given size and spread can see."""
+"""Power: which drops a suite of a given size and spread can show."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POWER = 0.8
 def smallest_drop(
     differences: Sequence[float], *, power: float = POWER, confidence: float = CONFIDENCE
 ) -> float | None:
-    """The smallest true drop that pairs spread like these would show `power` of the time.
+    """Compute the smallest true drop that such pairs show `power` of the time.
 
     None where there are fewer than two differences, or they do not differ.
 
@@ -39,7 +39,7 @@ def probes_for_drop(
     power: float = POWER,
     confidence: float = CONFIDENCE,
 ) -> int | None:
-    """How many probes, spread like these, would show a drop of that size `power` of the time.
+    """Compute how many such probes show a drop of this size `power` of the time.
 
     None as in `smallest_drop`.
 

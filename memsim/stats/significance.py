@@ -1,4 +1,4 @@
-"""Tests of whether a paired difference could be chance, and the price of testing often."""
+"""Test whether a paired difference could be chance, and correct for many tests."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _BLOCK = 1 << 21
-"""Signs held in memory at once."""
+"""Most signs held in memory at once."""
 
 _EXACT = 13
-"""Differences whose every permutation is looked at."""
+"""Most differences for which every permutation is tried."""
 
 
 def permutation_p(
     differences: Sequence[float], *, draws: int = DRAWS, seed: int = 0
 ) -> float | None:
-    """Two-sided p of a paired permutation test: how often random signs give a mean as extreme.
+    """Compute the two-sided p of a paired permutation test.
 
     Exact for up to 13 differences other than 0, drawn beyond. None when there is no difference to
     permute.
@@ -64,7 +64,7 @@ def _drawn_p(moved: Sequence[float], draws: int, seed: int) -> float:
 
 
 def sign_p(differences: Sequence[float]) -> float | None:
-    """Two-sided p of the exact sign test; None when every difference is 0."""
+    """Compute the two-sided p of the exact sign test; None when every difference is 0."""
     up = sum(d > 0 for d in differences)
     down = sum(d < 0 for d in differences)
     n = up + down
@@ -75,7 +75,7 @@ def sign_p(differences: Sequence[float]) -> float | None:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p values after Holm's correction for their number, in the order given."""
+    """Correct p values after Holm, in the order given."""
     count = len(p_values)
     adjusted = [0.0] * count
     largest = 0.0

@@ -1,4 +1,4 @@
-"""The HTML report: one file that opens from disk, says which strategy to choose, and shows why.
+"""The HTML report: one file that opens from disk and says which strategy to choose.
 
 What is embedded in the page as a `memsim.report.html.page_content.Fragment` keeps these rules, and
 may rely on them:

@@ -1,4 +1,4 @@
-"""What a reader wants to know first: which strategy, what it forgets, why, its price, its leaks."""
+"""Render the five answers on top: choice, losses, reasons, cost and leaks."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from memsim.report.run_summary import Board, BoardRow, MissedGroup
 
 WEAKEST, LADDER = 2, 8
-"""Slices that are named of the best strategy, and strategies that are shown beside it."""
+"""Weakest slices that are named, and strategies that are shown in the ladder."""
 
 
 def answers(subject: PageContent) -> Markup:
-    """The five answers, each below the question that it is for."""
+    """Render the five answers, each below its question."""
     board, rows = subject.board, subject.compared
     if board is None or not rows:
         said = "No strategy was compared on a scenario in this run."
@@ -72,7 +72,7 @@ def _choice(board: Board, rows: Sequence[BoardRow]) -> Iterator[str]:
 
 
 def _ladder(rows: Sequence[BoardRow]) -> Markup:
-    """Recall of the best few as bars."""
+    """Render the recall of the best strategies as bars."""
     from memsim.report.plots.style import colour
 
     made = []
@@ -236,7 +236,7 @@ def _worst(leaking: Sequence[tuple[LeakRow, LeakCell]]) -> Iterator[str]:
 
 
 def _others(board: LeakBoard, name: str) -> Iterator[str]:
-    """How many channels leak under the other strategies, those with most first."""
+    """Say how many channels leak under the other strategies, most first."""
     counts = {
         other: sum(1 for row in board.rows if (cell := row.cells[place]) and cell.breaches)
         for place, other in enumerate(board.strategies)

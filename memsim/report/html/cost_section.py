@@ -1,4 +1,4 @@
-"""What remembering cost: tokens, model calls, compactions, dollars and, for information, time."""
+"""Render the costs of each strategy: tokens, calls, compactions, dollars and time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEMORY = frozenset({"write", "maintain", "search"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyCost:
-    """What one strategy spent over all cases of a board.
+    """The costs of one strategy over all cases of a board.
 
     Attributes:
         sent: tokens of all contexts.
@@ -48,7 +48,7 @@ class StrategyCost:
 
 
 def money_of(subject: PageContent, row: BoardRow) -> str:
-    """What a strategy cost in dollars, in a sentence."""
+    """Say in a sentence what a strategy cost in dollars."""
     found = [c.metrics.get("cost_per_100_turns") for c in _cases(subject, row.budget, row.strategy)]
     known = [value for value in found if value is not None]
     if not known:
@@ -60,7 +60,7 @@ def money_of(subject: PageContent, row: BoardRow) -> str:
 
 
 def spending(subject: PageContent) -> Markup:
-    """The section on costs."""
+    """Render the section on costs."""
     board = subject.board
     inside: list[str] = [subject.plot("spend", "context-over-time")]
     if board is not None:
@@ -140,7 +140,7 @@ def _cases(subject: PageContent, budget: int, strategy: str) -> list[CaseResult]
 
 
 def cost_of(cases: Sequence[CaseResult], subject: PageContent) -> StrategyCost:
-    """What some cases spent together."""
+    """Sum up the costs of some cases."""
     sent = [c.metrics.get("context_total") or 0 for c in cases]
     shares = [c.metrics.get("cached_share") or 0 for c in cases]
     calls: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What was forgotten, and where it went; and how every scenario fared with every strategy."""
+"""Render which facts were lost, why probes were missed, and recall by scenario."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from memsim.report.run_summary import Board, Matrix, MissedGroup
 
 
-# Which facts do not outlive compactions: how many after each, and their names after the second.
+# Facts lost by compactions: how many after each, and their names after the second.
 
 
 AFTER = (1, 2, 5, 10)
 SECOND = 2
 MOST = 40
-"""Facts of a scenario that are named."""
+"""Most facts named for one scenario."""
 
 
 def compaction_losses(subject: PageContent) -> Iterator[Markup]:
-    """A table of what is left after compactions, and a list of what is not; nothing without any."""
+    """Render the facts left after compactions, and a list of those that are gone."""
     board = subject.board
     if board is None or subject.frames is None:
         return
@@ -49,7 +49,7 @@ def compaction_losses(subject: PageContent) -> Iterator[Markup]:
 
 
 def _after(facts: pd.DataFrame, compactions: int) -> pd.DataFrame:
-    """Each fact as it stood once it had gone through so many; those that did not are left out."""
+    """Select each fact after its given number of compactions; others are left out."""
     rows = facts[facts["compactions"] >= compactions]
     return rows.drop_duplicates(["case", "fact"])
 
@@ -94,7 +94,7 @@ def _fact(row: Mapping[Hashable, Any], linked: frozenset[str]) -> Markup:
 
 
 def _replayed(subject: PageContent) -> frozenset[str]:
-    """The cases that the replay in this page has."""
+    """List the cases that the replay in this page holds."""
     if subject.viewer is None or "reels" not in subject.viewer.data:
         return frozenset()
     return frozenset(entry["key"] for entry in json.loads(subject.viewer.data["reels"])["cases"])
@@ -105,7 +105,7 @@ SCENARIO = frozenset({"scenario", "conversation"})
 
 
 def forgotten_facts(subject: PageContent) -> Markup:
-    """The section on what was forgotten."""
+    """Render the section on forgotten facts."""
     board = subject.board
     inside: list[str] = [subject.plot(*PLOTS)]
     if board is None:
@@ -174,7 +174,7 @@ def _meanings(subject: PageContent) -> Markup:
 
 
 def grid(subject: PageContent) -> Markup:
-    """The section of scenarios by strategy."""
+    """Render the table of scenarios by strategy."""
     made = [
         heat_table(subject, board, matrix)
         for board in _in_order(subject)
@@ -196,7 +196,7 @@ def _in_order(subject: PageContent) -> Iterator[Board]:
 
 
 def heat_table(subject: PageContent, board: Board, matrix: Matrix) -> Markup:
-    """Recall by slices of the probes and by strategy, each cell a link to its cases."""
+    """Render recall by slice and strategy; each cell links to its cases."""
     rows = board.rows
     lost = _newly_lost(subject)
 
@@ -220,7 +220,7 @@ def heat_table(subject: PageContent, board: Board, matrix: Matrix) -> Markup:
 
 
 def _newly_lost(subject: PageContent) -> Counter[tuple[str, str]]:
-    """How many probes a scenario newly lost, by scenario and variant."""
+    """Count the newly lost probes by scenario and variant."""
     comparison = subject.summary.comparison
     moved = comparison.moved if comparison else ()
     return Counter((_scenario(m.id), m.variant) for m in moved if m.lost)

@@ -1,4 +1,4 @@
-"""The invariants that strategies were tried on, where a check lies beside the run.
+"""Render the results of `memsim check` that lie beside a run.
 
 `checks.json` in the run's folder is what `memsim check --format json` prints.
 """
@@ -28,7 +28,7 @@ Record = Mapping[str, Any]
 
 
 def invariants(subject: PageContent) -> Markup:
-    """The section on invariants; says so where none were tried.
+    """Render the invariants section, or a note that none were checked.
 
     Raises:
         RunFolderError: what lies there is no result of a check.

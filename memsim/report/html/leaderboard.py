@@ -1,4 +1,4 @@
-"""How the strategies stand: the verdict, the leaderboard, the trade-off, and the baseline."""
+"""Render the verdict, the leaderboard, the trade-off and the baseline sections."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ WORDS = {
     ExitCode.NOTHING: ("nothing run", "warn"),
 }
 MOST = 40
-"""Broken bounds, unscored cases or moved probes that are listed at once; the others are folded."""
+"""Broken bounds, unscored cases or moved probes listed at once; the rest is folded."""
 
 
 def verdict(subject: PageContent) -> Markup:
-    """The first screen."""
+    """Render the verdict section, the first screen of the page."""
     summary = subject.summary
     word, tone = WORDS.get(summary.verdict.exit_code, ("stopped", "warn"))
     if summary.pending:
@@ -71,7 +71,7 @@ def verdict(subject: PageContent) -> Markup:
 
 
 def _against(subject: PageContent) -> Markup:
-    """Whether it is worse than before, in a line."""
+    """Say in one line whether the run is worse than its baseline."""
     found = subject.summary.comparison
     if found is None:
         return element("p", "Not compared with a baseline.", class_="against")
@@ -123,7 +123,7 @@ def _rest(texts: Iterable[str]) -> Markup:
 
 
 def leaderboard(subject: PageContent) -> Markup:
-    """All strategies, as the terminal's table has them."""
+    """Render the leaderboard with the columns of the terminal's table."""
     main = subject.board
     others = [b for b in subject.summary.boards if b is not main]
     inside = [_board(main)] if main else [unmeasured("No scenario was played.", "memsim run")]
@@ -167,7 +167,7 @@ def _tone(row: BoardRow) -> str:
 
 
 def trade_off(subject: PageContent) -> Markup:
-    """Recall against tokens, and against the budget."""
+    """Render the trade-off section: recall by tokens, and recall by budget."""
     plot = subject.plot("trade-off")
     shown = [plot or element("p", "Fewer than two strategies to compare: no plot.", class_="note")]
     if sweep := sweep_table(subject.summary.boards):
@@ -180,7 +180,7 @@ def trade_off(subject: PageContent) -> Markup:
 
 
 def baseline(subject: PageContent) -> Markup:
-    """The run against its baseline; says so where there is none."""
+    """Render the comparison with the baseline, or a note that there is none."""
     found = subject.summary.comparison
     if found is None:
         name = subject.settings.get("baseline") or ""

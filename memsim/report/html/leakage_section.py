@@ -1,4 +1,4 @@
-"""Who leaked what: channels by strategy, with the count that each number is over."""
+"""Render the leakage section: channels by strategy, each number with its count."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TONES = {"leak": "leak", "safe": "safe", "invalid": "unclear", "n/a": "unclear",
 
 
 def leakage(subject: PageContent) -> Markup:
-    """The section on leakage; says so where no channel was played."""
+    """Render the leakage section, or a note that no channel was played."""
     boards = subject.summary.leakage
     if boards:
         inside = [part for board in boards for part in _board(board, subject)]

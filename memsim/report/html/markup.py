@@ -1,4 +1,4 @@
-"""Makes HTML of which every text is escaped: nothing from a run can become markup."""
+"""Build HTML in which every text is escaped: no text of a run can become markup."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ Value = str | int | bool | None
 
 
 class Markup(str):
-    """Text that is HTML already; any other text is escaped wherever it is put."""
+    """Text that is HTML already; any other text is escaped."""
 
     __slots__ = ()
 
 
 def text(value: str) -> Markup:
-    """A text as it reads, with nothing in it that means anything to a browser."""
+    """Escape a text for HTML."""
     if isinstance(value, Markup):
         return value
     return Markup(html.escape(legible(value), quote=True))
 
 
 def legible(value: str) -> str:
-    """A text with a sign of replacement for what has no place in a page."""
+    """Replace the characters that HTML does not allow."""
     return _CONTROLS.sub("\ufffd", value)
 
 
 def joined(parts: Iterable[str], between: str = "") -> Markup:
-    """Parts in a row."""
+    """Join parts into one markup, escaping texts."""
     return Markup(text(between).join(map(text, parts)))
 
 
 def element(name: str, /, *children: str, **attributes: Value) -> Markup:
-    """An element.
+    """Build an HTML element.
 
     Args:
         name: of the tag.
@@ -68,7 +68,7 @@ def _attribute(key: str, value: Value) -> str:
 
 
 def breakable(name: str) -> Markup:
-    """A name that may go on in the next line after a sign, and not within a word of it."""
+    """Allow line breaks in a name after its signs, and not within its words."""
     if isinstance(name, Markup):
         return name
     parts = _JOINTS.sub("\\g<0>\n", legible(name).replace("\n", " ")).split("\n")
@@ -76,32 +76,32 @@ def breakable(name: str) -> Markup:
 
 
 def code(value: str) -> Markup:
-    """A text as code."""
+    """Render a text as code."""
     return element("code", value)
 
 
 def items(texts: Iterable[str], **attributes: Value) -> Markup:
-    """A list; nothing for no texts."""
+    """Render a list; no texts give nothing."""
     found = [element("li", entry) for entry in texts]
     return element("ul", *found, **attributes) if found else Markup()
 
 
 def folded(summary: str, *children: str, **attributes: Value) -> Markup:
-    """Something that opens when it is asked for."""
+    """Render a block that opens on a click."""
     return element("details", element("summary", summary), *children, **attributes)
 
 
 def unmeasured(what: str, how: str = "") -> Markup:
-    """Says plainly that something was not measured, and the command that would."""
+    """Render a note that something was not measured, and the command that measures it."""
     more = [" ", code(how)] if how else []
     return element("p", element("strong", "Not measured."), " ", what, *more, class_="unmeasured")
 
 
-# Puts data into the page as blocks of JSON that nothing runs, packed where they are large.
+# Blocks of JSON that no browser runs, packed where they are large.
 
 
 PACKED = 16_384
-"""Characters from which on a block is packed."""
+"""Blocks of at least this many characters are packed."""
 
 _BLOCK_NAME = re.compile(r"[a-z][a-z0-9-]*")
 _PACKED_BLOCK = re.compile(r'(<script type="text/plain" id="data-[a-z0-9-]+">)([A-Za-z0-9+/=]+)<')
@@ -109,12 +109,12 @@ _UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def compact_json(value: object) -> str:
-    """A value as JSON of ASCII alone."""
+    """Encode a value as compact ASCII JSON."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 
 
 def packed_size(text: str) -> int:
-    """Characters that a block with a text takes up in the page, more or less.
+    """Estimate how many characters a block with this text takes in the page.
 
     zlib packs a little better or worse from one build to the next; what finds room must not depend
     on that, so the size is told from bzip2's, which is the same everywhere and mostly an eighth
@@ -126,7 +126,7 @@ def packed_size(text: str) -> int:
 
 
 def unpacked(page: str) -> str:
-    """A page with every packed block as the text that it stands for: what two pages have alike."""
+    """Unpack every block of a page, so that two pages can be compared."""
     return _PACKED_BLOCK.sub(lambda found: f"{found[1]}{_inflated(found[2])}<", page)
 
 
@@ -135,7 +135,7 @@ def _inflated(text: str) -> str:
 
 
 def data_block(name: str, text: str) -> Markup:
-    """A block that `Page.data(name)` reads.
+    """Render a block of data that `Page.data(name)` reads.
 
     Args:
         name: a letter, then letters, digits and dashes.
@@ -155,12 +155,12 @@ def data_block(name: str, text: str) -> Markup:
 
 
 def data_blocks(data: Mapping[str, str]) -> Markup:
-    """All blocks, in their order."""
+    """Render all blocks of data, in their order."""
     return Markup("".join(data_block(name, text) for name, text in data.items()))
 
 
 CellContent = Callable[[int, int, str], Markup | str]
-"""What stands in a row's column, from its text."""
+"""Makes the content of a cell from its row, its column and its text."""
 
 
 def table(
@@ -172,7 +172,7 @@ def table(
     heading: int = 1,
     name: str = "",
 ) -> Markup:
-    """A table that can be sorted by any of its columns, and scrolls inside itself.
+    """Render a table that sorts by any column and scrolls inside itself.
 
     Args:
         made: columns with their cells.
@@ -211,7 +211,7 @@ def table(
 
 
 def scrolling(inside: Markup, label: str, **attributes: Value) -> Markup:
-    """Something wide, which scrolls within the page and never makes it wider."""
+    """Render wide content that scrolls and never widens the page."""
     return element(
         "div", inside, class_="scroll", tabindex=0, role="region", aria_label=label, **attributes
     )

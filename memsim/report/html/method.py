@@ -1,4 +1,4 @@
-"""How the numbers of a run came about, so that they can be doubted and repeated."""
+"""Render how a run was measured, so that it can be checked and repeated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CAVEATS = (
 
 
 def method(subject: PageContent) -> Markup:
-    """The last section."""
+    """Render the method section, the last one of the page."""
     rows = list(_rows(subject))
     facts = joined(joined([element("dt", key), element("dd", said)]) for key, said in rows)
     inside = [

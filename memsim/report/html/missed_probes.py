@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 LEAKAGE = "leakage"
 CHUNK = 200
-"""Stories in a block."""
+"""Stories in one block of data."""
 ROOM = 900_000
-"""Characters that all stories may take in the page, packed."""
+"""Most packed characters that all stories may take in the page."""
 LONGEST, MADE = 2_000, 6
 """Characters of a text that are kept, and texts of a context that the strategy made."""
 
@@ -64,7 +64,7 @@ class Cases:
     def add(
         self, answer: ProbeAnswer, line: Line, turns: Sequence[Line], base: MovedProbe | None
     ) -> None:
-        """Take in one probe of the case that was named last."""
+        """Add one probe of the case that was named last."""
         place = (-1, -1)
         if self._room > 0:
             self._chunk.probes.append(_story(line, turns, answer.budget, self._chunk, base))
@@ -78,7 +78,7 @@ class Cases:
             self.close()
 
     def close(self) -> None:
-        """Make a block of the stories that are in none."""
+        """Write the stories added since the last block into a new block."""
         if not self._chunk.probes:
             return
         text = compact_json({"texts": list(self._chunk.texts), "probes": self._chunk.probes})
@@ -88,13 +88,13 @@ class Cases:
         self._chunk = _Chunk()
 
     def data(self) -> Markup:
-        """All blocks."""
+        """Join all blocks of data."""
         index = data_block("cases", compact_json({"keys": self.keys, "rows": self.rows}))
         return Markup("".join([index, *self.blocks]))
 
 
 def cases_of(subject: PageContent) -> Cases:
-    """Everything that was missed, hallucinated, leaked or could not be scored.
+    """Collect the probes that were missed, hallucinated, leaked or not scored.
 
     Raises:
         RunFolderError: the records are damaged.
@@ -145,12 +145,12 @@ def _made(composed: Sequence[Line], chunk: _Chunk) -> Iterator[list[object]]:
 
 
 def cut(text: str) -> str:
-    """A text as long as the page keeps it."""
+    """Cut a text to the length that the page keeps."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} […]"
 
 
 def cases(subject: PageContent, found: Cases) -> Markup:
-    """The section: the script fills it."""
+    """Render the empty section of missed probes, which the script fills."""
     said = "This part is filled by a script, and scripts are turned off here."
     inside: list[str] = [
         element("noscript", element("p", said, " `memsim explain` tells the same.")),

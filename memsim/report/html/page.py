@@ -1,4 +1,4 @@
-"""Puts the page together: one file, nothing from outside, nothing run that a text of a run says."""
+"""Assemble the report page: one file that loads nothing and runs no text of a run."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def save_page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> 
 
 
 def page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> str:
-    """The whole page, the same for the same run.
+    """Render the whole page; the same run always gives the same bytes.
 
     Args:
         run: as saved.
@@ -104,7 +104,7 @@ def page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> str:
 
 
 def viewer_page(run: Run, summary: RunSummary, viewer: Fragment) -> str:
-    """A page of the replay viewer alone, for what has no room in the whole one.
+    """Render a page of the replay viewer alone, for cases without room in the report.
 
     Args:
         run: as saved.
@@ -216,6 +216,6 @@ def _policy(style: str, scripts: list[str]) -> str:
 
 
 def _hash(text: str) -> str:
-    """What lets a browser run a text, and no other."""
+    """The CSP hash that lets a browser run this text only."""
     digest = hashlib.sha256(text.encode(errors="backslashreplace")).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

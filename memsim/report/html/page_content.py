@@ -1,4 +1,4 @@
-"""What a page is about: a run, its numbers, its plots, and what others add."""
+"""The content of a page: a run, its numbers, its plots, and embedded sections."""
 
 from __future__ import annotations
 
@@ -58,28 +58,28 @@ class PageContent:
 
     @property
     def board(self) -> Board | None:
-        """The board that stands for the run: that of the largest budget, scenarios first."""
+        """The main board of the run: largest budget, scenarios before datasets."""
         ranked = sorted(self.summary.boards, key=lambda b: (bool(b.dataset), -b.budget))
         return ranked[0] if ranked else None
 
     @property
     def compared(self) -> tuple[BoardRow, ...]:
-        """The board's strategies that are no controls, best first."""
+        """The board's rows without controls, best first."""
         return tuple(r for r in self.board.rows if not r.control) if self.board else ()
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Those of the run."""
+        """The settings of the run."""
         found = self.run.info.get("settings")
         return found if isinstance(found, dict) else {}
 
     def plot(self, *names: str) -> Markup:
-        """Those of the plots that there are, beside each other where there is room."""
+        """Render the named plots that exist, side by side where there is room."""
         found = [self.plots[name] for name in names if name in self.plots]
         return element("div", *found, class_="plots") if found else Markup()
 
     def order(self, case: CaseResult) -> tuple[bool, int, int]:
-        """Where a case stands: those of the board first, by its rows."""
+        """The sort key of a case: the board's rows first, in their order."""
         board = self.board
         if board is None:
             return False, 0, 0
@@ -90,12 +90,12 @@ class PageContent:
 
 
 def variant(strategy: str, budget: int) -> str:
-    """A strategy at a budget, as ids have it."""
+    """Name a strategy at a budget, as ids do."""
     return f"{strategy}@{number_format.budget(budget)}"
 
 
 def strategy_name(strategy: str) -> Markup:
-    """A strategy with the sign of its colour, which is that of every plot."""
+    """Render a strategy's name with the colour that plots give it."""
     from memsim.report.html.pictures import chip
     from memsim.report.plots.style import colour
 
@@ -103,12 +103,12 @@ def strategy_name(strategy: str) -> Markup:
 
 
 def address(**parts: object) -> str:
-    """A link within the page that its script follows, such as `#case=...&turn=12`."""
+    """Make a link that the page's script follows, such as `#case=...&turn=12`."""
     return "#" + "&".join(f"{key}={quote(str(value), safe='')}" for key, value in parts.items())
 
 
 def section(name: str, title: str, question: str, *inside: str, css: str = "") -> Markup:
-    """One of the page's sections.
+    """Render one section of the page.
 
     Args:
         name: its id.

@@ -1,4 +1,4 @@
-"""Takes plots into the page: their colours change with light and dark, and the CSP holds."""
+"""Embed plots in the page: colours follow light and dark, and the CSP holds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _FONTS = frozenset({"font-family", "font"})
 
 PALE = "#ffffff"
-"""The ground of a plot, which is the page's."""
+"""The background colour of a plot, which is the page's."""
 _NEUTRAL = {
     "#222222": "var(--ink)",
     "#767676": "var(--soft)",
@@ -31,7 +31,7 @@ _NEUTRAL = {
     PALE: "var(--panel)",
 }
 _ON_COLOUR = frozenset({"heat-map", "needle-grid", "leakage"})
-"""Plots whose letters stand on colours of their own, which do not change."""
+"""Plots whose letters stand on fixed colours."""
 MANY = 300
 """Points of a path, or marks of a row, from which on a plot is drawn less finely."""
 
@@ -48,13 +48,13 @@ def figure(picture: Picture) -> Markup:
 
 
 def colours(markup: str) -> str:
-    """The rules for every colour that a page's classes name, such as `f-0072b2`."""
+    """Write the CSS rules for every colour class of the page, such as `f-0072b2`."""
     found = sorted(set(re.findall(r"\b([fkb])-([0-9a-f]{6})\b", markup)))
     return "\n".join(_rule(kind, f"#{colour}") for kind, colour in found)
 
 
 def chip(colour: str) -> Markup:
-    """A small sign of a strategy's colour."""
+    """Render a chip in a strategy's colour."""
     return element("span", class_=f"chip b-{colour.removeprefix('#')}", aria_hidden="true")
 
 
@@ -73,7 +73,7 @@ def _on_dark(colour: str) -> str:
 
 
 def brightened(colour: str) -> str:
-    """A colour as bright as a dark ground asks for."""
+    """Brighten a colour for a dark background."""
     red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     hue, light, strong = colorsys.rgb_to_hls(red, green, blue)
     while _luminance(red, green, blue) < 0.26 and light < 0.95:
@@ -111,7 +111,7 @@ def _inline(picture: Picture) -> Markup:
 
 
 def _on_colour(root: ET.Element) -> set[ET.Element]:
-    """The letters that stand on colours which do not change: all but those of the axes."""
+    """Find the letters on fixed colours: all but those of the axes."""
     axes = [g for g in root.iter(f"{_SVG}g") if g.get("id", "").startswith("matplotlib.axis_")]
     beside = {node for group in axes for node in group.iter()}
     return {node for node in root.iter(f"{_SVG}text") if node not in beside}
@@ -129,7 +129,7 @@ def _clean(node: ET.Element) -> None:
 
 
 def _restyle(node: ET.Element, *, fixed: bool) -> None:
-    """Attributes for what a style said: the page's rules let no style through."""
+    """Turn a style into attributes, because the page's CSP refuses styles."""
     classes = []
     for name, value in _declarations(node.attrib.pop("style", "")):
         if name in _FONTS:
@@ -150,7 +150,7 @@ def _declarations(style: str) -> Iterator[tuple[str, str]]:
 
 
 def _rename(node: ET.Element, name: str) -> None:
-    """Ids that no other plot of the page has; those that nothing refers to are left out."""
+    """Give ids a prefix of their own plot; unused ids are dropped."""
     if (known := node.get("id")) is not None:
         if node.tag in {f"{_SVG}g", f"{_SVG}svg"}:
             del node.attrib["id"]
@@ -173,7 +173,7 @@ def _shorten(node: ET.Element) -> None:
 
 
 def _thin(group: ET.Element) -> None:
-    """Of many marks, those that stand apart; what all of them have is said once."""
+    """Drop marks that overlap, and write attributes shared by all marks once."""
     marks = [child for child in group if child.tag == f"{_SVG}use"]
     seen = set()
     for mark in marks if len(marks) > MANY else ():
@@ -215,7 +215,7 @@ def shortened(path: str) -> str:
 
 
 def _between(first: Iterable[str], middle: Iterable[str], last: Iterable[str]) -> bool:
-    """Whether three points stand in one line up, down or across, in this order."""
+    """Whether three points lie on one vertical or horizontal line, in this order."""
     (x1, y1), (x2, y2), (x3, y3) = (tuple(map(float, p)) for p in (first, middle, last))
     across = y1 == y2 == y3 and (x1 <= x2 <= x3 or x1 >= x2 >= x3)
     return across or (x1 == x2 == x3 and (y1 <= y2 <= y3 or y1 >= y2 >= y3))

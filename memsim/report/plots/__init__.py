@@ -1,4 +1,4 @@
-"""Every plot of a run: a function each, from the run's numbers to a picture with its caption."""
+"""Draw every plot of a run: one function for each picture with its caption."""
 
 from __future__ import annotations
 
@@ -101,4 +101,4 @@ def write_picture(picture: Picture, path: Path) -> None:
 
 
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""Signs that a text may hold and no XML."""
+"""Characters that a text may hold and XML may not."""

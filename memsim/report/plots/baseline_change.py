@@ -1,4 +1,4 @@
-"""Is it worse than before: every change against the baseline with its interval."""
+"""Plot every change against the baseline with its interval."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OTHER: tuple[str, str, str, Any] = (FAINT, "s", "white", "-")
 
 
 def forest(material: PlotMaterial) -> Picture | None:
-    """The change of each metric against the baseline with its interval."""
+    """Plot the change of each metric against the baseline with its interval."""
     comparison = material.summary.comparison
     cells = [c for c in comparison.cells if c.low is not None] if comparison else []
     if not comparison or not cells:

@@ -1,4 +1,4 @@
-"""Where it breaks: by scenario, by place in the conversation, by channel."""
+"""Plot recall by scenario and place in the conversation, and leaks by channel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEPTHS = 10
 
 
 def heat_map(material: PlotMaterial) -> Picture | None:
-    """Recall by scenario, or by what a dataset calls its questions, and strategy."""
+    """Plot recall by strategy and scenario, or by a dataset's categories."""
     board = material.board
     matrix = _matrix(material)
     if board is None or matrix is None or len(matrix.slices) < 2:
@@ -44,7 +44,7 @@ def heat_map(material: PlotMaterial) -> Picture | None:
 
 
 def needle_grid(material: PlotMaterial) -> Picture | None:
-    """Recall by where in the conversation a fact was said, as a share of its length."""
+    """Plot recall by the place in the conversation where a fact was said."""
     probes = material.shown(material.frames.probes)
     probes = probes[probes["recall"].notna() & probes["said"].notna() & (probes["control"] == "")]
     if len(probes) < DEPTHS:
@@ -78,7 +78,7 @@ def needle_grid(material: PlotMaterial) -> Picture | None:
 
 
 def leakage_matrix(material: PlotMaterial) -> Picture | None:
-    """Leaks out of eligible attempts by channel and strategy."""
+    """Plot leaks out of eligible attempts by channel and strategy."""
     boards = material.summary.leakage
     if not boards:
         return None

@@ -1,4 +1,4 @@
-"""What remembering cost: the context turn by turn, and what the tokens were spent on."""
+"""Plot costs: the context turn by turn, and what the tokens were spent on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PHASES = {
 
 
 def context_over_time(material: PlotMaterial) -> Picture | None:
-    """Tokens of what was sent, by section and turn, for the scenario with most compactions."""
+    """Plot context tokens by section and turn, for the scenario with most compactions."""
     turns = material.shown(material.frames.turns)
     turns = turns[(turns["control"] == "") & (turns["repeat"] == 0)]
     if turns.empty:
@@ -94,7 +94,7 @@ def context_over_time(material: PlotMaterial) -> Picture | None:
 
 
 def spend(material: PlotMaterial) -> Picture | None:
-    """Tokens per turn by what they were spent on."""
+    """Plot tokens per turn by what they were spent on."""
     turns = material.shown(material.frames.turns)
     turns = turns[turns["control"] == ""]
     if turns.empty:
@@ -145,7 +145,7 @@ def spend(material: PlotMaterial) -> Picture | None:
 
 
 def _telling(turns: pd.DataFrame) -> str:
-    """The scenario in which most happens: most compactions, then most turns."""
+    """Choose the scenario with most compactions, then with most turns."""
     by = turns.groupby("scenario").agg(c=("compactions", "sum"), t=("turn", "max"))
     by = by[by["t"] <= 1500] if (by["t"] <= 1500).any() else by
     return str(by.sort_values(["c", "t"]).index[-1])

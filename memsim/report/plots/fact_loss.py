@@ -1,4 +1,4 @@
-"""How long it remembers, why it forgot, and what is left after so many compactions."""
+"""Plot recall by age, where evidence went, and facts left after compactions."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from memsim.report.plots.style import PlotMaterial
 
 AGES = (0, 5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10**9)
-"""Turns at which the next group of ages begins."""
+"""Ages in turns at which the next group begins."""
 LEAST = 8
-"""Probes that a point of the curve needs."""
+"""Fewest probes for a point of the curve."""
 PLACES = {
     "window": "in the window",
     "working": "in the window",
@@ -71,7 +71,7 @@ class Curve:
 
 
 def forgetting_curve(material: PlotMaterial) -> Picture | None:
-    """Recall by the age of the fact when it is asked for."""
+    """Plot recall by the age of the fact when it is asked for."""
     curves = list(_curves(material))
     if not curves:
         return None
@@ -147,7 +147,7 @@ def _panels(curves: Sequence[Curve]) -> Figure:
 
 
 def whereabouts(material: PlotMaterial) -> Picture | None:
-    """Where the evidence was when it was asked for, a bar for each strategy."""
+    """Plot where the evidence was at the question, one bar for each strategy."""
     import pandas as pd
 
     probes = material.shown(material.frames.probes)
@@ -206,7 +206,7 @@ def whereabouts(material: PlotMaterial) -> Picture | None:
 
 
 def survival(material: PlotMaterial) -> Picture | None:
-    """The share of facts that are still in what is sent, by compactions since they were said."""
+    """Plot the share of facts still in the context, by compactions since they were said."""
     facts = material.shown(material.frames.facts)
     facts = facts[(facts["control"] == "") & (facts["compactions"] <= SHOWN_COMPACTIONS)]
     worn = facts[facts["compactions"] > 0]

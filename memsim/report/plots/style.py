@@ -1,4 +1,4 @@
-"""How every plot looks: one colour for a strategy everywhere, few lines, nothing that flickers."""
+"""The style of every plot: one colour for each strategy, and the same bytes each time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memsim.report.run_summary import Board, RunSummary
 
 
-# What plots are drawn from: the numbers that tables show, and the records behind them.
+# The data of plots: the numbers that tables show, and the records behind them.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +37,13 @@ class PlotMaterial:
 
     @property
     def board(self) -> Board | None:
-        """The board that stands for the run: that of the largest budget, scenarios first."""
+        """The main board of the run: largest budget, scenarios before datasets."""
         ranked = sorted(self.summary.boards, key=lambda b: (bool(b.dataset), -b.budget))
         return ranked[0] if ranked else None
 
     @property
     def boards(self) -> tuple[Board, ...]:
-        """Those of the same scenarios or dataset, by budget."""
+        """The boards of the same scenarios or dataset, by budget."""
         board = self.board
         mine = [b for b in self.summary.boards if board and b.dataset == board.dataset]
         return tuple(sorted(mine, key=lambda b: b.budget))
@@ -57,14 +57,14 @@ class PlotMaterial:
 
     @property
     def strategies(self) -> tuple[str, ...]:
-        """Those of the board that are compared, best first."""
+        """The board's rows without controls, best first."""
         board = self.board
         return tuple(r.strategy for r in board.rows if not r.control) if board else ()
 
 
 INK, FAINT, GRID = "#222222", "#767676", "#e4e4e4"
 BEHIND = "#c9c9c9"
-"""Lines that stand behind what a plot is about."""
+"""The colour of lines in the background."""
 CONTROL = "#8a8a8a"
 READABLE = 0.183
 """Luminance from which on letters on white have less than 4.5 to 1."""
@@ -152,7 +152,7 @@ _SETTINGS: Any = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A plot, and what it lets its reader say.
+    """A plot with its caption.
 
     Attributes:
         name: of its file, such as `trade-off`.
@@ -191,7 +191,7 @@ def colour(strategy: str) -> str:
 
 
 def lettering(ink: str) -> str:
-    """A colour as dark as letters on white have to be; the same hue."""
+    """Darken a colour, in the same hue, until letters on white can be read."""
     red, green, blue = (int(ink[i : i + 2], 16) / 255 for i in (1, 3, 5))
     hue, light, strong = colorsys.rgb_to_hls(red, green, blue)
     while _luminance(red, green, blue) > READABLE:
@@ -206,12 +206,12 @@ def _luminance(*parts: float) -> float:
 
 
 def shortened(name: str, letters: int) -> str:
-    """A name in so many letters at most; its end gives way."""
+    """Cut the end of a name to at most so many letters."""
     return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
 def dashes(strategies: Iterable[str]) -> dict[str, Any]:
-    """A line style for each, so that those of one colour can be told apart."""
+    """Choose line styles, so that lines of one colour differ."""
     styles: dict[str, Any] = {}
     seen: dict[str, int] = {}
     for strategy in strategies:
@@ -246,5 +246,5 @@ def label_ends(axes: Axes, ends: Iterable[tuple[float, float, str, str]], *, gap
 
 
 def share(value: float) -> str:
-    """A share as tables write it: `.84`."""
+    """Write a share as tables do: `.84`."""
     return f"{value:.2f}".replace("0.", ".", 1) if value < 1 else "1.00"

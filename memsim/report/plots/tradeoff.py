@@ -1,4 +1,4 @@
-"""Which strategy is worth its tokens: recall against context, and against the budget."""
+"""Plot the trade-off: recall by context tokens, and recall by budget."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from memsim.report.run_summary import BoardRow
 
 
-# Puts names beside points so that none lies upon a point, a line or another name.
+# Names beside points, placed so that none covers a point, a line or another name.
 
 
 LETTER, LINE = 0.0132, 0.046
-"""What a letter and a line of a name take up."""
+"""The size of a letter and of a line of a name."""
 AROUND = (0.012, 0.022)
 """Half the width and half the height of a point's mark."""
 BESIDE = 0.017
@@ -54,7 +54,7 @@ class LabelBox:
     high: float
 
     def shared(self, other: LabelBox) -> float:
-        """What both cover."""
+        """The overlap of the two boxes."""
         wide = min(self.right, other.right) - max(self.left, other.left)
         tall = min(self.high, other.high) - max(self.low, other.low)
         return max(0.0, wide) * max(0.0, tall)
@@ -110,7 +110,7 @@ class LabelPlace:
 
 
 def placed(spots: Sequence[LabelPoint]) -> list[LabelPlace]:
-    """A place for the name of each point, in their order."""
+    """Choose a place for the name of each point, in their order."""
     choices = [list(_choices(spot)) for spot in spots]
     found = [options[0] for options in choices]
     done: list[int] = []
@@ -147,7 +147,7 @@ def _cost(place: LabelPlace, spots: Sequence[LabelPoint], others: Iterable[Label
 
 
 def trade_off(material: PlotMaterial) -> Picture | None:
-    """Recall by mean tokens of the context, with the front that nothing else beats."""
+    """Plot recall by mean context tokens, with the Pareto front."""
     board = material.board
     if board is None:
         return None
@@ -193,7 +193,7 @@ def trade_off(material: PlotMaterial) -> Picture | None:
 
 
 def budget_sweep(material: PlotMaterial) -> Picture | None:
-    """Recall by budget, one line a strategy; only where several budgets were played."""
+    """Plot recall by budget, one line for each strategy; needs several budgets."""
     boards = material.boards
     if len(boards) < 2:
         return None
@@ -234,7 +234,7 @@ def budget_sweep(material: PlotMaterial) -> Picture | None:
 
 
 def _front(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """Those that no other row beats in both, cheapest first."""
+    """Select the Pareto front of tokens and recall, cheapest first."""
     front: list[BoardRow] = []
     for row in sorted(rows, key=lambda r: (_tokens(r), -_recall(r))):
         if not front or _recall(row) > _recall(front[-1]):
@@ -259,7 +259,7 @@ def _cross(axes: Axes, row: BoardRow) -> None:
 
 
 def _name_points(axes: Axes, rows: Sequence[BoardRow]) -> None:
-    """Names beside the points, where they cover neither each other nor a point."""
+    """Write names beside the points, so that nothing overlaps."""
     to_share = axes.transData + axes.transAxes.inverted()
 
     def up(row: BoardRow, value: float) -> float:

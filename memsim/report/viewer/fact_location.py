@@ -1,4 +1,4 @@
-"""Where each fact was from turn to turn, and the turn in which a failed probe's fact was lost.
+"""Locate each fact turn by turn, and find when a failed probe's fact was lost.
 
 Every turn that sends a context shows where its facts are. While a fact is in none, only a question
 tells whether it is kept: what the next question finds is taken to hold since the fact left the
@@ -55,7 +55,7 @@ class FactPath:
     stops: list[tuple[int, State]] = field(default_factory=list)
 
     def at(self, turn: int) -> int:
-        """The place of the stop that holds in a turn; -1 before the first."""
+        """The index of the stop that holds in a turn; -1 before the first."""
         return sum(1 for stop in self.stops if stop[0] <= turn) - 1
 
 
@@ -79,7 +79,7 @@ def place_of(piece: Line, *, inspectable: bool) -> State:
 def fact_paths(
     turns: Sequence[Line], probes: Sequence[Line], seen: Sequence[FactPath]
 ) -> list[FactPath]:
-    """The ways of all facts and of all other evidence of a case.
+    """Trace all facts and all other evidence of a case.
 
     Args:
         turns: its lines of `turns.jsonl`.
@@ -118,7 +118,7 @@ def _planted(turns: Sequence[Line], probes: Sequence[Line]) -> list[FactPath]:
 
 
 def _put_away(turns: Sequence[Line]) -> dict[str, list[int]]:
-    """Message id to the turns in which it was put away for good."""
+    """Map each message id to the turns in which it was discarded."""
     found: dict[str, list[int]] = {}
     for line in turns:
         for event in line.get("events", ()):
@@ -133,7 +133,7 @@ def _told(
     asked: Sequence[tuple[int, State]],
     gone: Sequence[int],
 ) -> list[tuple[int, State]]:
-    """The stops with what questions found where no context held the fact."""
+    """Add what questions found to the stops where no context held the fact."""
     told: list[tuple[int, State]] = []
     for place, (turn, state) in enumerate(stops):
         if state != "unseen":
@@ -146,7 +146,7 @@ def _told(
 
 
 def _worst(asked: Iterable[tuple[int, State]]) -> list[tuple[int, State]]:
-    """By turn, what one question found; of several, one that did not find it."""
+    """Map each turn to what a question found; a miss wins over a hit."""
     found: dict[int, State] = {}
     for turn, state in asked:
         told: State = state if state in _OUTSIDE else "found"
@@ -175,7 +175,7 @@ _OUTSIDE = frozenset({"missed", "archived", "denied", "cut", "closed", "lost"})
 
 
 def lost_at(probe: Line, by_name: Mapping[str, FactPath]) -> int | None:
-    """The turn in which the evidence of a failed probe left the context, as far as it is known.
+    """Find the turn in which the evidence of a failed probe left the context.
 
     None when it stood in the context of the question, and when no context had been sent before.
     """
@@ -210,7 +210,7 @@ def failed(probe: Line) -> bool:
 
 
 class Sightings:
-    """Where messages stand in the contexts of the turns.
+    """Track where messages stand in the contexts of the turns.
 
     Args:
         sources: ids of the messages to look for.
@@ -220,7 +220,7 @@ class Sightings:
         self._ways = {source: FactPath(name=source, source=source) for source in sources}
 
     def see(self, frame: PlaybackFrame, playback: Playback) -> None:
-        """Look through a turn; questions show what was asked for, not what was there before."""
+        """Read a turn; questions add only the messages that they asked for."""
         if not self._ways or frame.probe:
             return
         there = self._there(frame, playback) if frame.sent is not None else None
@@ -232,7 +232,7 @@ class Sightings:
                     way.stops.append((frame.turn, state))
 
     def ways(self) -> list[FactPath]:
-        """What was seen."""
+        """Return the stops that were seen."""
         return [way for way in self._ways.values() if way.stops]
 
     def _there(self, frame: PlaybackFrame, playback: Playback) -> dict[str, State]:

@@ -1,4 +1,4 @@
-"""Reads what was sent in a case back from its records, whole."""
+"""Read the full contexts of a case from its records."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Playback:
         self._last: dict[str, tuple[int, ...]] = {}
 
     def frames(self) -> Iterator[PlaybackFrame]:
-        """Every turn and question that was kept, in order."""
+        """Read every recorded turn and question, in order."""
         for line in self._source:
             if "full" in line:
                 self.full = line["full"]

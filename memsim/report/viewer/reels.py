@@ -1,4 +1,4 @@
-"""One case as data for the page: its turns, what was sent in them, its questions and its facts.
+"""Encode one case for the viewer: turns, contexts, questions and facts.
 
 ::
 
@@ -32,11 +32,11 @@ Line = Mapping[str, Any]
 Data = dict[str, Any]
 
 LONGEST = 2_000
-"""Characters of a message that are shown; of the others it is told how many they are."""
+"""Most characters of a message that are shown; the others are counted."""
 NAMED = 40
-"""Messages of an event that are named; of the others it is told how many they are."""
+"""Most messages of an event that are named; the others are counted."""
 FOLLOWED = 60
-"""Messages that are followed from turn to turn because a failed probe asks for them."""
+"""Most messages that are followed because a failed probe asks for them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,13 +53,13 @@ class Script:
     numbers: dict[str, int] = field(default_factory=dict)
 
     def data(self) -> Data:
-        """The script as JSON values."""
+        """Encode the script as JSON values."""
         return {"messages": self.messages, "turns": self.turns}
 
 
 @dataclass(slots=True)
 class _Reel:
-    """A case in the making.
+    """Builds the data of one case.
 
     Attributes:
         numbers: by the numbers of the record, those of the page.
@@ -144,7 +144,7 @@ class _Reel:
 def reel_of(
     records: Iterable[Line], turns: Sequence[Line], probes: Sequence[Line], script: Script
 ) -> Data:
-    """A case as JSON values for the page.
+    """Encode a case as JSON values for the page.
 
     Args:
         records: its lines of `contexts.jsonl`.
@@ -184,7 +184,7 @@ def reel_of(
 
 
 def layer(name: str) -> int | str:
-    """A section's name as its place among all of them."""
+    """Number the names of sections."""
     return [*SECTIONS].index(name) if name in SECTIONS else name
 
 

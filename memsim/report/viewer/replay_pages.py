@@ -1,4 +1,4 @@
-"""The viewer as a part of the report's page: which cases are in it, and their data."""
+"""Embed the replay viewer in the report: choose its cases and write their data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 ROOM = 1_500_000
-"""Characters that all data may take in the page, packed."""
+"""Most packed characters that all data may take in the page."""
 
 BESIDE = "replays"
 """The folder of the pages beside the report's."""
@@ -39,7 +39,7 @@ _NAMED, _LISTED = 12, 120
 
 @dataclass(slots=True)
 class _Room:
-    """What is taken into the page, for as long as there is room."""
+    """The cases taken into the page while there is room."""
 
     left: int
     unfit: int = sys.maxsize
@@ -48,7 +48,7 @@ class _Room:
     cases: dict[str, str] = field(default_factory=dict)
 
     def take(self, run: Run, case: CaseResult) -> None:
-        """Take a case in if there is room for it, and for its scenario's script."""
+        """Add a case if there is room for it and for its scenario's script."""
         if run.size(case.key) >= self.unfit:
             return
         known = self.scripts.get(scenario_of(case))
@@ -71,7 +71,7 @@ class _Room:
 def fragment(
     run: Run, *, room: int = ROOM, scenario: str = "", beside: bool = False
 ) -> Fragment | None:
-    """The viewer of a run; None when no case of it can be replayed.
+    """Build the viewer of a run; None when no case of it can be replayed.
 
     Cases with failed probes come first, strategies before controls, short ones before long ones.
 
@@ -105,7 +105,7 @@ def fragment(
 
 
 def playable_of(run: Run) -> list[CaseResult]:
-    """The cases that have turns to replay; an attack has none."""
+    """List the cases that have turns to replay; an attack has none."""
     return [c for c in run.cases if c.dataset != _LEAKAGE and run.size(c.key)]
 
 
@@ -115,7 +115,7 @@ def scenario_of(case: CaseResult) -> str:
 
 
 def names_beside(cases: Sequence[CaseResult]) -> dict[str, str]:
-    """By scenario, the file beside the page in which cases that are not in it can be replayed."""
+    """Map each scenario to the page beside the report that replays it."""
     scenarios = dict.fromkeys(map(scenario_of, cases))
     return {name: f"{BESIDE}/{number}.html" for number, name in enumerate(scenarios, 1)}
 
@@ -184,15 +184,15 @@ def _dumped(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 
 
-# Pages beside the report's, for the cases that had no room in it: one for each scenario.
+# Pages beside the report for the cases without room in it, one for each scenario.
 
 
 ROOM_BESIDE = 12_000_000
-"""Characters that the data of one page may take, packed."""
+"""Most packed characters that the data of one page may take."""
 
 
 def save_beside(run: Run, summary: RunSummary, viewer: Fragment | None) -> tuple[Path, ...]:
-    """Write the pages for what is not in the report's into the run's folder.
+    """Write the replay pages of the cases without room in the report.
 
     Args:
         run: as saved.
