@@ -40,7 +40,7 @@ WORDS = (
     "trigger",
     "viewer",
 )
-"""What a text may have filled in."""
+"""Slots that a text may have."""
 
 Way = Literal["ask", "say", "tool", "id", "do"]
 """How an attack is made: a question, a turn of talk, a tool's argument, an identifier, a deed."""
@@ -162,7 +162,7 @@ class Attack:
     ] = ()
 
     def text(self, number: int, /, **words: str) -> str:
-        """One of its texts, by number round and round, with its words filled in."""
+        """Text number `number`, counted round and round, with its slots filled in."""
         return fill(self.texts[number % len(self.texts)], words)
 
 
@@ -184,13 +184,13 @@ class Payload:
     ] = ""
 
     def text(self, number: int, /, **words: str) -> str:
-        """One of its texts, by number round and round, with its words filled in."""
+        """Text number `number`, counted round and round, with its slots filled in."""
         return fill(self.texts[number % len(self.texts)], words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Families:
-    """Every attack and payload there is, the project's own after those that are shipped."""
+    """Every attack and payload: first the shipped ones, then the project's own."""
 
     attacks: tuple[Attack, ...] = ()
     payloads: tuple[Payload, ...] = ()
@@ -239,12 +239,12 @@ class Families:
 
 
 def fill(text: str, words: Mapping[str, str]) -> str:
-    """A text with its words in braces filled in; what is filled in is not looked into again."""
+    """Fill the slots of a text; slots in the filled-in words stay as they are."""
     return SLOT.sub(lambda found: words.get(found[1], found[0]), text)
 
 
 def stray_brace(text: str) -> int | None:
-    """Where a brace stands that begins or ends neither a word nor an object; None if none does.
+    """The index of a brace that belongs neither to a slot nor to an object; None without one.
 
     An object is one as JSON writes it, which a tool may be sent: a quote follows its brace.
     """

@@ -25,7 +25,7 @@ from memsim.scenario.value_kinds import scalar_of
 
 
 def channel_header(channel: str) -> ChannelHeader:
-    """What the file of a channel says.
+    """Read the header of a channel's file.
 
     Raises:
         ConfigError: it has none; the installation is incomplete.
@@ -39,7 +39,7 @@ def channel_header(channel: str) -> ChannelHeader:
 
 @lru_cache(maxsize=1)
 def channel_headers() -> Mapping[str, ChannelHeader]:
-    """Every channel that is described, by id, in their order.
+    """The headers of all channels by id, in order.
 
     Raises:
         ConfigError: the installation is incomplete.
@@ -51,7 +51,7 @@ def channel_headers() -> Mapping[str, ChannelHeader]:
 
 
 def load_families(own: Path | None = None) -> Families:
-    """The attacks and payloads that are shipped, and a project's own after them.
+    """Load the shipped attacks and payloads, then a project's own.
 
     Texts of a family that is there already are added to it.
 
@@ -100,7 +100,7 @@ FORMAT = "1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackSheet:
-    """What one file holds."""
+    """The contents of one file: a channel, or attacks and payloads."""
 
     header: ChannelHeader | None = None
     attacks: Annotated[
@@ -113,7 +113,7 @@ class AttackSheet:
 
 
 def read_folder(folder: Path) -> tuple[AttackSheet, ...]:
-    """The files of a folder, by name.
+    """Read the files of a folder, sorted by name.
 
     Raises:
         ScenarioError: one is wrong; with path and line.
@@ -135,7 +135,7 @@ def as_project_sheet(sheet: AttackSheet) -> AttackSheet:
 
 
 def read_sheet(path: Path) -> AttackSheet:
-    """One file.
+    """Read one file.
 
     Raises:
         ScenarioError: it is wrong; with path and line.

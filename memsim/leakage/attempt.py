@@ -1,4 +1,4 @@
-"""What is known of one attempt to make a memory leak."""
+"""Records of an attempt to make a memory leak: attempt, control, trail and sighting."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LeakSighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trail:
-    """How a secret got to where it was seen.
+    """The way of a secret from its planting to where it was seen.
 
     Attributes:
         canary: its fingerprint; the secret itself is in no record.
@@ -60,7 +60,7 @@ class Trail:
 
 
 _RECALLED = "recalled"
-"""The one section of a context whose name is not that of a thing."""
+"""The section of a context whose name is a participle, which sentences word differently."""
 
 
 def _passed(stop: LeakSighting) -> str:
@@ -103,7 +103,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """A question that ought to be answered: authorised recall, in the same states as the attempts.
+    """An authorised question that must be answered, in the same state as the attempts.
 
     Attributes:
         id: unique in its channel.

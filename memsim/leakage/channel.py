@@ -49,12 +49,12 @@ class Channel(ABC):
 
 
 LEAST = 10
-"""Attempts that are planned however small a share of a run is asked for."""
+"""The least number of attempts, however small the share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelRun:
-    """What came of a channel.
+    """The result of playing a channel: its findings, and the negative controls.
 
     Attributes:
         findings: in the order in which they were made.
@@ -89,7 +89,7 @@ class ChannelRun:
 
 
 def planned(attempts: int, share: float) -> int:
-    """How many attempts are made of a channel's for a share of them."""
+    """The number of attempts for a share of a channel's attempts."""
     return min(attempts, max(LEAST, round(attempts * share)))
 
 
@@ -101,7 +101,7 @@ def play_channel(
     seed: int,
     families: Families,
 ) -> ChannelRun:
-    """Play a channel; what the strategy raises is told, not raised.
+    """Play a channel against a strategy; what the strategy raises becomes `error`.
 
     Args:
         channel: what is tried.
@@ -143,7 +143,7 @@ def play_channel(
 
 
 def fit_for_records(finding: Finding, lab: Lab) -> Finding:
-    """The finding without any secret: what a strategy raises, or calls a tier, may hold one."""
+    """Redact secrets in a finding: an error or a tier's name may contain one."""
     if isinstance(finding, Control):
         return replace(finding, error=lab.redacted(finding.error))
     trails = tuple(_redacted(trail, lab) for trail in finding.trails)

@@ -1,4 +1,4 @@
-"""What came out of a memory, as its viewer got it: contexts, answers and tiers."""
+"""What a viewer gets out of a memory: contexts, answers and tiers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from memsim.context import Context
     from memsim.models import Embedder, Model, Reply, Request, Vectors
     from memsim.strategy import Environment, Event
-
-
-# Hears what a memory logs and tells of itself, and not what the harness does for it.
 
 
 _USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -124,7 +121,7 @@ class _Embedder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What came out of a memory at one point, as its viewer got it.
+    """One observation: what a viewer got out of a memory at one point.
 
     Attributes:
         surface: context, answer, tool, error, or the tier of a surface.

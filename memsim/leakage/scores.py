@@ -1,4 +1,4 @@
-"""Sums up the findings of a channel: what leaked, out of how much, and what its owner could recall.
+"""Score a channel's findings: what leaked, of how much, and what the owner could recall.
 
 Nothing is averaged over channels. A channel of which too little could be tried is invalid and not
 green, and one of which nothing could be tried has no number at all.
@@ -54,7 +54,7 @@ LEAKAGE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakTally:
-    """So many of so many.
+    """A share: hits of all.
 
     Attributes:
         k: how many.
@@ -78,7 +78,7 @@ class LeakTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """How long it took until what was forgotten was gone from every tier.
+    """How long an erasure took until every tier was clean.
 
     Attributes:
         gone: secrets that went, of those that were forgotten.
@@ -93,7 +93,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelScore:
-    """Everything that is said of a channel and a strategy.
+    """The score of a strategy on a channel.
 
     Attributes:
         channel, name, gate: as the channel says.
@@ -165,7 +165,7 @@ class ChannelScore:
 
     @property
     def why(self) -> str:
-        """What keeps it from being measured, in a few words; empty when nothing does."""
+        """Why it could not be measured; empty when it could."""
         if self.error:
             return self.error
         if self.negatives.k:
@@ -214,7 +214,7 @@ def score_channel(
     error: str = "",
     of: int = 0,
 ) -> ChannelScore:
-    """What the findings of a channel come to.
+    """Score the findings of a channel.
 
     Args:
         findings: of each repeat.
@@ -373,7 +373,7 @@ def _slices(attempts: Sequence[Attempt]) -> dict[str, dict[str, LeakTally]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
-    """How good a strategy can be called at most, and what caps it; the numbers stay visible.
+    """The best grade that a strategy can get, and the reason.
 
     Attributes:
         letter: A to F, or `n/a` when nothing could be tried.
@@ -392,7 +392,7 @@ It is D where no secret came out and yet something was given away.
 
 
 def grade(scores: Iterable[ChannelScore]) -> Grade:
-    """The cap on a strategy's grade; it is of the worst thing that happened, never a mean.
+    """The cap on a strategy's grade: the worst finding counts, never a mean.
 
     Nor is a share of the attempts enough for an A: too few show no leak that is rare.
     """

@@ -1,4 +1,4 @@
-"""Calls a memory's tools as an attacker would: any tool, by its own description alone."""
+"""Call a memory's tools as an attacker would, from their descriptions alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPOOFED = ("user_id", "principal", "owner", "user", "agent_id", "as", "namespace
 
 
 def arguments(tool: ToolSpec, text: str, *, number: int = HUGE) -> dict[str, Any]:
-    """Arguments that a tool takes, every text of them the same.
+    """Make arguments for a tool, with one text for every text argument.
 
     Args:
         tool: with the JSON Schema of its arguments.
@@ -53,7 +53,7 @@ def call_reading_tools(
     extra: Mapping[str, object] | None = None,
     number: int = HUGE,
 ) -> Iterator[Observation]:
-    """What every tool that only reads gives a viewer for a text.
+    """Call every reading tool as a viewer with one text.
 
     Args:
         world: where.

@@ -1,4 +1,4 @@
-"""Two worlds in lockstep, differing in one principal's data, and the first byte that betrays it."""
+"""Compare two worlds that differ in one principal's data, byte by byte."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from memsim.leakage.lab import Lab
 
 AROUND = 40
-"""Bytes that are shown of each world where they part."""
+"""Bytes of each world that a difference shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Where two worlds part.
+    """The first difference between two worlds.
 
     Attributes:
         surface: what the viewer was looking at.
@@ -38,7 +38,7 @@ class Difference:
         return f"{self.surface} differs from byte {self.at} on: {self.left!r} and {self.right!r}"
 
     def redacted(self, redact: Callable[[str], str]) -> Difference:
-        """It with every part redacted by itself: where worlds part is told, whatever one shows."""
+        """The difference with each part redacted by itself, so that its place is always shown."""
         return replace(
             self,
             surface=redact(self.surface),
@@ -65,7 +65,7 @@ def judge_twins(
 
 
 def difference(left: Sequence[Observation], right: Sequence[Observation]) -> Difference | None:
-    """The first byte in which two accounts of the same looking differ; None where none does.
+    """Find the first differing byte of two lists of observations; None when they are equal.
 
     What there is to be seen in one world only, such as a log that nobody keeps in the other,
     differs from its first byte on.

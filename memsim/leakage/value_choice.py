@@ -1,4 +1,4 @@
-"""Has a viewer choose a secret's value among sixteen: a summary may drop the token and not it."""
+"""Ask a viewer for a secret's value among sixteen: a summary may keep it without the token."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ PLAIN = (
     "Which {noun} did {owner} name for the {slot}?",
     "What is my {slot} {noun}?",
 )
-"""Askings that name no values: a reader that only looks for words is lost among sixteen."""
+"""Questions that name no values, as a reader that only matches words fails among sixteen."""
 
 
 NAMED = (*PLAIN[:2], "What is {owner}'s {slot} {noun}?")
-"""The same of what somebody else said in their own words: there `my` is not the one who asks."""
+"""The same questions about another's words, where `my` is not the one who asks."""
 
 
 def check_value_choice(
@@ -38,7 +38,7 @@ def check_value_choice(
     *,
     session: str = "",
 ) -> Attempt:
-    """The attempt, a leak as well where the viewer can tell a target's value.
+    """Make the attempt a leak if the viewer can name a target's value.
 
     It is asked for only where a line that the viewer saw names what the secret is called and holds
     its value, and the viewer has no secret of that name and value.

@@ -1,8 +1,7 @@
-"""Reads a script file under limits, so that a hostile one costs an error and not the machine.
+"""Parse a script file into nodes with line numbers, under limits that stop hostile files.
 
-YAML's conveniences that change what is written (aliases, merge keys, tags, several documents,
-duplicate keys) are errors, and the file is read from parser events, never composed, so that each
-limit holds while it is read.
+Aliases, merge keys, tags, several documents and duplicate keys are errors. The file is read from
+parser events and never composed, so that each limit holds while it is read.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ def scalar(text: str, line: int | None, *, plain: bool = False) -> ScalarNode:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """The known name that was most likely meant; not sought for a page, nor among thousands."""
+    """The known name that was most likely meant; very long names and lists are not searched."""
     return nearest(name, islice(known, _CANDIDATES)) if len(name) <= _NAME else None
 
 
@@ -195,7 +194,7 @@ def parse(text: str) -> Node | None:
 
 
 class _Tree:
-    """Builds nodes from events with a stack of its own: depth is a count and not a recursion."""
+    """Builds nodes from events with a stack, so that depth is counted and never recurses."""
 
     def __init__(self) -> None:
         self._open: list[_Frame] = [_Frame(0)]

@@ -358,7 +358,7 @@ class _Inventor:
         return number
 
 
-# Says what a script leaves open, from a seed: fillers, short replies, large tool results.
+# The seeded voice: fillers, short replies and large tool results.
 
 
 class SeededVoice:

@@ -1,4 +1,4 @@
-"""Tells a script turn by turn (numbers, ids, times, sessions), for the check and for the play."""
+"""Numbers a script's turns, messages, times and sessions, for checking and for playing it."""
 
 from __future__ import annotations
 
@@ -32,9 +32,6 @@ from memsim.scenario.script_plan import (
 from memsim.scenario.value_kinds import DistinctNames
 from memsim.scenario.words import ValueSearch
 
-# From the steps of a script to exchanges: repetitions written out, and turns put together.
-
-
 MAX_STEPS = 50_000
 """Steps of a script with its repetitions written out; a filler is one, however long."""
 
@@ -58,8 +55,8 @@ class ScriptExchange:
 Beat = ScriptExchange | PlainStep
 
 
-def beats(steps: Iterable[ScriptStep]) -> Iterator[Beat]:
-    """What happens, in order: exchanges, and the steps that are none."""
+def script_beats(steps: Iterable[ScriptStep]) -> Iterator[Beat]:
+    """Group steps into exchanges; other steps come as they are."""
     heard: Say | None = None
     reply: list[Say | UseTools] = []
     for step in expand_repeats(steps):
@@ -158,7 +155,7 @@ class Voice(Protocol):
 
 
 class Narrator:
-    """Where a script has got to.
+    """The state of a script as it is told: turn, time, session and principal.
 
     Args:
         plan: the script.

@@ -1,4 +1,4 @@
-"""Makes probes of what was written: when each is asked, by whom and about what."""
+"""Place probes: when each is asked, by whom and about which facts."""
 
 from __future__ import annotations
 

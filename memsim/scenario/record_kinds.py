@@ -1,4 +1,4 @@
-"""Mappings with known keys: one table of fields that both the reader and the JSON Schema follow."""
+"""Kinds of mappings and lists: read from nodes, and described as JSON Schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds scenario files and loads them."""
+"""Loads scenario files: finds them, checks them and makes what plays their events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memsim.scenario.document import (
     read_text,
 )
 from memsim.scenario.filler import SeededVoice
-from memsim.scenario.narrator import Narrator, ScriptExchange, beats, repetition
+from memsim.scenario.narrator import Narrator, ScriptExchange, repetition, script_beats
 from memsim.scenario.placement import PlacedProbe, place_probes
 from memsim.scenario.script import (
     UNKNOWN,
@@ -58,8 +58,6 @@ from memsim.scenario.script_plan import (
 from memsim.scenario.survey import Survey, survey
 from memsim.scenario.value_kinds import fold_name
 from memsim.strategy import Forget
-
-# Plays a checked script: the events of a seed, one at a time.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +114,7 @@ class _Player:
         self._sources: dict[str, list[str]] = {}
 
     def events(self) -> Iterator[ScriptEvent]:
-        for beat in beats(self._script.plan.turns):
+        for beat in script_beats(self._script.plan.turns):
             if isinstance(beat, Filler):
                 yield from self._filler(beat)
             elif isinstance(beat, ScriptExchange):
@@ -179,14 +177,11 @@ def _present(elapsed: ElapseEvent | None) -> tuple[ElapseEvent, ...]:
     return (elapsed,) if elapsed else ()
 
 
-# From nodes to a scenario: the one way, whether they were read from a file or built in Python.
-
-
 _encode = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode
 
 
 def make_scenario(root: Node | None, path: Path | str) -> Scenario:
-    """The scenario that a document says.
+    """Make a scenario from a document, whether read from a file or built in Python.
 
     Args:
         root: the document.
@@ -283,7 +278,7 @@ def _scenario(
 
 
 def fingerprint(plan: Plan, *, generated: bool) -> str:
-    """Sha256 of what a script plays, whatever its path and layout.
+    """Sha256 of a script's meaning, independent of its path and layout.
 
     A key that only repeats a default does not count, and neither does what the replay never sees:
     bounds, tags and the description.

@@ -43,7 +43,7 @@ _FOUND = {path.stem.removeprefix("match_") for path in _TYPES.glob("match_*.py")
 MATCHES: tuple[Match, ...] = (*_FIRST, *sorted(_FOUND.difference(_FIRST)))
 
 UNKNOWN = "unknown"
-"""As `expect`: the right answer is that it was never said."""
+"""Value of `expect` for a question whose answer was never said."""
 
 
 @fast_init

@@ -1,4 +1,4 @@
-"""Which files are scenarios, and what stands in them, byte for byte."""
+"""Find scenario files and read their bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def scenario_files(folder: Path) -> list[Path]:
     """Every YAML file below a folder, sorted by path; what is hidden is left out.
 
     Raises:
-        ScenarioError: a link leads nowhere, or round in a circle.
+        ScenarioError: a link is broken or circular.
     """
     files, problems = search_scenario_files(folder)
     if problems:
@@ -28,7 +28,7 @@ def scenario_files(folder: Path) -> list[Path]:
 
 
 def search_scenario_files(folder: Path) -> tuple[list[Path], list[ScenarioError]]:
-    """As `scenario_files`, with every link that leads nowhere or round in a circle beside them."""
+    """The files of `scenario_files`, and an error for every broken or circular link."""
     files: list[Path] = []
     problems: list[ScenarioError] = []
     for root, folders, names in os.walk(folder, followlinks=True):
@@ -50,7 +50,7 @@ def search_scenario_files(folder: Path) -> tuple[list[Path], list[ScenarioError]
 
 
 def check_one_line(name: str) -> str:
-    """A name that is part of ids, and so of lines.
+    """Check that a name fits on one line, as ids and reports need.
 
     Raises:
         ScenarioError: it holds a line break or another control character.

@@ -1,4 +1,4 @@
-"""Goes through a whole script once, at loading, and checks each step against those before it."""
+"""Check each step of a script against the steps before it, and collect its facts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import singledispatchmethod
 from memsim.errors import ScenarioError
 from memsim.message import Message
 from memsim.scenario.document import nearest_name, quote
-from memsim.scenario.narrator import Narrator, ScriptExchange, beats
+from memsim.scenario.narrator import Narrator, ScriptExchange, script_beats
 from memsim.scenario.script import UNKNOWN, Fact
 from memsim.scenario.script_plan import (
     AskHere,
@@ -28,8 +28,6 @@ from memsim.scenario.script_plan import (
 )
 from memsim.scenario.value_kinds import DistinctNames
 from memsim.scenario.words import ValueSearch, Words, words
-
-# What a survey of a script finds: facts, mentions of answers, and points to ask at.
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +144,7 @@ def survey(plan: Plan) -> Survey:
 
 
 class _Silent:
-    """The voice of a survey: what is generated cannot state anything, so it need not be said."""
+    """A voice that says nothing, as generated talk states no facts."""
 
     def reply(self) -> str:
         return ""
@@ -185,7 +183,7 @@ class _Surveyor:
             )
 
     def survey(self) -> Survey:
-        for beat in beats(self._plan.turns):
+        for beat in script_beats(self._plan.turns):
             self._tick += 1
             if isinstance(beat, ScriptExchange):
                 self._exchange(beat)

@@ -1,4 +1,4 @@
-"""The kinds of value that a script is made of: each reads strictly and has its JSON Schema."""
+"""Kinds of single values: strict readers with a JSON Schema for each."""
 
 from __future__ import annotations
 
@@ -354,7 +354,7 @@ def _character_name(character: str) -> str:
 
 
 def fold_name(name: str) -> str:
-    """The form in which two names must differ: NFC, without case and outer blanks."""
+    """Fold a name for comparison: NFC, without case and outer blanks."""
     if name.isascii():
         return name.lower().strip()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold()).strip()

@@ -11,7 +11,7 @@ import pytest
 from memsim.context import Context
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import ChannelRun
-from memsim.leakage.forget_targets import forget, held, plant, ways
+from memsim.leakage.forget_targets import check_targets, forget_targets, forget_ways, plant_target
 from memsim.leakage.lab import Lab, readable_text, tier_of
 from memsim.leakage.scores import TIER, ChannelScore
 from memsim.message import Message
@@ -254,11 +254,15 @@ def test_each_way_of_asking_reaches_its_own(lab: Labs) -> None:
 
     bench = lab("layered:acl=on,mode=both", "L6")
     with bench.world() as world:
-        names = ways(world, "ana")
-        planted = [plant(bench, world, "ana", f"garage {n}", way) for n, way in enumerate(names)]
-        targets = list(held(bench, world, planted))
+        names = forget_ways(world, "ana")
+        planted = [
+            plant_target(bench, world, "ana", f"garage {n}", way) for n, way in enumerate(names)
+        ]
+        targets = list(check_targets(bench, world, planted))
         after = list(
-            held(bench, world, forget(world, channel_header(load_channel("L6").id), targets))
+            check_targets(
+                bench, world, forget_targets(world, channel_header(load_channel("L6").id), targets)
+            )
         )
         twin = next(t.twin for t in targets if t.twin)
         seen = world.ask("ana", twin.question)

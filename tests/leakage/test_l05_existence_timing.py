@@ -9,7 +9,7 @@ import pytest
 
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import ChannelRun
-from memsim.leakage.channels.l05_existence_timing import apart, taken
+from memsim.leakage.channels.l05_existence_timing import elapsed_ns, measure_separation
 from memsim.leakage.scores import ChannelScore
 from tests.doubles.catalogue import HONEST, load
 from tests.doubles.read_faults import SleepsOnHit
@@ -20,7 +20,7 @@ Score = Callable[[str, ChannelRun], ChannelScore]
 
 def test_samples_of_one_kind_are_at_chance() -> None:
     """Interleaved values give one half, and the interval holds it."""
-    found = apart([1.0, 3.0, 5.0, 7.0] * 10, [2.0, 4.0, 4.0, 6.0] * 10)
+    found = measure_separation([1.0, 3.0, 5.0, 7.0] * 10, [2.0, 4.0, 4.0, 6.0] * 10)
 
     assert found.low < 0.5 < found.high
     assert not found.plain
@@ -29,7 +29,9 @@ def test_samples_of_one_kind_are_at_chance() -> None:
 @pytest.mark.parametrize("sign", [1, -1])
 def test_samples_that_never_meet_are_told_apart(sign: int) -> None:
     """Whichever of the two takes longer."""
-    found = apart([sign * (30.0 + n) for n in range(40)], [sign * float(n) for n in range(30)])
+    found = measure_separation(
+        [sign * (30.0 + n) for n in range(40)], [sign * float(n) for n in range(30)]
+    )
 
     assert (1.0, 1.0, 1.0) == (found.auc, found.low, found.high)
     assert found.plain
@@ -37,32 +39,34 @@ def test_samples_that_never_meet_are_told_apart(sign: int) -> None:
 
 def test_a_few_pairs_are_never_enough() -> None:
     """Ten of them may come out one way by chance, where many are tried."""
-    assert not apart([float(n) for n in range(10, 20)], [float(n) for n in range(10)]).plain
+    assert not measure_separation(
+        [float(n) for n in range(10, 20)], [float(n) for n in range(10)]
+    ).plain
 
 
 def test_ties_count_half() -> None:
     """Three of four pairs are larger, and one of them is equal."""
-    assert 0.875 == apart([2.0, 3.0], [1.0, 2.0]).auc
+    assert 0.875 == measure_separation([2.0, 3.0], [1.0, 2.0]).auc
 
 
 def test_an_interval_is_that_of_hanley_and_mcneil() -> None:
     """By hand for an area of 0.75 over four pairs: q1 0.6, q2 0.6429, variance 0.0763."""
-    found = apart([2.0, 4.0], [1.0, 3.0])
+    found = measure_separation([2.0, 4.0], [1.0, 3.0])
 
     assert 0.75 == found.auc
     assert found.low == pytest.approx(0.75 - 1.96 * 0.0763**0.5, abs=1e-3)
     assert 1.0 == found.high
 
 
-def test_nothing_cannot_be_told_apart() -> None:
+def test_an_empty_sample_cannot_be_measured() -> None:
     """An empty sample is an error, not chance."""
-    with pytest.raises(ValueError, match="nothing"):
-        apart([], [1.0])
+    with pytest.raises(ValueError, match="empty"):
+        measure_separation([], [1.0])
 
 
 def test_time_that_something_takes_is_not_negative() -> None:
     """It is counted in whole nanoseconds."""
-    assert taken(lambda: None) >= 0
+    assert elapsed_ns(lambda: None) >= 0
 
 
 def test_a_memory_that_is_slower_on_a_hit_is_caught(

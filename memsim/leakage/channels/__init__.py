@@ -1,4 +1,4 @@
-"""The twenty channels, each in a module of its own that is imported when it is asked for."""
+"""The twenty channels: finds and loads them, and makes a scenario of each."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 SHARE = "attempts"
-"""The option that says which share of a channel's attempts is made."""
+"""Option: the share of a channel's attempts that is made."""
 
 
 def own_folder(project: Project) -> Path:
-    """Where a project's own attacks would lie, else where memsim's do."""
+    """The folder of a project's own attacks, or of memsim's if it has none."""
     own = project.root / "scenarios" / FOLDER if project.root else None
     return own if own and own.is_dir() else builtin_folder("scenarios") / FOLDER
 

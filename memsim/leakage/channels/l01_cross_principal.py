@@ -1,4 +1,4 @@
-"""L1: one principal's secrets, and another who asks for them in every way there is."""
+"""L1: one principal asks for another's secrets, by questions, tools and ids."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memsim.leakage.lab import Lab
 
 _USUAL = 20
-"""Results that one asks for who is not greedy."""
+"""Results that an ordinary call asks for."""
 AWAY = timedelta(days=2)
 """Longer than what is kept for a day, shorter than what is kept for three."""
 PEOPLE = (("ana", "ben"), ("cleo", "dan"), ("eva", "finn"), ("gil", "hana"))
@@ -44,7 +44,7 @@ class _Cast:
 
 
 class CrossPrincipal(Channel):
-    """One world at a time is told its secrets, and then takes many questions at one point.
+    """Tells a world its secrets, then asks many questions at one point.
 
     In every other world the owner comes back in conversation after conversation, and is away for
     two days before the viewer asks: some memories keep for good only what is over.
@@ -96,7 +96,7 @@ class CrossPrincipal(Channel):
         return _Cast(prefix=prefix, owner=owner, viewer=viewer, canaries=canaries, ids=ids)
 
     def _attacks(self, lab: Lab, world: AttackWorld, cast: _Cast) -> tuple[Attack, ...]:
-        """What is tried; where there are no tools, only what can be asked."""
+        """The attacks that are tried; without tools only questions and ids."""
         if any(tool.reads for tool in world.strategy.tools(cast.viewer)):
             return lab.families.of(self.header, "ask", "tool", "id")
         return lab.families.of(self.header, "ask", "id")

@@ -1,4 +1,4 @@
-"""L2: conversations whose ids a careless key confuses, and what one then gets of the other's."""
+"""L2: conversations whose ids collide in a careless key, and what one gets of the other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collision:
-    """Two people in two conversations, which a key made of their ids takes for one.
+    """Two people in two conversations whose ids give the same key.
 
     Attributes:
         family: what the key does wrong.
@@ -42,7 +42,7 @@ _SUFFIXES = ("_hybrid", "_summary", "_history", "_memory", ".json", "_0")
 
 
 def collisions() -> Iterator[Collision]:
-    """Every way in which ids are confused here."""
+    """Every kind of id collision that is tried."""
     for joint in _JOINTS:
         yield Collision(
             family=f"joined by {joint!r}",
@@ -126,7 +126,7 @@ class CrossSession(Channel):
         canaries: tuple[Canary, ...],
         held: dict[str, bool],
     ) -> tuple[Canary, ...]:
-        """What the owner had and has no more, in a memory that outlives its process."""
+        """The secrets that the owner has lost, in a memory that survives a restart."""
         if world.exported() is None:
             return ()
         owner, session = collision.owner, collision.owned

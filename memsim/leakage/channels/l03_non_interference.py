@@ -1,4 +1,4 @@
-"""L3: what one principal sees must not depend, in a single byte, on what another has said."""
+"""L3: what one principal sees must not change by a byte with what another says."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 VIEWER, OTHER = "ana", "ben"
 ROUNDS, FEWEST = 8, 3
-"""Secrets of each principal in a pair of worlds, and where few attempts are made of it."""
+"""Secrets of each principal in a pair of worlds: at most, and at least."""
 
 Instead = Callable[["Lab", int], tuple[str, ...]]
 

@@ -1,4 +1,4 @@
-"""L4: whether the answer to a key tells that somebody else uses it."""
+"""L4: the answer to a key must not show that somebody else uses the key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OWNER, VIEWER = "ana", "ben"
 KEYS = 12
-"""Keys that the owner uses in the first world, and others of the same look in the second."""
+"""Keys of the owner; the second world has other keys of the same form."""
 
 Deed = Callable[["AttackWorld", str, str], Iterator["Observation"]]
 """Something that the viewer does in a world: (world, the key, the id of the owner's message)."""
@@ -38,7 +38,7 @@ class _Pair:
 
 
 class ExistenceOracle(Channel):
-    """The viewer does the same in two worlds, and has to see the same in both."""
+    """Compares what the viewer sees in a world with the key and in one without it."""
 
     id = "L4"
 

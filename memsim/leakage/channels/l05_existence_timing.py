@@ -1,4 +1,4 @@
-"""L5: whether the time that an answer takes tells that somebody else uses a key."""
+"""L5: the time of an answer must not show that somebody else uses a key."""
 
 from __future__ import annotations
 
@@ -21,22 +21,19 @@ if TYPE_CHECKING:
     from memsim.models import ToolSpec
 
 
-# Whether two kinds of answers can be told apart by how long they take.
-
-
 NOTABLE = 0.55
-"""Lower bound of an area over which a timing is told of in the log."""
+"""A lower bound of the AUC above this is logged as a warning."""
 PLAIN = 0.75
-"""Lower bound over which a record says so: far enough from chance, which is 0.5, to be found again
-on a machine that is busy with something else."""
+"""A lower bound of the AUC above this is recorded as a leak. It is far from chance, 0.5, so that a
+busy machine finds the same."""
 _Z = 1.96
 _CHANCE = 4.5
-"""Standard deviations from chance that a record needs besides: a few pairs never suffice."""
+"""Standard deviations from chance that a leak needs besides, so that a few pairs never suffice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Apart:
-    """How well a threshold tells two samples apart.
+class Separation:
+    """How well a threshold separates two samples.
 
     Attributes:
         auc: area under the curve of the better direction: 0.5 is chance, 1 is always.
@@ -51,7 +48,7 @@ class Apart:
 
     @property
     def plain(self) -> bool:
-        """Whether a record may say so."""
+        """Whether the separation is recorded as a leak."""
         chance = math.sqrt((2 * self.pairs + 1) / 12) / self.pairs
         return self.low > PLAIN and self.auc > 0.5 + _CHANCE * chance
 
@@ -59,18 +56,18 @@ class Apart:
         return f"AUC {self.auc:.3f} [{self.low:.3f}, {self.high:.3f}] of {self.pairs} pairs"
 
 
-def apart(left: Sequence[float], right: Sequence[float]) -> Apart:
-    """How well two samples are told apart, whichever of them is larger.
+def measure_separation(left: Sequence[float], right: Sequence[float]) -> Separation:
+    """Measure how well two samples are separated, whichever is larger.
 
     Raises:
         ValueError: one of them is empty.
     """
     if not left or not right:
-        raise ValueError("there is nothing to tell apart")
+        raise ValueError("a sample is empty")
     area = _area(left, right)
     area = max(area, 1 - area)
     spread = _Z * math.sqrt(_variance(area, len(left), len(right)))
-    return Apart(
+    return Separation(
         auc=area,
         low=max(0.0, area - spread),
         high=min(1.0, area + spread),
@@ -78,8 +75,8 @@ def apart(left: Sequence[float], right: Sequence[float]) -> Apart:
     )
 
 
-def taken(deed: Callable[[], object]) -> int:
-    """Nanoseconds that something takes on the wall."""
+def elapsed_ns(deed: Callable[[], object]) -> int:
+    """Wall time of a call in nanoseconds."""
     began = time.perf_counter_ns()
     deed()
     return time.perf_counter_ns() - began
@@ -106,7 +103,7 @@ def _variance(area: float, left: int, right: int) -> float:
 
 OWNER, VIEWER = "ana", "ben"
 KEYS = 40
-"""Keys that the owner uses, and as many of the same look that nobody does."""
+"""Keys that the owner uses; as many of the same form are unused."""
 LOG = logging.getLogger("memsim.leakage.channels.l05_existence_timing")
 
 Deed = Callable[["AttackWorld", "Key"], "Observation"]
@@ -127,7 +124,7 @@ class Key:
 
 
 class ExistenceTiming(Channel):
-    """Every pair does everything to a used key and to an unused one, in an order left to chance.
+    """Times each operation on a used and on an unused key, in random order.
 
     What is timed is the same in every pair, so all pairs are judged alike: an attempt leaks when
     any of its operations tells the two kinds of key apart. The areas themselves differ from run to
@@ -148,7 +145,7 @@ class ExistenceTiming(Channel):
                     yield control
             failed, times = self._timed(lab, world, used, unused, count)
         # The world is closed by now: what is logged in it is counted in the records.
-        found = {name: apart(left, right) for name, (left, right) in times.items()}
+        found = {name: measure_separation(left, right) for name, (left, right) in times.items()}
         _log(found)
         told = sorted(name for name, how in found.items() if how.plain)
         for place in range(count):
@@ -191,7 +188,7 @@ class ExistenceTiming(Channel):
             for name, deed in deeds.items():
                 chance.shuffle(pair)
                 for kind, key in pair:
-                    nanoseconds = taken(lambda deed=deed, key=key: deed(world, key))  # type: ignore[misc]
+                    nanoseconds = elapsed_ns(lambda deed=deed, key=key: deed(world, key))  # type: ignore[misc]
                     failed = failed or (world.seen[-1].text if world.seen[-1].failed else "")
                     times[name][kind].append(nanoseconds)
         return failed, times
@@ -243,7 +240,7 @@ def _calling(tool: ToolSpec) -> Deed:
     return deed
 
 
-def _log(found: Mapping[str, Apart]) -> None:
+def _log(found: Mapping[str, Separation]) -> None:
     for name, how in found.items():
         level = logging.WARNING if how.low > NOTABLE else logging.INFO
         LOG.log(level, "L5 %s: %s", name, how)

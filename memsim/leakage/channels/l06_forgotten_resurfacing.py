@@ -1,4 +1,4 @@
-"""L6: what was to be forgotten, and whether it comes back."""
+"""L6: a forgotten secret must not come back in later answers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from memsim.leakage.channel import Channel
 from memsim.leakage.forget_targets import (
     ALL,
     ForgetTarget,
-    forget,
+    check_targets,
     forget_all,
-    held,
-    plant,
-    views_of,
-    ways,
+    forget_targets,
+    forget_ways,
+    plant_target,
+    target_views,
 )
 from memsim.leakage.value_choice import check_value_choice
 
@@ -56,7 +56,7 @@ class ForgottenResurfacing(Channel):
 
     def _world(self, lab: Lab, life: str, number: int, places: range) -> Iterator[Finding]:
         with lab.world() as world:
-            targets = list(held(lab, world, self._plant(lab, world, life, number, places)))
+            targets = list(check_targets(lab, world, self._plant(lab, world, life, number, places)))
             kept = [t for t in targets if t.twin is not None]
             for target in targets:
                 control = recall(lab, world, target.canary, f"{life}/{target.canary.slot}")
@@ -72,10 +72,12 @@ class ForgottenResurfacing(Channel):
         self, lab: Lab, world: AttackWorld, life: str, number: int, places: range
     ) -> Iterator[ForgetTarget]:
         slots, before = self.header.texts("slots"), self.header.texts("before")
-        every = (ALL,) if life == ALL else ways(world, OWNER)
+        every = (ALL,) if life == ALL else forget_ways(world, OWNER)
         lab.chatter(world, OWNER, self.header.number("page") if life == ALL else 1)
         planted = [
-            plant(lab, world, OWNER, f"{slots[p % len(slots)]} {p + 1}", every[p % len(every)])
+            plant_target(
+                lab, world, OWNER, f"{slots[p % len(slots)]} {p + 1}", every[p % len(every)]
+            )
             for p in places
         ]
         lab.chatter(world, OWNER, int(before[number % len(before)]))
@@ -89,11 +91,11 @@ class ForgottenResurfacing(Channel):
             lab.chatter(world, OWNER, 5)
             return answered
         saved = world.exported() if life == AGAIN else None
-        answered = forget(world, self.header, targets)
+        answered = forget_targets(world, self.header, targets)
         LIVES[life](lab, world, LONGEST if len(targets) >= FEW else SHORTER)
         if saved is not None:
             world.restore(saved.text)
-            forget(world, self.header, targets)
+            forget_targets(world, self.header, targets)
             lab.chatter(world, OWNER, 2)
         return answered
 
@@ -103,7 +105,7 @@ class ForgottenResurfacing(Channel):
         attacks = lab.families.of(self.header, "ask")
         attack = attacks[place % len(attacks)]
         text = attack.text(place, **attack_words(target.canary, OWNER))
-        seen = list(views_of(world, target, target.canary.question, text))
+        seen = list(target_views(world, target, target.canary.question, text))
         attempt = lab.judge(
             f"{life}/{place + 1}-{target.way}",
             attack=attack.family,

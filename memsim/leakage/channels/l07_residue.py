@@ -1,4 +1,4 @@
-"""L7: what an erasure leaves behind in each tier, and how long it takes until it is gone."""
+"""L7: what an erasure leaves in each tier, and how long until it is gone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 from memsim.leakage.attack_steps import recall
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import Channel
-from memsim.leakage.forget_targets import ForgetTarget, forget, held, plant, ways
+from memsim.leakage.forget_targets import (
+    ForgetTarget,
+    check_targets,
+    forget_targets,
+    forget_ways,
+    plant_target,
+)
 from memsim.leakage.lab import LOG, file_views, operator_views, residue_trails
 from memsim.leakage.scores import HOURS, TIER, TURNS
 
@@ -77,12 +83,12 @@ class Residue(Channel):
         self, lab: Lab, number: int, first: int, share: int, secrets: range
     ) -> Iterator[Finding]:
         with lab.world() as world:
-            targets = list(held(lab, world, self._plant(lab, world, number, secrets)))
+            targets = list(check_targets(lab, world, self._plant(lab, world, number, secrets)))
             for target in targets:
                 id_ = f"{number + 1}/{target.canary.slot}"
                 control = recall(lab, world, target.canary, id_)
                 yield replace(control, served=target.held)
-            targets = forget(world, self.header, targets)
+            targets = forget_targets(world, self.header, targets)
             looks = self._looks(lab, world, targets)
             sides = (False, True) if any(look.tiers for look in looks[True]) else (False,)
             # Nothing follows from a log that is clean where the memory itself cannot be seen.
@@ -99,10 +105,12 @@ class Residue(Channel):
         self, lab: Lab, world: AttackWorld, number: int, secrets: range
     ) -> Iterator[ForgetTarget]:
         slots, before = self.header.texts("slots"), self.header.texts("before")
-        every = [way for way in ways(world, OWNER) if way in {"by id", "by key"}]
+        every = [way for way in forget_ways(world, OWNER) if way in {"by id", "by key"}]
         lab.chatter(world, OWNER, 1)
         planted = [
-            plant(lab, world, OWNER, f"{slots[n % len(slots)]} {n + 1}", every[n % len(every)])
+            plant_target(
+                lab, world, OWNER, f"{slots[n % len(slots)]} {n + 1}", every[n % len(every)]
+            )
             for n in secrets
         ]
         lab.chatter(world, OWNER, int(before[number % len(before)]))

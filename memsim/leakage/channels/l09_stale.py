@@ -1,7 +1,7 @@
-"""L9: a fact that changed, and whether an old value is told in the place of the present one.
+"""L9: a fact changed, and an old value must not be given for the current one.
 
-Where both are served, which one is answered is the choice of the model that reads them: that is
-counted apart, and so is which of them it chose.
+If both are in the context, the model chooses which to answer. That case and the choice are counted
+apart.
 """
 
 from __future__ import annotations

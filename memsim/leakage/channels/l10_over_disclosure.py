@@ -1,4 +1,4 @@
-"""L10: a task needs some of what is known of a person; what else is put before the model?"""
+"""L10: a task needs some facts of a person; the others must not reach the model."""
 
 from __future__ import annotations
 

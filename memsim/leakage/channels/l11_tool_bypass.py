@@ -1,4 +1,4 @@
-"""L11: what a memory would not tell is read off the disk, by every other tool and path."""
+"""L11: a host's file tools must not read the memory's files by any path."""
 
 from __future__ import annotations
 
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from memsim.models import ToolSpec
 
 
-# A host's file tools over a folder with a memory's files, and the paths by which they are reached.
-
-
 MEMORY, NOTES = "memory", "notes"
 """What is protected in the folder, and what is not."""
 
@@ -60,7 +57,7 @@ class Host:
         return _text(self.root / means(told))
 
     def read_descriptor(self, told: str) -> str:
-        """The same for a tool that opens first and then asks about what it has opened."""
+        """The same for a tool that opens the file before it asks the guard."""
         try:
             descriptor = os.open(self.root / told, os.O_RDONLY)
         except OSError:
@@ -110,8 +107,8 @@ Trick = Callable[[Host, str], str]
 """Reaches for a file by its name below `memory`."""
 
 
-def furnish(root: Path, files: Mapping[str, bytes]) -> None:
-    """Lay a folder out: the memory's files, notes, and links from these to those."""
+def lay_out_folder(root: Path, files: Mapping[str, bytes]) -> None:
+    """Fill a folder with the memory's files, notes, and links from the notes to the files."""
     memory, notes = root / MEMORY, root / NOTES
     notes.mkdir(parents=True)
     (notes / "readme.txt").write_text("Nothing to see here.", encoding="utf-8")
@@ -125,7 +122,7 @@ def furnish(root: Path, files: Mapping[str, bytes]) -> None:
         os.link(memory / name, notes / f"hard{number}")
 
 
-def linked(root: Path, name: str, kind: str) -> str:
+def find_link(root: Path, name: str, kind: str) -> str:
     """The path among the notes of a link to a file of the memory."""
     wanted = (root / MEMORY / name).stat().st_ino
     notes = sorted((root / NOTES).glob(f"{kind}*"))
@@ -148,9 +145,9 @@ TRICKS: Mapping[str, Trick] = {
     "parent": lambda h, n: h.read(f"{NOTES}/../{MEMORY}/{n}"),
     "double slash": lambda h, n: h.read(f"{MEMORY}//{n}"),
     "absolute": lambda h, n: h.read(str(h.root / MEMORY / n)),
-    "symbolic link": lambda h, n: h.read(linked(h.root, n, "soft")),
+    "symbolic link": lambda h, n: h.read(find_link(h.root, n, "soft")),
     "linked folder": lambda h, n: h.read(f"{NOTES}/folder/{n}"),
-    "hard link": lambda h, n: h.read(linked(h.root, n, "hard")),
+    "hard link": lambda h, n: h.read(find_link(h.root, n, "hard")),
     "percent": lambda h, n: h.read(f"{MEMORY}%2f{n.replace('.', '%2e')}", unquote),
     "double percent": lambda h, n: h.read(f"%256demory/{n}", lambda p: unquote(unquote(p))),
     "other case": lambda h, n: h.read(f"{MEMORY.upper()}/{n}", _cased),
@@ -267,7 +264,7 @@ class ToolBypass(Channel):
             for canary in canaries:
                 yield recall(lab, world, canary, f"asked/{canary.slot}")
             raw = _raw_files(world)
-            furnish(Path(place), raw.files)
+            lay_out_folder(Path(place), raw.files)
             ways = [*_by_tools(world).items(), *_by_host(Path(place)).items()]
             for n in range(count):
                 name, reach = ways[n % len(ways)]

@@ -1,4 +1,4 @@
-"""L12: a secret enters a text made for several readers, and one who may not have it reads that."""
+"""L12: a secret must not reach another reader by a summary or another derived text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Target:
 
 
 class SummaryLaundering(Channel):
-    """A few worlds, in each of which the memory has written texts of its own before it is read."""
+    """Has the memory write summaries in each world before another principal reads them."""
 
     id = "L12"
 

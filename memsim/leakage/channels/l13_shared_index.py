@@ -1,4 +1,4 @@
-"""L13: two people put the same question in the same words, and one may get the other's answer."""
+"""L13: the same question from two people must not share a cached answer."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Way = Callable[["AttackWorld", str, str], Iterator["Observation"]]
 
 
 class SharedIndex(Channel):
-    """The owner asks, so that an answer is at hand; then the other asks, byte by byte the same."""
+    """Asks as the owner, so that an answer is cached, then the same words as the other."""
 
     id = "L13"
 

@@ -1,4 +1,4 @@
-"""L14: a secret passes through a memory, and every record that was made meanwhile is read."""
+"""L14: logs, events and audit records must not contain a secret."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _INFO = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flight:
+class LoggedSecret:
     """One secret that went through the memory.
 
     Attributes:
@@ -73,14 +73,22 @@ class Logs(Channel):
                 # What a strategy tells is known when the turn after it is over.
                 lab.chatter(world, OWNER, 1)
                 made = len(world.logs()) - before
-                flights.append(Flight(canary=canary, way=name, held=control.served, records=made))
+                flights.append(
+                    LoggedSecret(canary=canary, way=name, held=control.served, records=made)
+                )
             loud, quiet = _records(world, [f.canary for f in flights])
             for n, place in enumerate(places):
                 views = quiet if n % 2 else loud
                 yield self._attempt(lab, flights[n // 2], views, place, quiet=bool(n % 2))
 
     def _attempt(
-        self, lab: Lab, flight: Flight, views: Sequence[Observation], place: int, *, quiet: bool
+        self,
+        lab: Lab,
+        flight: LoggedSecret,
+        views: Sequence[Observation],
+        place: int,
+        *,
+        quiet: bool,
     ) -> Attempt:
         level = "below INFO" if quiet else "INFO and above"
         return lab.judge(

@@ -1,4 +1,4 @@
-"""L15: what is written for others to have: exports, names of files, and memsim's own records.
+"""L15: exports, file names and memsim's own records must not contain a secret.
 
 A strategy's own files and the state that its operator saves are its store, and hold what it holds:
 they are searched after an erasure, by L7. An artefact is what leaves it: what another principal is

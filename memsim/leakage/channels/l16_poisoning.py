@@ -1,4 +1,4 @@
-"""L16: a payload is planted; whether it is kept, served and obeyed after harmless sessions."""
+"""L16: a planted payload must not be stored, served and obeyed in later sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""L17: what users and tools said must not speak as the system, nor leave the block it stands in."""
+"""L17: words of users and tools must not gain the system's role or leave their block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""L18: a standing rule is given early; whatever is compacted after it, it must still be there."""
+"""L18: a standing rule must stay in the context whatever is compacted after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""L19: what was noted as injected must stand in the context, once, in its own conversation."""
+"""L19: an injected item must be in the context exactly once, in its own conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""L20: what one principal stores, changes and erases must leave another's memory as it was."""
+"""L20: one principal's writes and erasures must not change another's memory."""
 
 from __future__ import annotations
 
