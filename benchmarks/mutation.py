@@ -56,7 +56,7 @@ TARGETS = {
     ),
     "access": Target(
         modules=("memsim.memory.permissions", "memsim.memory.entry"),
-        tests=("tests/memory/test_acl.py", "tests/memory/layers"),
+        tests=("tests/memory/test_permissions.py", "tests/memory/layers"),
     ),
 }
 

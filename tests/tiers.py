@@ -33,16 +33,23 @@ KINDS: Mapping[str, str] = {
 
 SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     "attacks": (
+        "leakage/test_channels_of_artefacts.py::test_a_broken_one_is_caught",
+        "leakage/test_channels_of_artefacts.py::test_a_ledger_is_caught_by_what_it_is_wrong_about",
         "leakage/test_channels_of_artefacts.py::test_who_keeps_things_apart_is_safe",
+        "leakage/test_channels_of_derived.py::test_a_broken_one_is_caught",
+        "leakage/test_channels_of_derived.py::test_a_value_that_is_chosen_again_and_again_has_leaked",
+        "leakage/test_channels_of_derived.py::test_over_disclosure_is_violation_and_coverage",
+        "leakage/test_channels_of_derived.py::test_who_tells_all_violates_most",
         "leakage/test_channels_of_derived.py::test_who_keeps_things_apart_is_safe",
         "leakage/test_channels_of_forgetting.py::test_erasure_takes_as_long_as_the_last_tier",
+        "leakage/test_channels_of_forgetting.py::test_every_attempt_that_counts_has_looked_at_something",
+        "leakage/test_channels_of_forgetting.py::test_residue_is_told_by_tier",
         "leakage/test_channels_of_forgetting.py::test_the_reference_forgets",
         "leakage/test_channels_of_forgetting.py::test_what_is_broken_is_named",
         "leakage/test_channels_of_others.py::test_the_reference_is_safe",
         "leakage/test_gaps_of_systems.py",
         "leakage/test_l05_existence_timing.py::test_the_reference_tells_nothing_by_its_time",
     ),
-    "browser": ("report/test_plots.py::test_pictures_are_files_that_a_browser_opens",),
     "checks": (
         "testing/test_checking.py::test_parts_of_the_memory_hold_what_they_promise",
         "testing/test_departures.py",
@@ -60,6 +67,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     "huge": (
         "canary/test_canary_match.py::test_much_of_one_thing_is_decoded",
         "canary/test_canary_match.py::test_ten_megabytes_are_searched",
+        "memory/index/test_nearest_vectors.py::test_among_many_nearly_all_of_the_nearest_are_found",
         "memory/compaction/test_parts.py::test_a_very_long_history_is_compacted_as_a_short_one",
         "memory/compaction/test_parts.py::test_work_grows_with_the_history_and_no_faster",
         "memory/stores/test_store_contract.py::test_a_text_may_be_long",
@@ -73,7 +81,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "faults/test_resume_kills.py",
         "faults/test_server_kills.py",
         "memory/stores/test_store_kills.py",
-        "memory/test_saved.py::test_a_killed_process_loses_at_most_the_unfinished_turn",
+        "memory/persistence/test_saved_memory.py::test_a_killed_process_loses_at_most_the_unfinished_turn",
         "models/test_live_agents.py::test_killed_between_rounds_it_goes_on_and_pays_for_the_rest",
         "models/test_live_runs.py::test_a_killed_case_pays_for_no_call_twice",
         "plugin/test_lost_workers.py",
@@ -93,8 +101,9 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     ),
     "processes": (
         "leakage/test_leak_runs.py::test_any_number_of_processes_keeps_the_same_bytes",
-        "memory/test_clusters.py::test_every_process_builds_the_same_lists",
-        "memory/test_vectors.py::test_every_process_finds_the_same",
+        "memory/index/test_nearest_vectors.py::test_every_process_builds_the_same_lists",
+        "memory/index/test_vectors.py::test_every_process_finds_the_same",
+        "models/test_judged_cases.py::test_a_storm_over_the_judge_ends_in_the_records_of_a_calm_day",
         "models/test_judged_cases.py::test_two_processes_make_the_same_bytes_as_one",
         "models/test_live_runs.py::test_recordings_do_not_depend_on_how_many_processes_make_them",
         "options/test_jobs.py::test_the_records_do_not_depend_on_it",
@@ -105,8 +114,8 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "testing/test_check_command.py",
     ),
     "replays": (
-        "gating/test_own_gate.py::test_a_strategy_that_was_cut_down_fails",
-        "gating/test_own_gate.py::test_reseeded_fillers_pass",
+        "gate/test_own_gate.py::test_a_strategy_that_was_cut_down_fails",
+        "gate/test_own_gate.py::test_reseeded_fillers_pass",
         "models/test_reader_on_locomo.py::test_the_reader_reads",
         "scoring/test_published_ranking.py",
         "test_comparison_folder.py::test_a_sample_comes_to_what_is_written",
@@ -124,7 +133,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
 FIXTURES: Mapping[str, str] = {"browser": "browser", "matrix": "replays"}
 """Fixtures whose tests are slow, with their kind."""
 
-SHARED = ("matrix",)
+SHARED = ("matrix", "pictured")
 """Fixtures so slow that the tests which share one run in one worker."""
 
 FAST = "not slow"

@@ -15,7 +15,7 @@ from memsim.memory.persistence.saved_memory import open_memory
 from memsim.memory.tools import TOOLS
 from memsim.message import said
 from strategies.layered import Layered
-from tests.memory.test_thinning import LONG, NOW
+from tests.memory.history.test_shorten import LONG, NOW
 
 PAGE = Path(__file__).parents[2] / "docs" / "memory.md"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memsim.scaffold import scaffold
-from tests.gating.lockers import lockers
+from tests.gate.lockers import lockers
 
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gating.lockers import lockers
+from tests.gate.lockers import lockers
 
 Play = Callable[..., pytest.RunResult]
 CASE = "scenarios/lockers.yaml::lockers[[]sliding_window:messages=12@4k]"

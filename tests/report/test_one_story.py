@@ -19,7 +19,7 @@ from memsim.report import number_format
 from memsim.report.frames import TOKENS, Frames
 from memsim.runs import Run, load_run
 from memsim.scaffold import scaffold
-from tests.gating.lockers import lockers
+from tests.gate.lockers import lockers
 
 RULE = re.compile(r"\|( :?-+:? \|)+")
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -11,12 +11,13 @@ from click.testing import CliRunner, Result
 
 from memsim.cli.program import program
 from memsim.report.frames import Frames
-from memsim.report.plots import PLOTS, pictures, save_pictures
+from memsim.report.plots import PLOTS, Picture, save_pictures
 from memsim.report.plots.style import CONTROL, colour
 from memsim.report.summarise import summarise
 from memsim.runs import Run, load_run
 
 Call = Callable[..., Result]
+Saved = tuple[tuple[Picture, tuple[Path, ...]], ...]
 
 SCENARIO = """
 memsim: 1
@@ -59,38 +60,41 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return load_run("latest", place / "reports")
 
 
-def test_every_plot_that_has_numbers_is_drawn(run: Run) -> None:
+@pytest.fixture(scope="module")
+def pictured(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Saved:
+    """Every plot of the run, drawn and saved once."""
+    return save_pictures(run, summarise(run), tmp_path_factory.mktemp("saved"))
+
+
+def test_every_plot_that_has_numbers_is_drawn(pictured: Saved) -> None:
     """The forest needs a baseline and the matrix of leakage its channels: those two are missing."""
-    drawn = [picture.name for picture in pictures(run, summarise(run))]
+    drawn = [picture.name for picture, _ in pictured]
 
     assert len(PLOTS) - 2 == len(drawn)
     assert not {"forest", "leakage"} & set(drawn)
 
 
-def test_every_caption_says_something_of_this_run(run: Run) -> None:
+def test_every_caption_says_something_of_this_run(pictured: Saved) -> None:
     """It names a strategy or a scenario, and a number."""
-    for picture in pictures(run, summarise(run)):
+    for picture, _ in pictured:
         assert any(c.isdigit() for c in picture.caption), picture.name
         assert any(
             name in picture.caption for name in ("bm25", "layered", "moving", "summary", "window")
         ), picture.caption
 
 
-def test_the_same_run_gives_the_same_bytes(run: Run, tmp_path: Path) -> None:
+def test_the_same_run_gives_the_same_bytes(run: Run, pictured: Saved, tmp_path: Path) -> None:
     """Neither date nor version nor the order of a set is in them."""
-    summary = summarise(run)
+    again = save_pictures(run, summarise(run), tmp_path)
 
-    once = save_pictures(run, summary, tmp_path / "once")
-    again = save_pictures(run, summary, tmp_path / "again")
-
-    for (_, first), (_, second) in zip(once, again, strict=True):
+    for (_, first), (_, second) in zip(pictured, again, strict=True):
         for one, other in zip(first, second, strict=True):
             assert one.read_bytes() == other.read_bytes(), one.name
 
 
-def test_pictures_are_files_that_a_browser_opens(run: Run, tmp_path: Path) -> None:
+def test_pictures_are_files_that_a_browser_opens(pictured: Saved) -> None:
     """SVG with text that can be searched, and PNG."""
-    for picture, (svg, png) in save_pictures(run, summarise(run), tmp_path):
+    for picture, (svg, png) in pictured:
         assert re.findall("<text[^>]*>[^<]+</text>", svg.read_text("utf-8")), picture.name
         assert b"\x89PNG" == png.read_bytes()[:4]
 

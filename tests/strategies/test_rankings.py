@@ -20,10 +20,11 @@ from tests.strategies.conversations import (
     shown,
     strategy,
     talk,
+    variants,
 )
 
 Turns = tuple[Turn, ...]
-each = pytest.mark.parametrize("ref", TRACKING)
+each = pytest.mark.parametrize("ref", variants(TRACKING))
 SHARED = [ref for ref in TRACKING if "scope" not in ref]
 few = settings(max_examples=10)
 words = st.sampled_from(("order A-17 Oslo", "Bergen", "dentist Tuesday", "parcel call-3-0"))
@@ -100,7 +101,7 @@ def test_the_message_asked_for_comes_first(ref: str, subject: str) -> None:
     assert ranking[0] in {f"m{2 * place + 1}", f"m{2 * place + 2}"}
 
 
-@pytest.mark.parametrize("ref", SHARED)
+@pytest.mark.parametrize("ref", variants(SHARED))
 @few
 @given(turns=conversations(4), text=words)
 def test_the_window_holds_the_latest(ref: str, turns: Turns, text: str) -> None:
@@ -117,7 +118,7 @@ def test_the_window_holds_the_latest(ref: str, turns: Turns, text: str) -> None:
 LONG = talk(*(f"Note {n}: the {SUBJECTS[n % 8]} number {n * 37 % 101} is red." for n in range(120)))
 
 
-@pytest.mark.parametrize("ref", SHARED)
+@pytest.mark.parametrize("ref", variants(SHARED))
 def test_a_long_conversation_ranks_the_same_however_often_it_was_asked(ref: str) -> None:
     """Indexing in other batches, or all at once after a restart, moves no rank."""
     plain, asked, restarted = strategy(ref), strategy(ref), strategy(ref)

@@ -65,7 +65,15 @@ STEPS: dict[str, CompactionStep] = {
 }
 STEPS["chain"] = Chain(steps=tuple(STEPS.values()), to=Target(tokens=40))
 
-every_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+SLOW_STEPS = [pytest.mark.variants]
+"""The chain takes all of them; each by itself is tried by the slow tests."""
+every_step = pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(step, id=name, marks=[] if name in {"condense", "chain"} else SLOW_STEPS)
+        for name, step in STEPS.items()
+    ],
+)
 some = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 Case = tuple[tuple[Message, ...], KeepRule]
 

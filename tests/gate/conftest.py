@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from memsim.cli.program import program
-from tests.gating.lockers import lockers
+from tests.gate.lockers import lockers
 
 Call = Callable[..., Result]
 

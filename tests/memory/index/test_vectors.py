@@ -26,7 +26,7 @@ from memsim.models.embedders import HashEmbedder
 if TYPE_CHECKING:
     from memsim.models import Vectors
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 WORDS = ("kayak", "red", "river", "tent", "lamp", "oslo", "bread", "piano")
 
 texts = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)

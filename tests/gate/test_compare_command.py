@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from tests.gating.lockers import CITIES, lockers
+from tests.gate.lockers import CITIES, lockers
 
 Call = Callable[..., Result]
 Play = Callable[..., Result]

@@ -29,7 +29,7 @@ from memsim.memory.tools import READING
 from memsim.message import Message, said
 from memsim.models import Reply, Request
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 QUESTION = "What is my order number 3?"
 

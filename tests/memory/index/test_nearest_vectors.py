@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from memsim.models import Vectors
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def spread(count: int, *, centres: int = 40, dimension: int = 96) -> Vectors:
