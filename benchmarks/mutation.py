@@ -56,7 +56,12 @@ TARGETS = {
     ),
     "access": Target(
         modules=("memsim.memory.permissions", "memsim.memory.entry"),
-        tests=("tests/memory/test_permissions.py", "tests/memory/layers"),
+        tests=(
+            "tests/memory/test_permissions.py",
+            "tests/memory/test_retention.py",
+            "tests/memory/layers",
+            "tests/memory/stores/test_codec.py",
+        ),
     ),
 }
 
