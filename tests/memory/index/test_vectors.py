@@ -214,11 +214,11 @@ import numpy as np
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
 from memsim.errors import StoreError
-from memsim.memory.index import chroma
+from memsim.memory.index import chroma_vectors as chroma
 
 chroma.BATCH = 4
 vectors = np.eye(12, dtype=np.float32)
-stores = [chroma.ChromaStore() for _ in range(40)]
+stores = [chroma.ChromaVectors() for _ in range(40)]
 for store in stores:
     store.add(range(12), vectors)
 for store in 2 * stores:
@@ -237,10 +237,10 @@ def test_vectors_that_chroma_dropped_are_an_error() -> None:
 
 SCRIPT = """
 import hashlib, sys
-from memsim.memory.index.chroma_vectors import ChromaStore
+from memsim.memory.index.chroma_vectors import ChromaVectors
 from memsim.memory.index.vector_index import VectorIndex
 from memsim.models.embedders import HashEmbedder
-store = ChromaStore() if sys.argv[1] == "chroma" else None
+store = ChromaVectors() if sys.argv[1] == "chroma" else None
 index = VectorIndex(lambda: HashEmbedder(64), store)
 words = "kayak red river tent lamp oslo bread piano moss cloud".split()
 for n in range(int(sys.argv[2])):
