@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from memsim.discovery import Project, builtin_folder
 from memsim.errors import RefError, ScenarioError, nearest
 from memsim.fast_dataclass import fast_init
-from memsim.scenario.script_files import check_one_line
 
 if TYPE_CHECKING:
     from memsim.scenario.script import Scenario
@@ -285,6 +284,8 @@ class _Finder:
         return None
 
     def _in_dataset(self, name: str) -> Iterator[ScenarioRef]:
+        from memsim.scenario.script_files import check_one_line
+
         place = self._data_of(name)
         options = tuple(o for o in self.options if (o[0] in OF_LEAKAGE) == (name == LEAKAGE))
         try:
@@ -319,6 +320,8 @@ class _Finder:
         yield from found
 
     def _in_folder(self, folder: Path) -> list[ScenarioRef]:
+        from memsim.scenario.script_files import check_one_line
+
         try:
             with rare_garbage_collection():
                 scenarios = load_path(folder)
@@ -338,6 +341,8 @@ class _Finder:
         return shown_as(error, self.project.show(Path(error.path)) if error.path else "")
 
     def _in_file(self, path: Path) -> Iterator[ScenarioRef]:
+        from memsim.scenario.script_files import check_one_line
+
         source, place = check_one_line(self.project.show(path)), path.resolve()
         for name in scenarios_in_file(place, source):
             yield ScenarioRef(source=source, name=name, place=place)

@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 from memsim.cli.program import program
 from memsim.report.frames import Frames
-from memsim.report.plots import PLOTS, Picture, save_pictures
-from memsim.report.plots.style import CONTROL, colour
+from memsim.report.plots import PLOTS, save_pictures
+from memsim.report.plots.style import CONTROL, Picture, colour
 from memsim.report.summarise import summarise
 from memsim.runs import Run, load_run
 
