@@ -145,7 +145,9 @@ def test_a_kind_can_be_asked_for() -> None:
 
 def test_an_unknown_kind_is_refused() -> None:
     """The message lists those that there are."""
-    with pytest.raises(ValueError, match=r"'colur'; there are amount, animal, city, colour, date"):
+    with pytest.raises(
+        ValueError, match=r"'colur'; known kinds are amount, animal, city, colour, date"
+    ):
         mint(7, "clinic", "ana", "locker", kind="colur")
 
 

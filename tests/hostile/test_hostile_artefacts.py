@@ -56,15 +56,15 @@ def test_a_plot_holds_texts_as_texts(payload: str, tmp_path: Path) -> None:
 
 SHEETS = {"to_csv", "to_excel", "to_html", "to_pickle", "to_clipboard", "writerow", "DictWriter"}
 PATTERNS = {
-    "abstention.py": "our own phrases",
+    "case_plan.py": "a channel's number",
     "choice.py": "a closed list of values, escaped",
     "codecs.py": "a codec's own prefixes",
-    "files.py": "a key and a text, escaped",
     "l09_stale.py": "a closed list of values, escaped",
     "l17_authority.py": "a tag of our own, escaped",
+    "markdown_files.py": "a key and a text, escaped",
     "patterns.py": "one of three classes of signs",
     "pins.py": "a tag of our own",
-    "select.py": "a channel's number",
+    "polarity.py": "our own phrases",
 }
 """Where patterns are made while memsim runs, and of what."""
 

@@ -30,6 +30,7 @@ def test_its_page_names_every_option_and_tool(kind: str) -> None:
         part = text.split("## Tools")[1].split("## In a folder")[0]
     names = set(re.findall(r"`([a-z_]+)`", part)) - {
         "layered",
+        "agent",
         "both",
         "framework",
         "principal",

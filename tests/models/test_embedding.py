@@ -94,7 +94,7 @@ def test_threads_and_hash_seed_do_not_show(ref: str) -> None:
     """Another process with other settings gives the same bytes."""
     code = (
         "import hashlib\n"
-        "from memsim.models.embedders import load_embedder\n"
+        "from memsim.models.registry import load_embedder\n"
         f"texts = ['I adopted a cat.', 'word ' * 500, 'Zo\\u00eb']\n"
         f"print(hashlib.sha256(load_embedder({ref!r}).embed(texts).tobytes()).hexdigest())\n"
     )
@@ -333,8 +333,8 @@ def test_litellms_dimension_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -
             FakeLiteLLM(error=RuntimeError("no key\nfor you")),
             "some/model: RuntimeError: no key$",
         ),
-        (FakeLiteLLM(rows=[[1.0], [1.0]]), "another number or dimension"),
-        (FakeLiteLLM(rows=[[]]), "another number or dimension"),
+        (FakeLiteLLM(rows=[[1.0], [1.0]]), "a wrong number or dimension"),
+        (FakeLiteLLM(rows=[[]]), "a wrong number or dimension"),
     ],
 )
 def test_a_provider_that_fails_is_a_model_error(
@@ -366,7 +366,7 @@ def test_vectors_that_come_in_another_order_are_put_in_that_of_the_texts(
 
 def test_a_vector_without_a_direction_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text with words has one: nothing is ever found by zeros."""
-    with pytest.raises(ModelError, match="without a direction"):
+    with pytest.raises(ModelError, match="returned a zero vector"):
         faked(monkeypatch, FakeLiteLLM(rows=[[0.0, 0.0]])).embed(["a"])
 
 

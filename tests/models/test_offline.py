@@ -209,5 +209,5 @@ def test_a_model_is_named_by_what_shapes_its_replies(ref: str, name: str) -> Non
 def test_a_tokenizer_may_be_named_or_given() -> None:
     """A wrong name is refused."""
     assert isinstance(load_model("offline", load_tokenizer("chars/4")), Model)
-    with pytest.raises(RefError, match="no tokenizer"):
+    with pytest.raises(RefError, match="unknown tokenizer"):
         load_model("offline", "chars/5")

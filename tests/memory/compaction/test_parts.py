@@ -104,7 +104,7 @@ def test_other_markup_is_left_alone() -> None:
     text = "<b>if a < b: [x]</b> <summaries> \\n"
 
     assert text == escaped(text)
-    with pytest.raises(ValueError, match="no block"):
+    with pytest.raises(ValueError, match="unknown block 'nonsense'"):
         fenced("nonsense", "")
 
 

@@ -102,7 +102,7 @@ def test_an_erasure_that_was_cut_short_is_finished(
         return
     store = home.open()
     store.write([secret(1, 40), entry("stays")])
-    monkeypatch.setattr(SQLite, "_scrub", lambda _: None)
+    monkeypatch.setattr(SQLite, "scrub", lambda _: None)
     store.erase([secret(1, 40).id])
     assert traces(home, needles(1, 40))
     monkeypatch.undo()

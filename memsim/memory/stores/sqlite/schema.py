@@ -217,7 +217,8 @@ def damaged(path: Path, why: str) -> StoreError:
     """The error for a damaged database, which has been copied aside."""
     copy = quarantine(path)
     kept = f"; a copy is kept at {copy}" if copy else ""
-    return StoreError(f"{path} is damaged: {why}{kept}")
+    # SQLite words some damage in several lines, and an error is one line.
+    return StoreError(f"{path} is damaged: {' '.join(why.split())}{kept}")
 
 
 def quarantine(path: Path) -> Path | None:
