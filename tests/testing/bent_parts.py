@@ -10,6 +10,7 @@ from typing import Any
 
 from memsim.executors import Executor, Outcomes, PlayCase, ProcessPool
 from memsim.language import graphemes
+from memsim.memory import options as memory_options
 from memsim.memory import retention
 from memsim.memory.compaction import (
     Compaction,
@@ -206,7 +207,7 @@ def _calendar(put: Bend) -> None:
     def due(entry: Entry, term: timedelta | None, now: datetime) -> bool:
         return term is not None and now - entry.updated > term
 
-    put(retention, "_is_due", due)
+    put(memory_options, "_is_due", due)
 
 
 def _everybodys(put: Bend) -> None:
@@ -292,7 +293,7 @@ BENT_PARTS: dict[str, Callable[[Bend], None]] = {
     "coverage_is_monotone": lambda put: put(CompactionState, "clamped", lambda self, _log: self),
     "coverage_partitions": _spread,
     "covered_once": lambda put: put(CompactionState, "uncovered", lambda _self, log: log),
-    "failures_change_nothing": lambda put: put(prompt, "faulty", lambda *_given: ""),
+    "failures_change_nothing": lambda put: put(prompt, "reply_fault", lambda *_given: ""),
     "fallback_is_deterministic": _fallback,
     "batch_is_stream": lambda put: put(RollingSummary, "flush", lambda self: self),
     "late_messages_are_not_lost": lambda put: put(
