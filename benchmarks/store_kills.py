@@ -175,7 +175,8 @@ def look_at_memory(folder: Path, before: State) -> dict[str, Any]:
         "by_words": by_words,
         "by_vectors": by_vectors,
         "left": sum(f"{name}-word".encode() in data for name in gone),
-        "window": set(window) <= set(found) and window[-1:] == found[-1:],
+        # What has left the window does not come back when all that followed it is forgotten.
+        "window": window == found[len(found) - len(window) :],
     }
 
 
@@ -263,7 +264,11 @@ def _compare(
         whole = whole and [*found] in [[*state] for state in expected]
     if found not in expected or not whole:
         tally.third += 1
-        tally.errors.append(f"{len(found)} entries, {len(by_words)} words, {len(by_vectors)} near")
+        window = looked.get("window", True)
+        tally.errors.append(
+            f"{len(found)} entries, not {' or '.join(str(len(state)) for state in expected)};"
+            f" {len(by_words)} words, {len(by_vectors)} near, window {window}"
+        )
     tally.left += looked["left"]
     tally.unfinished += found == expected[-1] != expected[0]
     return found
