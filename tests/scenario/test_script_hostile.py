@@ -51,16 +51,16 @@ HOSTILE: dict[str, tuple[Callable[[], str], str]] = {
     ),
     "turns_800000": (
         lambda: HEAD + "turns:\n" + "- user: a\n" * 800_000,
-        "holds more than 100,000 values",
+        "contains more than 100,000 values",
     ),
     "turns_flow": (
         lambda: f"{HEAD}turns: [{'{user: a},' * 700_000}]",
-        "holds more than 100,000 values",
+        "contains more than 100,000 values",
     ),
     "turns_33000": (lambda: HEAD + "turns:\n" + "- user: a\n" * 33_000, "fine"),
     "keys_500000": (
         lambda: HEAD + "".join(f"k{n}: 1\n" for n in range(500_000)),
-        "holds more than 100,000 values",
+        "contains more than 100,000 values",
     ),
     "filler_million": (lambda: f"{HEAD}turns:\n  - filler: 1000000\n", "fine"),
     "repeat_million": (
