@@ -90,7 +90,7 @@ def test_nothing_that_is_read_is_run() -> None:
                     found.append(f"{source.name}:{call.lineno}: {name}")
 
     # Of names of fields in our own source, and of nothing else.
-    assert ["frozen.py: exec"] == found
+    assert ["fast_dataclass.py: exec"] == found
 
 
 def test_the_bomb_is_one() -> None:
