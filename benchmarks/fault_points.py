@@ -12,8 +12,8 @@ import argparse
 import sys
 from unittest import mock
 
-from memsim.testing.faults import Mode, explore, sequences
-from memsim.testing.folders import fresh_folders
+from memsim.testing.faults import Mode
+from tests.doubles.exploration import explore, fresh_folders, sequences
 from tests.faults.areas import AREAS
 
 MODES: tuple[Mode, ...] = ("transient", "persistent", "crash", "power")

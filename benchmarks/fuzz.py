@@ -26,8 +26,8 @@ from memsim.memory.persistence.memory_file import FILE, MemoryFile
 from memsim.runs.run_reader import open_folder
 from memsim.scenario import load_scenario
 from memsim.scenario.datasets import load_dataset
-from memsim.testing.faults.damage import mutated_bytes, mutated_value
 from memsim.testing.folders import throwaway
+from tests.doubles.damage import mutated_bytes, mutated_value
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILT_IN = (

@@ -38,8 +38,9 @@ from types import SimpleNamespace
 from unittest import mock
 
 from memsim.cli.program import program
-from memsim.testing.faults import Schedule, failing_files
+from memsim.testing.faults import Schedule
 from memsim.testing.folders import throwaway
+from tests.doubles.failing_files import failing_files
 
 LOG = "cases.jsonl"
 KEPT = ("turns.jsonl", "probes.jsonl", "contexts.jsonl", LOG, "report.md")
@@ -146,7 +147,7 @@ def dying(folder: Path, at: int) -> Iterator[Schedule]:
     schedule = Schedule(at=at, mode="crash")
     with (
         failing_files(folder / "run", schedule),
-        mock.patch("memsim.testing.faults.filesystem.SimulatedCrash", lambda _: os.killpg(0, 9)),  # noqa: PT008 - it is the end
+        mock.patch("tests.doubles.failing_files.SimulatedCrash", lambda _: os.killpg(0, 9)),  # noqa: PT008 - it is the end
     ):
         yield schedule
 

@@ -29,7 +29,7 @@ from memsim.runs.run_folder import prepare_reports
 from memsim.suite.case_plan import CasePlan
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
 from memsim.suite.scenarios import ScenarioRef
-from memsim.testing.faults import Area
+from tests.doubles.exploration import Area
 
 EVERYTHING = Where(reader=None, archived=None)
 DIMENSION = 4

@@ -11,8 +11,8 @@ import pytest
 
 from memsim.errors import StoreError
 from memsim.memory.stores.in_memory import InMemory
-from memsim.testing.faults import Mode, SimulatedCrash, explore, sequences
-from memsim.testing.folders import fresh_folders
+from memsim.testing.faults import Mode, SimulatedCrash
+from tests.doubles.exploration import explore, fresh_folders, sequences
 from tests.faults.areas import AREAS, Talk, saved_memory
 
 MODES: Final[tuple[Mode, ...]] = ("transient", "persistent", "crash", "power")

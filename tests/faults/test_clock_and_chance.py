@@ -20,15 +20,16 @@ from memsim.message import EPOCH
 from memsim.runs import list_runs, open_run
 from memsim.strategy import Environment, Strategy
 from memsim.testing import World
-from memsim.testing.faults import Mode, Schedule, one_after_another
-from memsim.testing.faults.schedule import (
+from memsim.testing.faults import Mode, Schedule
+from memsim.testing.worlds import Sight
+from tests.doubles.exploration import one_after_another
+from tests.doubles.failing_clock import (
     ChanceFault,
     ClockFault,
     FailingClock,
     FailingRandom,
     failing_names,
 )
-from memsim.testing.worlds import Sight
 from tests.faults.areas import plan
 from tests.faults.test_models import case, subject
 

@@ -20,8 +20,8 @@ from memsim.suite.cases import UNTRIED, CaseOutcome, CaseSpec
 from memsim.suite.judgement import calibrate
 from memsim.suite.play import run_case
 from memsim.suite.single import run
-from memsim.testing.fake_provider import Body, faults, providing
 from memsim.tokens import TokenCounter, load_tokenizer
+from tests.doubles.fake_provider import Body, faults, providing
 from tests.models.asking import REF, Stub, kitchen, play_stubbed, told
 from tests.models.judging import Bench, sound
 

@@ -18,7 +18,7 @@ from memsim.models.live.model import LiveModel
 from memsim.models.live.retry import RetryClient, RetryPolicy
 from memsim.models.model_access import CallAccount
 from memsim.models.model_ref import LiveRef
-from memsim.testing.fake_provider import (
+from tests.doubles.fake_provider import (
     AFTER,
     FAULTS,
     LONGER,
@@ -28,7 +28,7 @@ from memsim.testing.fake_provider import (
     calling,
     providing,
 )
-from memsim.testing.fake_provider import faults as in_turn
+from tests.doubles.fake_provider import faults as in_turn
 from tests.models.asking import QUESTION, REF, SAID
 
 ACT = Request(

@@ -20,7 +20,7 @@ from memsim.models.live.task_prompts import compose
 from memsim.strategy import Query, Strategy
 from memsim.suite.cases import CaseOutcome, CaseSpec
 from memsim.suite.play import play_scenario, run_case
-from memsim.testing.fake_provider import Fault, Provider, no_fault, providing
+from tests.doubles.fake_provider import Fault, Provider, no_fault, providing
 from tests.models.asking import QUESTION, REF, Stub, kitchen, play_and_die, play_stubbed, told
 
 VECTOR = resolve("vector")

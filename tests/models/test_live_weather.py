@@ -15,8 +15,8 @@ import pytest
 from memsim.models.live.litellm_client import LiteLLM
 from memsim.suite.cases import CaseOutcome
 from memsim.suite.play import run_case
-from memsim.testing.fake_provider import FAULTS, Fault, Provider, providing, words
-from memsim.testing.fake_provider import faults as in_turn
+from tests.doubles.fake_provider import FAULTS, Fault, Provider, providing, words
+from tests.doubles.fake_provider import faults as in_turn
 from tests.models.asking import kitchen
 
 CALLS = 5

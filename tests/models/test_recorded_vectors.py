@@ -18,7 +18,7 @@ from memsim.models.live.cost_limit import OutOfMoney, SpendingLedger
 from memsim.models.live.provider_embedder import BATCH, LiteLLMEmbedder, batches
 from memsim.models.model_access import CallAccount, ModelAccess
 from memsim.models.registry import open_embedder
-from memsim.testing.fake_provider import Provider, faults, no_fault, providing
+from tests.doubles.fake_provider import Provider, faults, no_fault, providing
 
 if TYPE_CHECKING:
     from memsim.models import Vectors

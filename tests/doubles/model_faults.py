@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from memsim.models import Embedder, Model, Request, Vectors
     from memsim.models.live import Call, ModelClient, ProviderAnswer
-    from memsim.testing.faults.schedule import Schedule
+    from memsim.testing.faults import Schedule
 
 EmbedderFault = Literal["down", "nan", "inf", "zero", "longer", "shorter"]
 

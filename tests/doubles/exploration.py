@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from memsim.errors import ExitCode, MemsimError
-from memsim.testing.faults.filesystem import failing_database, failing_files
-from memsim.testing.faults.schedule import Mode, Schedule, SimulatedCrash, one_after_another
+from memsim.testing.faults import Mode, Schedule, SimulatedCrash, failing_database
+from memsim.testing.folders import throwaway
+from tests.doubles.failing_files import failing_files
 
 H = TypeVar("H")
+
+MOST = 2_000
+"""Operations after which it is not believed that something ever completes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +64,47 @@ def sequences(names: Sequence[str], longest: int) -> Iterator[tuple[str, ...]]:
     """Every sequence of so many names at most, the shortest first."""
     for length in range(1, longest + 1):
         yield from product(names, repeat=length)
+
+
+def one_after_another(
+    attempt: Callable[[Schedule], None], mode: Mode, *, step: int = 1
+) -> Iterator[Schedule]:
+    """Let the first operation fail, then the second, and so on until one attempt completes.
+
+    Args:
+        attempt: does everything anew, with whatever fails; what it raises is its own affair.
+        mode: how operations fail.
+        step: 1 for every operation, 2 for every other.
+
+    Yields:
+        The schedule of each attempt in which something failed.
+
+    Raises:
+        AssertionError: no attempt ever completes.
+    """
+    for at in range(1, MOST, step):
+        schedule = Schedule(at=at, mode=mode)
+        attempt(schedule)
+        if not schedule.fired:
+            return
+        yield schedule
+    raise AssertionError(f"more than {MOST} operations, and none completes")
+
+
+@contextmanager
+def fresh_folders() -> Iterator[Callable[[], Path]]:
+    """Gives a new folder each time it is asked, and removes the one before."""
+    with throwaway() as place:
+        numbers = count()
+
+        def made() -> Path:
+            number = next(numbers)
+            shutil.rmtree(Path(place) / str(number - 1), ignore_errors=True)
+            folder = Path(place) / str(number)
+            folder.mkdir()
+            return folder
+
+        yield made
 
 
 def explore(
