@@ -7,18 +7,14 @@ follow are the skill's content, which enters the conversation as system messages
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.memory.history.window import Window
 from memsim.message import Message, ToolUse, composed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from memsim.tokens import TokenCounter
+from memsim.tokens import TokenCounter
 
 SELECTED = re.compile(r"SKILL_SELECT:([\w.-]*\w)")
 """How a model asks for a skill."""

@@ -7,6 +7,7 @@ without one everybody's are found: that is the original's design.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -15,18 +16,14 @@ from memsim.memory.codec import JSON, reading
 from memsim.message import EPOCH, utc
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
     from memsim.models import Vectors
     from memsim.systems.aegis.ivfflat import Ivfflat
-
 
 TOP = 3
 """Episodes that are shown to the model."""
 
 DIMENSION = 1536
 """Numbers of a vector of AEGIS's own embedder, text-embedding-3-small."""
-
 
 NAME_LENGTH = 100
 """Characters of an agent's, a user's or a conversation's name."""

@@ -6,21 +6,16 @@ They are commands and not a swap, because what is to be reproduced is what their
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from memsim.errors import StoreError
 from memsim.memory.codec import JSON, reading
 from memsim.message import utc
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-    from datetime import datetime
-
-
 # What Redis 7 says that a hash takes in memory, computed without a server.
-
 
 PACKED_FIELDS = 512
 """Fields up to which a hash is a packed list."""

@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from memsim.memory.index.forms import Scores
     from memsim.models import Vectors
 
-
 LISTS = 100
 """Lists of AEGIS's index."""
 PROBES = 1
 """Lists that pgvector searches unless told otherwise."""
-
 
 ROWS_PER_LIST = 50
 """Rows for each list up to which pgvector takes all of them as samples."""

@@ -9,29 +9,28 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from memsim.errors import ModelError
+from memsim.memory.codec import JSON
 from memsim.memory.compaction.summary import Summary, merge
 from memsim.memory.history.working import ENTITIES, SCRATCHPAD
 from memsim.memory.layers.entities import decisions_in, entities_in
 from memsim.memory.layers.episodic import tools_called
-from memsim.models import Request
-from memsim.systems.aegis.episodes import TOP, AegisEpisode, episodes_text
-from memsim.systems.aegis.working_memory import INJECTED, TooLargeError, skill_item
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from datetime import datetime
-
-    from memsim.memory.codec import JSON
-    from memsim.message import Message
-    from memsim.models import Embedder, Model
-    from memsim.systems.aegis.conversation import AegisConversation
-    from memsim.systems.aegis.episodes import EpisodeHit, Episodes
-    from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking
-    from memsim.tokens import TokenCounter
+from memsim.message import Message
+from memsim.models import Embedder, Model, Request
+from memsim.systems.aegis.conversation import AegisConversation
+from memsim.systems.aegis.episodes import TOP, AegisEpisode, EpisodeHit, Episodes, episodes_text
+from memsim.systems.aegis.working_memory import (
+    INJECTED,
+    AegisLedger,
+    AegisWorking,
+    TooLargeError,
+    skill_item,
+)
+from memsim.tokens import TokenCounter
 
 WORKING_HEADER = "[Working Memory]"
 """What opens the working memory in the prompt; AEGIS's document does not say how it reads."""

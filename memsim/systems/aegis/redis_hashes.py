@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from memsim.memory.stores.redis.connection import RedisConnection
 from memsim.message import utc
-from memsim.systems.aegis.hashes import SAMPLES
+from memsim.systems.aegis.hashes import SAMPLES, Hashes
 from memsim.systems.aegis.working_memory import DEFAULT_MARK, AegisLedger, ledger_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-    from datetime import datetime
-
-    from memsim.systems.aegis.hashes import Hashes
-
 
 # The one class through which AEGIS's services reach Redis: texts by key, and the ledger.
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 from memsim.errors import StateError
-from memsim.memory.codec import reading
+from memsim.memory.codec import JSON, reading
 from memsim.memory.places import SERVICES, StoreUnavailableError, name_of
-from memsim.systems.aegis.episodes import InProcessEpisodes, load_episodes, save_episodes
-from memsim.systems.aegis.hashes import InProcessHashes
+from memsim.models import Embedder
+from memsim.systems.aegis.episodes import Episodes, InProcessEpisodes, load_episodes, save_episodes
+from memsim.systems.aegis.hashes import Hashes, InProcessHashes
 from memsim.systems.aegis.working_memory import ledger_key, working_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from datetime import datetime
-    from pathlib import Path
-
-    from memsim.memory.codec import JSON
-    from memsim.models import Embedder
-    from memsim.systems.aegis.episodes import Episodes
-    from memsim.systems.aegis.hashes import Hashes
 
 
 @dataclass(slots=True, kw_only=True)

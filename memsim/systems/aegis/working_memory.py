@@ -7,17 +7,12 @@ check and a mark that another may come between. Each is repaired by `fixed`.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-from memsim.memory.codec import canonical
+from memsim.memory.codec import JSON, canonical
 from memsim.memory.history.working import ENTITIES, SCRATCHPAD, WorkingFull
-from memsim.systems.aegis.hashes import usage
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from memsim.memory.codec import JSON
-    from memsim.systems.aegis.hashes import Hashes
+from memsim.systems.aegis.hashes import Hashes, usage
 
 TTL_SECONDS = 86_400
 """A day, from the last read or write."""

@@ -7,7 +7,8 @@ import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from datetime import datetime
+from typing import Any, Protocol
 
 from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.message import Message, ToolResult
@@ -15,12 +16,7 @@ from memsim.systems.agenticx.compactor import Gauge
 from memsim.systems.agenticx.compactor06 import micro_compacted
 from memsim.systems.agenticx.content import uses_of
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-
 # AgenticX's scratchpad: short notes of one session by key, some keys being its own.
-
 
 VALUE_LENGTH, MOST_KEYS, SHOWN = 10_000, 50, 200
 FACTS = "session_facts"
@@ -210,7 +206,6 @@ class AgenticxSession:
 
 # AgentRuntime's hooks: what runs when a turn is over, by priority.
 
-
 MEMORY_HOOK = -10
 """The priority of the hook that writes facts down: others of a higher one run before it."""
 
@@ -241,7 +236,6 @@ class Hooks:
 
 
 # AgenticX's SessionStore: scratchpads, summaries, and a full text search over what was said.
-
 
 LONGEST, MOST, WORDS, PREVIEW = 200_000, 500, 40, 800
 _SCHEMA = """

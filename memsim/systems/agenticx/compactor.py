@@ -1,25 +1,21 @@
 """AgenticX's ContextCompactor: all but the latest messages in one system message or snippets."""
-# ruff: noqa: RUF001 - its messages are Chinese, to the byte
 
+# ruff: noqa: RUF001 - its messages are Chinese, to the byte
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from datetime import datetime
+from typing import ClassVar
 
 from memsim.errors import ModelError
 from memsim.memory.compaction.condense import BEGINNING
 from memsim.memory.compaction.summary import Summary, absorb_reply, originals
-from memsim.message import Text, ToolUse, composed
-from memsim.models import Request
+from memsim.message import Message, Text, ToolUse, composed
+from memsim.models import Model, Reply, Request
 from memsim.systems.agenticx.content import content_of, line_of
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memsim.memory.compaction.step import History
-    from memsim.message import Message
-    from memsim.models import Model, Reply
+History = tuple[Message, ...]
 
 MARK = "[compacted]"
 HEADER = "[compacted] 已压缩 {count} 条历史消息，以下为摘要："

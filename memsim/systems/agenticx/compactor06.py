@@ -1,4 +1,5 @@
 """The compactor of AgenticX 0.6: tokens decide, pairs stay whole, demands are to be repeated."""
+# ruff: noqa: RUF001 - its cue words are Chinese
 
 from __future__ import annotations
 
@@ -7,8 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from datetime import datetime
+from typing import Any, ClassVar
 
+from memsim.message import Message
 from memsim.systems.agenticx.compactor import (
     HEADER,
     MARK,
@@ -16,6 +19,7 @@ from memsim.systems.agenticx.compactor import (
     CompactionResult,
     ContextCompactor,
     Gauge,
+    History,
     Invoke,
     Prompt,
     SourcedSummary,
@@ -25,21 +29,9 @@ from memsim.systems.agenticx.compactor import (
     summary_message,
     tail_start,
 )
-from memsim.systems.agenticx.content import content_of, counted_text, line_of, uses_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memsim.memory.compaction.step import History
-    from memsim.message import Message
-    from memsim.systems.agenticx.content import Naming
-
+from memsim.systems.agenticx.content import Naming, content_of, counted_text, line_of, uses_of
 
 # What AgenticX 0.6 carries over a compaction beside the summary, by rule and not by a model.
-
-
-# ruff: noqa: RUF001 - its cue words are Chinese
-
 
 DECISIONS = ("决定", "采用", "选择", "方案", "结论", "放弃", "取消", "优先", "必须", "不要")
 WRITTEN = ("OK: wrote ", "OK: edited ")
@@ -159,7 +151,6 @@ def _targets(message: Message) -> list[str]:
 
 # How AgenticX 0.6 decides that a conversation has become too long: tokens, with escape hatches.
 
-
 WINDOW = 128_000
 """Tokens that a model is taken to read where nobody says which it is."""
 
@@ -208,9 +199,6 @@ def micro_compacted(tool: str, text: str, budget: int = MICRO_BUDGET) -> str:
             text[-shown:],
         )
     )
-
-
-# ruff: noqa: RUF001 - its messages are Chinese, to the byte
 
 
 INSTRUCTIONS = (

@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from memsim.message import Text, ToolResult, ToolUse
+from memsim.message import Block, Message, Text, ToolResult, ToolUse
 
-if TYPE_CHECKING:
-    from memsim.message import Block, Message
-
-    Naming = Callable[[Message], str]
-    """Gives the name of the tool that a message is the result of; empty where nobody knows."""
+Naming = Callable[[Message], str]
+"""Gives the name of the tool that a message is the result of; empty where nobody knows."""
 
 
 def content_of(message: Message) -> str:

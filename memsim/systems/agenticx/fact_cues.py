@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from memsim.message import Message
 from memsim.systems.agenticx.content import content_of
-
-if TYPE_CHECKING:
-    from memsim.message import Message
 
 MIN_CHAT_TURNS = 3
 """The hook needs twice as many records."""

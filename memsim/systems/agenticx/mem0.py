@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memsim.memory.codec import JSON, reading
-from memsim.models import Request, provenance
+from memsim.message import Message
+from memsim.models import Embedder, Model, Request, provenance
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from memsim.memory.index.vector_index import VectorIndex
-    from memsim.message import Message
-    from memsim.models import Embedder, Model
 
 MOST_STATEMENTS = 5
 

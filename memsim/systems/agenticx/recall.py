@@ -1,18 +1,15 @@
 """AgenticX's automatic recall: what the latest user messages find, as a section of the prompt."""
-# ruff: noqa: RUF001 - its headings are Chinese, to the byte
 
+# ruff: noqa: RUF001 - its headings are Chinese, to the byte
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from memsim.message import Message
 from memsim.systems.agenticx.content import content_of
-
-if TYPE_CHECKING:
-    from memsim.message import Message
-    from memsim.systems.agenticx.workspace_index import IndexMatch, WorkspaceIndex
+from memsim.systems.agenticx.workspace_index import IndexMatch, WorkspaceIndex
 
 HEADING = "## 相关历史记忆(自动召回)"
 SOURCE_HEADING = "## 相关历史记忆（自动召回）"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction.condense import BEGINNING
 from memsim.memory.compaction.summary import originals
-from memsim.systems.agenticx.chat_session import MEMORY_HOOK, AgenticxSession, Hooks
-from memsim.systems.agenticx.compactor import ContextCompactor
+from memsim.message import Message
+from memsim.systems.agenticx.chat_session import MEMORY_HOOK, AgenticxSession, Hooks, Scratchpad
+from memsim.systems.agenticx.compactor import ContextCompactor, Invoke
 from memsim.systems.agenticx.compactor06 import WINDOW, ContextCompactor06
-from memsim.systems.agenticx.content import content_of
+from memsim.systems.agenticx.content import Naming, content_of
 from memsim.systems.agenticx.fact_cues import MIN_CHAT_TURNS, CueFact, CueWords, extract_facts
 from memsim.systems.agenticx.recall import (
     HEADING,
@@ -25,17 +27,7 @@ from memsim.systems.agenticx.recall import (
 from memsim.systems.agenticx.workspace_files import MEMORY, Pages
 from memsim.systems.agenticx.workspace_index import WorkspaceIndex
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memsim.message import Message
-    from memsim.systems.agenticx.chat_session import Scratchpad
-    from memsim.systems.agenticx.compactor import Invoke
-    from memsim.systems.agenticx.content import Naming
-
-
 # Which AgenticX it is: the document, the package of a version, or either without its defects.
-
 
 NEW = "0.6"
 

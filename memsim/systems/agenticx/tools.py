@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from memsim.models import ToolSpec
 from memsim.systems.agenticx.chat_session import SessionStore
 from memsim.systems.agenticx.content import content_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memsim.systems.agenticx.studio import Studio
+from memsim.systems.agenticx.studio import Studio
 
 SHOWN = 240
 """Characters of a piece that `memory_search` shows."""

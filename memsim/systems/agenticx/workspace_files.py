@@ -13,7 +13,6 @@ from memsim.memory.compaction.merge import deduplicated
 
 # How AgenticX cuts Markdown for its index: by heading, in windows of lines.
 
-
 PLAIN, LONG = 40, 60
 """Lines of a piece without headings, and of a section."""
 
@@ -62,7 +61,6 @@ def _cut(lines: Sequence[str], start: int, end: int) -> Iterator[tuple[int, int]
 
 
 # AgenticX's `memory:` settings, and where its workspace and databases are.
-
 
 WORKSPACE = "~/.agenticx/workspace"
 DEFAULT_WORKSPACE_MEMORY_DB = "~/.agenticx/memory/main.sqlite"

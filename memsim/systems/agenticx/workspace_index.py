@@ -9,17 +9,13 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from memsim.memory.codec import JSON, reading
 from memsim.systems.agenticx.workspace_files import ROOTS, markdown_pieces
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-
 # AgenticX's own embedding, `hashing-v1/hashing-64d`: words into 64 buckets, and no meaning.
-
 
 DIMENSIONS = 64
 MOST_SHORT = 4

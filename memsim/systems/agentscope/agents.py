@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.memory.compaction.blobs import reload
 from memsim.memory.compaction.summary import originals
-from memsim.message import ToolUse
+from memsim.memory.history.window import Window
+from memsim.message import Message, ToolUse
 from memsim.systems.agentscope.compression import documented_compression, packaged_compression
 from memsim.systems.agentscope.compression_families import FamilyPrompts, families
 from memsim.systems.agentscope.python_memory import (
@@ -28,15 +29,9 @@ from memsim.systems.agentscope.thresholds import (
     PackageCounter,
     WindowStrategy,
 )
-
-if TYPE_CHECKING:
-    from memsim.memory.history.window import Window
-    from memsim.message import Message
-    from memsim.tokens import TokenCounter
-
+from memsim.tokens import TokenCounter
 
 # Which short-term memory it is to be: of a version, with a window strategy and thresholds.
-
 
 CHARACTERS = 4
 """Characters that the Python package's threshold is taken to have for each token."""

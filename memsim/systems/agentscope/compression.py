@@ -7,11 +7,14 @@ strategies, of which the first that changes something is the only one to work.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction import (
+    Blobs,
     CompactionState,
     CompactionStep,
     Condense,
@@ -23,22 +26,14 @@ from memsim.memory.compaction import (
     Trim,
 )
 from memsim.memory.compaction.size import Limits, Size
-from memsim.models import Reply, Request
+from memsim.message import Message
+from memsim.models import Model, Reply, Request
+from memsim.systems.agentscope.compression_families import Family
 from memsim.systems.agentscope.offloads import tag
+from memsim.systems.agentscope.thresholds import AutoContextConfig, WindowStrategy
+from memsim.tokens import TokenCounter
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
-
-    from memsim.memory.compaction import Blobs
-    from memsim.message import Message
-    from memsim.models import Model
-    from memsim.systems.agentscope.compression_families import Family
-    from memsim.systems.agentscope.thresholds import AutoContextConfig, WindowStrategy
-    from memsim.tokens import TokenCounter
-
-    History = tuple[Message, ...]
-
+History = tuple[Message, ...]
 
 # What AutoContextMemory notes of each compression.
 

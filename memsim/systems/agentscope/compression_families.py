@@ -17,20 +17,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from memsim.memory.compaction import Condense, Offload, SummaryRequest
-from memsim.message import Text, ToolUse, composed
+from memsim.memory.compaction import CompactionPlan, Condense, Offload, SummaryRequest
+from memsim.message import Message, Text, ToolUse, composed
 from memsim.systems.agentscope.offloads import tag
-from memsim.systems.agentscope.thresholds import first_units, units
+from memsim.systems.agentscope.thresholds import (
+    AutoContextConfig,
+    PackageCounter,
+    first_units,
+    units,
+)
 
-if TYPE_CHECKING:
-    from memsim.memory.compaction import CompactionPlan
-    from memsim.message import Message
-    from memsim.systems.agentscope.thresholds import AutoContextConfig, PackageCounter
-
-    History = tuple[Message, ...]
-    Region = tuple[int, ...]
+History = tuple[Message, ...]
+Region = tuple[int, ...]
 
 PLAN_TOOLS = frozenset(
     {

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from memsim.errors import ModelError
 from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction import escaped
 from memsim.memory.compaction.summary import originals
-from memsim.message import composed
-from memsim.models import Request, provenance
+from memsim.message import Message, composed
+from memsim.models import Model, Request, provenance
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from memsim.memory.index.bm25 import Bm25
-    from memsim.message import Message
-    from memsim.models import Model
 
 LongTermKind = Literal["none", "mem0", "reme", "store"]
 LONG_TERM_KINDS: tuple[LongTermKind, ...] = ("none", "mem0", "reme", "store")

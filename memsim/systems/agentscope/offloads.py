@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 from uuid import UUID
 
 from memsim.memory.compaction import Blobs, MemoryBlobs, reload
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memsim.message import Message
+from memsim.message import Message
 
 NULL_UUID = "Error: UUID cannot be null or empty."
 NO_MESSAGES = (

@@ -5,27 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from memsim.errors import ModelError
 from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.memory.compaction import Summary
 from memsim.memory.compaction.summary import absorb_reply
 from memsim.memory.history.window import Window
-from memsim.message import Text, ToolResult, ToolUse, composed
-from memsim.models import Request
+from memsim.message import Message, Text, ToolResult, ToolUse, composed
+from memsim.models import Model, Request
 from memsim.systems.agentscope.thresholds import told_input
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memsim.message import Message
-    from memsim.models import Model
-    from memsim.tokens import TokenCounter
-
+from memsim.tokens import TokenCounter
 
 # The short-term memory of Python 1.0.21: messages with marks, and a summary before them.
-
 
 COMPRESSED = "compressed"
 FIELDS = (

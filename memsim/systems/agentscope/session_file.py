@@ -6,20 +6,17 @@ The printing is the documented one: two blanks an indent, each content block on 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from memsim.clock import read_stamp, stamp
 from memsim.memory.codec import reading
 from memsim.message import Block, Message, Role, Text, ToolResult, ToolUse
 from memsim.systems.agentscope.thresholds import ROLE_NAMES, told_input
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 INDENT = "  "
 _ROLES: dict[str, Role] = {

@@ -9,27 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.memory.compaction import CompactionState, MemoryBlobs, forget
 from memsim.memory.history.window import Window
-from memsim.message import ToolUse, composed
-from memsim.systems.agentscope.compression import CompressionEvent
+from memsim.message import Message, ToolUse, composed
+from memsim.models import Model
+from memsim.systems.agentscope.compression import Compression, CompressionEvent, CompressionResult
 from memsim.systems.agentscope.compression_families import is_final
 from memsim.systems.agentscope.offloads import BlobDraft, reload_messages
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memsim.message import Message
-    from memsim.models import Model
-    from memsim.systems.agentscope.compression import Compression, CompressionResult
-    from memsim.tokens import TokenCounter
-
+from memsim.tokens import TokenCounter
 
 # The agent's plan, as its calls of planning tools tell it: AutoContext hints at it (1.0.12).
-
 
 HINT = "<plan_aware_hint>\n{lines}\n</plan_aware_hint>"
 DONE, RUNNING = "done", "in_progress"

@@ -47,7 +47,6 @@ HOOK = (
     "\nNever mention a uuid to the user."
 )
 
-
 LongTermMode = Literal["static", "agent", "both"]
 
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from memsim.message import Text, ToolResult, ToolUse
+from memsim.message import Block, Message, Text, ToolResult, ToolUse
 from memsim.tokens import TokenCounter
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from memsim.message import Block, Message
-
-
 # How long AgentScope takes messages to be: its two estimates, by which its thresholds are meant.
-
 
 ROLE_NAMES = {"system": "SYSTEM", "user": "USER", "assistant": "ASSISTANT", "tool": "TOOL"}
 REMEMBERED = 1 << 16

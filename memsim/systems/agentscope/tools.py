@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memsim.memory.compaction import Blobs
 from memsim.models import ToolSpec
 from memsim.systems.agentscope.long_term_memory import (
     NO_KEYWORDS,
@@ -16,9 +17,6 @@ from memsim.systems.agentscope.long_term_memory import (
 )
 from memsim.systems.agentscope.offloads import NULL_UUID, reload_answer
 from memsim.systems.agentscope.thresholds import ROLE_NAMES
-
-if TYPE_CHECKING:
-    from memsim.memory.compaction import Blobs
 
 RECORD, RETRIEVE, RELOAD = "record_to_memory", "retrieve_from_memory", "context_reload"
 UUID = "working_context_offload_uuid"

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from memsim.memory.codec import reading
+from memsim.context import SectionName
+from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction import (
     CompactionState,
     Gate,
@@ -19,7 +20,7 @@ from memsim.memory.compaction import (
 )
 from memsim.memory.compaction.plan import together
 from memsim.memory.compaction.summary import Summary, SummaryLine
-from memsim.message import composed, paired
+from memsim.message import Message, composed, paired
 from memsim.systems.cogtrix import history_file, prefix, window_fit
 from memsim.systems.cogtrix.exchanges import (
     LEAST_WORDS,
@@ -46,6 +47,9 @@ from memsim.systems.cogtrix.settings import (
     MODES,
     SUMMARY_TOKENS,
     UNCOVERED_TOKENS,
+    CogtrixSettings,
+    Mode,
+    SessionServices,
 )
 from memsim.systems.cogtrix.window_fit import (
     SINGLE,
@@ -53,12 +57,6 @@ from memsim.systems.cogtrix.window_fit import (
     message_content,
     trim_messages,
 )
-
-if TYPE_CHECKING:
-    from memsim.context import SectionName
-    from memsim.memory.codec import JSON
-    from memsim.message import Message
-    from memsim.systems.cogtrix.settings import CogtrixSettings, Mode, SessionServices
 
 _COMMAND = re.compile(r"\s*/(?:mode|M)\s+(\w+)\s*")
 

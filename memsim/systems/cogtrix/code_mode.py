@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memsim.memory.codec import JSON
 from memsim.message import EPOCH
 from memsim.systems.cogtrix.session_notes import (
     Note,
@@ -17,9 +18,6 @@ from memsim.systems.cogtrix.session_notes import (
     note_part,
     read_stamp,
 )
-
-if TYPE_CHECKING:
-    from memsim.memory.codec import JSON
 
 EXTENSIONS = (
     "py|js|ts|tsx|jsx|go|rs|java|cpp|c|h|hpp|md|json|yaml|yml|toml|sql|sh|bash|css|html|xml"

@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import ModelError, RefError
-from memsim.message import Text, said
+from memsim.memory.codec import JSON
+from memsim.memory.index import Hit
+from memsim.message import Message, Text, said
+from memsim.models import Embedder
 from memsim.systems.cogtrix.settings import SUMMARY_WORDS
 
 if TYPE_CHECKING:
-    from memsim.memory.codec import JSON
-    from memsim.memory.index import Hit
     from memsim.memory.index.vector_index import VectorIndex
-    from memsim.message import Message
-    from memsim.models import Embedder
-
 
 GAP = " [...] "
 SUMMARISED = (2000, 1000, 500)
@@ -95,7 +93,6 @@ def _label(message: Message) -> str:
 
 # What Cogtrix tells a model that summarises, for those who give it one of their own.
 
-
 RULES = (
     "Keep facts, data, decisions, user preferences and action items.",
     "Leave out small talk, greetings and the details of tool calls.",
@@ -127,7 +124,6 @@ def summary_prompt(batch: Iterable[Message], summary: str = "") -> tuple[Message
 
 
 # Exchanges that are found again by their meaning.
-
 
 THRESHOLD = 0.25
 """The source's: what 1 / (1 + distance) must be at least."""

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
-from memsim.memory.codec import pack, reading, unpack
-from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse
+from memsim.memory.codec import JSON, pack, reading, unpack
+from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse
 from memsim.systems.cogtrix.session_notes import iso_stamp, read_stamp
 from memsim.systems.cogtrix.window_fit import message_content
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memsim.memory.codec import JSON
-    from memsim.message import Block, Role
 
 P = TypeVar("P", bound=PurePath)
 

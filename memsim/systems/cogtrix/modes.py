@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from memsim.language.text import content, sentences
+from memsim.memory.codec import JSON
+from memsim.message import Message
 from memsim.models.offline.statements import sentence
 from memsim.systems.cogtrix.code_mode import CodeState
 from memsim.systems.cogtrix.reasoning_mode import ReasoningState
-from memsim.systems.cogtrix.session_notes import Note, Notes
+from memsim.systems.cogtrix.session_notes import Note, NotePart, Notes
+from memsim.systems.cogtrix.settings import CogtrixSettings, Mode
 from memsim.systems.cogtrix.window_fit import message_content
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memsim.memory.codec import JSON
-    from memsim.message import Message
-    from memsim.systems.cogtrix.session_notes import NotePart
-    from memsim.systems.cogtrix.settings import CogtrixSettings, Mode
-
-
 # What a mode tracks of itself: tasks, goals, decisions and so on, told from how they are said.
-
 
 LONGEST = 160
 """Characters of what is noted."""
@@ -157,7 +151,6 @@ def _short(text: str) -> str:
 
 # Which mode suits what a user asks for, told from its words alone.
 
-
 LONG_PROMPT = 500
 """Characters beyond which a prompt without code is taken for reasoning."""
 LOOKED_AT = 3
@@ -219,7 +212,6 @@ def suggested_mode(mode: Mode, prompts: Sequence[str]) -> Mode | None:
 
 
 # Conversation mode: topics, entities and key facts of what is talked about.
-
 
 TOPICS, ENTITIES, FACTS = 10, 50, 50
 """How many of each are kept."""

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-from memsim.message import composed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
-
-    from memsim.context import SectionName
-    from memsim.memory.compaction.summary import Summary
-    from memsim.message import Message
-    from memsim.systems.cogtrix.exchanges import PastExchange
-    from memsim.systems.cogtrix.session_notes import Note, NotePart
+from memsim.context import SectionName
+from memsim.memory.compaction.summary import Summary
+from memsim.message import Message, composed
+from memsim.systems.cogtrix.exchanges import PastExchange
+from memsim.systems.cogtrix.session_notes import Note, NotePart
 
 HEADER = "Current context:\n"
 SUMMARY = "Conversation summary (older context):\n{summary}"

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from memsim.memory.codec import JSON
 from memsim.message import EPOCH
 from memsim.systems.cogtrix.session_notes import Note, NotePart, Notes, iso_stamp, note_part
-
-if TYPE_CHECKING:
-    from memsim.memory.codec import JSON
 
 CATEGORIES = ("business", "technical", "non_negotiables")
 ICONS = {"pending": "○", "in_progress": "◐", "completed": "●", "blocked": "✗"}

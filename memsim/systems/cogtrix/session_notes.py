@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.errors import ModelError
 from memsim.memory.codec import JSON
-from memsim.message import Text, composed
-from memsim.models import Request
+from memsim.memory.compaction.summary import Summary
+from memsim.message import Message, Text, composed
+from memsim.models import Model, Request
 from memsim.systems.cogtrix.settings import FACTS_DAYS
-
-if TYPE_CHECKING:
-    from memsim.memory.compaction.summary import Summary
-    from memsim.message import Message
-    from memsim.models import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +122,6 @@ def note_part(text: str, notes: Iterable[Note]) -> NotePart:
 
 # When something was said: written before what the model reads of it.
 
-
 SHOWN_FORMAT = "[%Y-%m-%d %H:%M:%S UTC] "
 STORED_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -169,7 +164,6 @@ def stamped_message(message: Message, *, users_only: bool = False, known: bool =
 
 
 # What the source carries over when a summary is dropped: a few facts, for some days.
-
 
 FACTS, WORDS = 15, 20
 """How many facts at most, and words in each."""

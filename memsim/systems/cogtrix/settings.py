@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memsim.memory.compaction.outcome import CompactionOutcome
-    from memsim.models import Embedder, Model
-    from memsim.tokens import TokenCounter
-
+from memsim.memory.compaction.outcome import CompactionOutcome
+from memsim.models import Embedder, Model
+from memsim.tokens import TokenCounter
 
 # What a session works with.
 

@@ -8,19 +8,12 @@ characters; users' messages and tool calls of that age are left out.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from memsim.message import Text, ToolResult, ToolUse, composed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from memsim.message import Block, Message
-
+from memsim.message import Block, Message, Text, ToolResult, ToolUse, composed
 
 # Making what is sent fit the model's window, by an estimate of four characters a token.
-
 
 CHARACTERS_PER_TOKEN = 4
 EMPTY = 10

@@ -1,4 +1,5 @@
 """Who PRX takes a caller for, what they may see, and how it sorts what they write (0.3.0)."""
+# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
 
 from __future__ import annotations
 
@@ -15,9 +16,6 @@ from memsim.systems.prx import topics
 from memsim.systems.prx.brain import Brain
 from memsim.systems.prx.patterns import Pattern, patterns
 from memsim.systems.prx.schema import EVERY_ROW, AccessStamp, Clause, MemoryRow, timestamp
-
-# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
-
 
 CEILINGS = ("system", "owner", "private", "user", "group", "project", "public")
 """Visibilities in their order: the first are seen by fewest."""
@@ -252,7 +250,6 @@ def _list(text: str) -> list[Any]:
 
 
 # Who speaks in which conversation, and so from what scope, as a channel would tell PRX.
-
 
 CHANNEL = "memsim"
 """The channel that everybody speaks on."""

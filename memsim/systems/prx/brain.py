@@ -1,4 +1,5 @@
 """PRX's database: rows by key, found by words, by meaning, or by what they contain."""
+# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
 
 from __future__ import annotations
 
@@ -8,10 +9,11 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.errors import StoreError
 from memsim.memory.codec import JSON
+from memsim.models import Embedder
 from memsim.systems.prx import schema, topics
 from memsim.systems.prx.row_index import Ranked, RowVectors, WordIndexes, digest_of, f32
 from memsim.systems.prx.schema import (
@@ -28,12 +30,7 @@ from memsim.systems.prx.schema import (
     timestamp,
 )
 
-if TYPE_CHECKING:
-    from memsim.models import Embedder
-
-
 # Leaves nothing of a dropped row in PRX's database: what `fixed` does, and PRX does not.
-
 
 INDEXES = ("memories_fts", "topics_fts")
 
@@ -71,9 +68,6 @@ def scrub(connection: sqlite3.Connection, gone: list[tuple[str, str | None]]) ->
     for index in INDEXES:
         connection.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-
-# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
 
 
 BRAIN = "memory/brain.db"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from memsim.context import Section
 from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction import (
     Chain,
@@ -21,14 +23,9 @@ from memsim.memory.compaction import (
     forget,
 )
 from memsim.memory.history.window import Window
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memsim.context import Section
-    from memsim.message import Message
-    from memsim.models import Model
-    from memsim.tokens import TokenCounter
+from memsim.message import Message
+from memsim.models import Model
+from memsim.tokens import TokenCounter
 
 HISTORY = 50
 """Messages of a sender's chat that are kept."""

@@ -22,7 +22,6 @@ def lines_of(text: str) -> list[str]:
 
 # PRX's chunker: markdown by headings, paragraphs and lines; sizes in bytes, quirks included.
 
-
 BYTES_PER_TOKEN = 4
 _HEADINGS = ("# ", "## ", "### ")
 

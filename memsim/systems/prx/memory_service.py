@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.memory.audit import AuditTrail
 from memsim.memory.codec import JSON, reading
 from memsim.memory.file_guard import Guard
 from memsim.message import utc
+from memsim.models import ToolSpec
 from memsim.systems.prx import access_policy, upkeep
 from memsim.systems.prx.access_policy import Speakers, bind_as, scope_arguments
 from memsim.systems.prx.markdown_files import DAILY, DENIED, FileCopies, is_memory_file, read_copies
@@ -24,11 +25,7 @@ from memsim.systems.prx.storage import (
     workspace_of,
 )
 from memsim.systems.prx.tool_versions import DocumentTools, ReleaseTools, owned, write_scoped_row
-from memsim.systems.prx.tools import DOCUMENTED, REAL, PrxToolResult, tool_specs
-
-if TYPE_CHECKING:
-    from memsim.models import ToolSpec
-    from memsim.systems.prx.tools import PrxTools
+from memsim.systems.prx.tools import DOCUMENTED, REAL, PrxToolResult, PrxTools, tool_specs
 
 
 class PrxService:

@@ -1,4 +1,5 @@
 """PRX's recall: words and vectors made one ranking, and what contains the words where none has."""
+# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
 
 from __future__ import annotations
 
@@ -14,10 +15,6 @@ from memsim.systems.prx.row_index import Ranked, merge
 from memsim.systems.prx.schema import EVERY_ROW, Clause, MemoryRow, timestamp
 
 # PRX's memory_search (0.3.0): by words, by what contains the query, and by topic.
-
-
-# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
-
 
 RESULTS, MOST = 5, 100
 TOPICS = 3

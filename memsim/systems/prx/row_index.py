@@ -1,4 +1,5 @@
 """The vectors of PRX's rows: kept under the digests of their texts, and searched by cosine."""
+# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
 
 from __future__ import annotations
 
@@ -9,16 +10,15 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from memsim.models import Embedder
 from memsim.systems.prx.schema import EVERY_ROW, Clause, MemoryRow, store_errors
 
 if TYPE_CHECKING:
     from memsim.memory.index.forms import Numbers, Scores
     from memsim.memory.index.nearest_vectors import NearestVectors
-    from memsim.models import Embedder, Vectors
-
+    from memsim.models import Vectors
 
 # Scores as PRX reckons them, in 32 bits: cosines, and two rankings made one.
-
 
 Ranked = tuple[int, float]
 """The number of a row, and its score."""
@@ -88,9 +88,6 @@ def merge(
 
 
 # Words weighed by those rows alone that may be seen: what `fixed` ranks by.
-
-
-# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
 
 _TABLE = "CREATE VIRTUAL TABLE words USING fts5(key, content)"
 
@@ -167,9 +164,6 @@ class _WordIndex:
 
     def close(self) -> None:
         self._connection.close()
-
-
-# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
 
 
 class RowVectors:

@@ -1,4 +1,5 @@
 """The tables of PRX's brain.db, and what has to be added to those of older ones."""
+# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
 
 from __future__ import annotations
 
@@ -16,7 +17,6 @@ from memsim.memory.codec import JSON, reading
 from memsim.message import utc
 
 # What PRX's table of memories holds: its rows, which of them are meant, and when they are from.
-
 
 FIELDS = (
     "rowid, id, key, content, category, session_id, useful_count, visibility, sensitivity,"
@@ -125,9 +125,6 @@ def store_errors() -> Iterator[None]:
 def timestamp(now: datetime) -> str:
     """An instant as rows have it: RFC 3339 of one length, so that texts sort it."""
     return utc(now).isoformat(timespec="microseconds")
-
-
-# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
 
 
 COLUMNS = {
@@ -272,9 +269,6 @@ def prepare_hydrated(connection: sqlite3.Connection) -> None:
 
 
 # PRX's tables as JSON values, for memories that are saved and loaded.
-
-
-# ruff: noqa: S608 - names are the tables' own
 
 CACHE = "embedding_cache"
 """The one table whose vectors are saved; those of rows are found there again, or made anew."""

@@ -10,23 +10,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memsim.memory.deletion import each_entry
 from memsim.memory.entry import Entry
 from memsim.memory.permissions import Where
+from memsim.memory.stores import Store
+from memsim.models import Embedder
 from memsim.systems.prx.brain import BRAIN, UNEMBEDDED, Brain
 from memsim.systems.prx.markdown_files import MEMORY, SNAPSHOT, MarkdownFiles
 from memsim.systems.prx.schema import AccessStamp, MemoryRow, prepare_hydrated, timestamp
-
-if TYPE_CHECKING:
-    from memsim.memory.stores import Store
-    from memsim.models import Embedder
-    from memsim.systems.prx.settings import PrxSettings
-
+from memsim.systems.prx.settings import PrxSettings
 
 # PRX's rows as entries of a store of ours, for backends with a server.
-
 
 NOBODY = "prx"
 _ROW = "row"
@@ -95,7 +90,6 @@ def entry_of(row: MemoryRow) -> Entry:
 
 
 # PRX's snapshot: core entries in a file, from which a database that was lost is made again.
-
 
 LEAST = 4096
 """Bytes below which a database counts as lost."""

@@ -38,7 +38,6 @@ from memsim.tokens import TokenCounter
 Terms = Mapping[str, tuple[timedelta, timedelta | None]]
 _NAMESPACE = uuid.UUID("0f4c9e43-8e1f-4f57-9a43-0d6c1f0c7f0b")
 
-
 ID = "recalled:"
 HEAD = 16
 """Tokens that the text has beside its lines, at the most."""

@@ -1,4 +1,5 @@
 """The five tools as PRX 0.3.0 has them, gaps included."""
+# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
 
 from __future__ import annotations
 
@@ -27,7 +28,6 @@ from memsim.systems.prx.tools import (
 )
 
 # How PRX 0.3.0 writes: what is the system's own is refused, and what is kept has its copy.
-
 
 SYSTEM = "self_system"
 SELF, ROUTER = "self/", "router/"
@@ -102,9 +102,6 @@ def write_scoped_row(
 
 
 # The five tools as PRX's document has them.
-
-
-# ruff: noqa: S608 - conditions are this package's own, and what users say is a parameter
 
 
 def accessible(principal: str) -> Clause:

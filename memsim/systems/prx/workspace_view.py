@@ -12,9 +12,9 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memsim.errors import StoreError
+from memsim.memory.codec import JSON
 from memsim.memory.deletion import ErasureReport
 from memsim.memory.entry import Entry
 from memsim.memory.permissions import Reader
@@ -22,15 +22,10 @@ from memsim.systems.prx.brain import BRAIN, Brain
 from memsim.systems.prx.markdown_files import SNAPSHOT, MarkdownFiles
 from memsim.systems.prx.recall import Recall
 from memsim.systems.prx.row_index import digest_of
-from memsim.systems.prx.schema import Clause, timestamp
+from memsim.systems.prx.schema import Clause, MemoryRow, timestamp
 from memsim.systems.prx.settings import PrxSettings, defaults, read_settings
 from memsim.systems.prx.storage import entry_of, export_snapshot
 from memsim.systems.prx.tool_versions import accessible
-
-if TYPE_CHECKING:
-    from memsim.memory.codec import JSON
-    from memsim.systems.prx.schema import MemoryRow
-
 
 # Hands PRX's rows over to a saved memory, which `memsim memory` looks into.
 
