@@ -32,13 +32,9 @@ class _SkillRequest:
 
 
 class AegisConversation:
-    """The messages of a conversation.
+    """Keep the messages of one conversation, which belongs to whoever spoke first.
 
-    Args:
-        id: the conversation's name, by which its hashes are called.
-        principal: whose conversation it is: who spoke first.
-        counter: token counts.
-        tokens: what a context may have at most; older messages are kept, and not shown.
+    Messages beyond `tokens` stay in it and are not shown.
     """
 
     def __init__(self, id: str, principal: str, counter: TokenCounter, tokens: int) -> None:  # noqa: A002 - its own name
@@ -59,14 +55,9 @@ class AegisConversation:
         self._asked = _SkillRequest()
 
     def add(self, message: Message, admit: Admit) -> list[str]:
-        """Take a message in.
+        """Take a message in; return the skills whose content it put in.
 
-        Args:
-            message: what was said.
-            admit: says of a skill that is asked for whether its content goes in.
-
-        Returns:
-            The skills of which content was put in just now.
+        `admit` decides whether the content of a requested skill goes in.
         """
         self.speakers.add(message.principal)
         if message.role == "system":
@@ -118,11 +109,7 @@ class AegisConversation:
 
     @classmethod
     def loaded(cls, saved: Any, counter: TokenCounter, tokens: int) -> AegisConversation:  # noqa: ANN401 - from a file
-        """The conversation that `save` wrote.
-
-        Raises:
-            StateError: it wrote no such thing.
-        """
+        """Read what `save` wrote. Raises StateError where it is damaged."""
         with reading("a conversation is damaged"):
             talk = cls("" + saved["id"], "" + saved["principal"], counter, tokens)
             talk.speakers = {"" + who for who in saved["speakers"]}

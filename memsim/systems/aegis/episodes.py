@@ -31,15 +31,7 @@ NAME_LENGTH = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AegisEpisode:
-    """One row: what a conversation came to.
-
-    Attributes:
-        id: a UUID.
-        agent_id: whose memory it is.
-        user_id: whose conversation it was; None where nobody said.
-        key_decisions, entities_mentioned, tools_called: JSON values; None where nobody said.
-        created_at: when it was stored.
-    """
+    """One row: the summary of a conversation. Fields are None where nobody gave a value."""
 
     id: str
     agent_id: str
@@ -76,13 +68,9 @@ class Episodes(Protocol):
     def search(
         self, query: Vectors, agent_id: str, *, user_id: str | None = None, limit: int = TOP
     ) -> list[EpisodeHit]:
-        """The episodes of an agent that are most alike, best first.
+        """Return the episodes of an agent nearest to a vector of shape (dimension,), best first.
 
-        Args:
-            query: the query's vector, shape (dimension,).
-            agent_id: whose memory.
-            user_id: whose conversations; None for everybody's.
-            limit: at most so many.
+        Without a `user_id`, episodes of every user are found.
         """
         ...
 
@@ -111,13 +99,11 @@ class _Row:
 
 
 class InProcessEpisodes:
-    """Episodes that live as long as their process.
+    """Keep episodes as long as the process runs.
 
     Args:
         lists: lists of the index, made on the empty table, that decides which rows a search sees;
             None to see all of them.
-        probes: lists that a search reads.
-        seed: of the index's random centres.
     """
 
     def __init__(self, lists: int | None = None, probes: int = 1, seed: int = 0) -> None:
@@ -134,7 +120,7 @@ class InProcessEpisodes:
         self._of: dict[str, list[int]] = {}
 
     def restart(self, seed: int) -> None:
-        """Begin anew with an empty table and an index of that seed."""
+        """Start again with an empty table and an index of that seed."""
         self.seed = seed
         self._clear()
 
@@ -227,11 +213,7 @@ def save_episodes(episodes: Episodes) -> list[JSON]:
 
 
 def load_episodes(episodes: Episodes, state: Any) -> None:  # noqa: ANN401 - what was read from a file
-    """Take over saved episodes in place of the present ones.
-
-    Raises:
-        StateError: they are none; nothing has changed.
-    """
+    """Replace all episodes by saved ones. Raises StateError, and changes nothing, if damaged."""
     import numpy as np
 
     loaded: list[tuple[AegisEpisode, Vectors | None]] = []

@@ -37,15 +37,10 @@ _LONGEST_INTEGER = 20
 
 
 def usage(key: str, fields: Mapping[str, str], samples: int = SAMPLES) -> int | None:
-    """Bytes that `MEMORY USAGE` reports of a hash; None where it has no fields.
+    """Compute the bytes that `MEMORY USAGE` reports of a hash; None where it has no fields.
 
-    A table's fields are taken to be all like the first `samples`, in the order in which they came.
-    The server takes them in the order of its table, which differs from start to start.
-
-    Args:
-        key: the hash's own name, which counts.
-        fields: the fields with their values, in the order in which they were first written.
-        samples: fields that are measured; 0 for all.
+    The first `samples` fields, in the order in which they came, stand for all of them; 0 measures
+    every field. The server samples in the order of its table, which differs from start to start.
     """
     if not fields:
         return None
@@ -188,11 +183,7 @@ class Hashes(Protocol):
 
 
 class InProcessHashes:
-    """Hashes that live as long as their process, with sizes as Redis 7 would report them.
-
-    Args:
-        now: the present, by which keys expire.
-    """
+    """Keep hashes as long as the process runs, with sizes as Redis 7 reports them; see `Hashes`."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
@@ -271,11 +262,6 @@ class InProcessHashes:
             return sorted(k for k in every if k.startswith(prefix) and self._has(k))
 
     def text(self, key: str) -> str | None:
-        """The text under a key; None where there is none.
-
-        Raises:
-            StoreError: a hash is there.
-        """
         with self._lock:
             self._sweep(key)
             if key in self._hashes:
@@ -299,11 +285,7 @@ class InProcessHashes:
             return [self._row(key) for key in self.keys("")]
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over saved hashes in place of the present ones.
-
-        Raises:
-            StateError: they are none; nothing has changed.
-        """
+        """Replace all hashes by saved ones. Raises StateError, and changes nothing, if damaged."""
         from datetime import datetime
 
         hashes: dict[str, dict[str, str]] = {}

@@ -30,12 +30,9 @@ _STILL = 1e-4
 
 
 class Ivfflat:
-    """An index of vectors by the nearest of its centres.
+    """Index vectors by the nearest of `lists` centres.
 
     Args:
-        dimension: length of each vector.
-        lists: how many centres.
-        seed: of what is random.
         rows: unit vectors that are there when the index is made, shape (n, dimension); they are not
             in it before they are added.
     """

@@ -63,12 +63,11 @@ class PipelineRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeOrigin:
-    """What an episode was made from.
+    """Messages from which an episode was made.
 
     Attributes:
         sources: ids of the messages that something in its summary was taken from.
         all: ids of all messages that the model read for it.
-        user: whose conversation it was.
         decided: ids of the messages in which its decisions stand.
     """
 
@@ -80,23 +79,13 @@ class EpisodeOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNodeInput:
-    """What the memory node found for a conversation.
-
-    Attributes:
-        fields: its working memory.
-        found: the episodes, best first.
-    """
+    """Working memory of a conversation, and the episodes found for it, best first."""
 
     fields: dict[str, JSON] = field(default_factory=dict)
     found: tuple[EpisodeHit, ...] = ()
 
     def text(self, *, episodes: int | None = None, scratchpad: bool = True) -> str:
-        """The system message; empty where nothing is there to say.
-
-        Args:
-            episodes: only so many of them.
-            scratchpad: whether the notes are among it.
-        """
+        """Write the system message with at most so many episodes; empty if there is nothing to say."""
         lines = list(self._working(scratchpad=scratchpad))
         parts = ["\n".join((WORKING_HEADER, *lines))] if lines else []
         parts += [told] if (told := episodes_text(self.found[:episodes])) else []
@@ -114,16 +103,7 @@ class MemoryNodeInput:
 class Pipeline:
     """The nodes of AEGIS's pipeline that touch its memory.
 
-    Args:
-        working: the working memory.
-        ledger: the injection ledger.
-        episodes: the episodic memory.
-        rules: how it behaves.
-        model: summarises and extracts.
-        counter: token counts.
-        embed: makes the embedder on first use.
-        now: the present.
-        tell: is told what happened: a word, and a phrase.
+    `tell` is called with an event's kind, the ids of its messages and a detail.
     """
 
     def __init__(
@@ -152,30 +132,22 @@ class Pipeline:
         self._tell = tell
 
     def recall(self, talk: AegisConversation | None, text: str, user: str) -> MemoryNodeInput:
-        """The memory node: working memory and episodes for the user's latest message.
+        """Run the memory node: working memory, and episodes for the user's latest message.
 
         It leaves no trace; `delivered` is what makes working memory last.
-
-        Args:
-            talk: the conversation; None where nothing was said in it yet.
-            text: the user's latest message.
-            user: whose it is.
         """
         fields = {} if talk is None else self.working.peek(talk.id)
         return MemoryNodeInput(fields=fields, found=tuple(self._found(text, user)))
 
     def delivered(self, talk: AegisConversation) -> None:
-        """The memory node has read a conversation's working memory, which lasts for it."""
+        """Make working memory last, because the memory node has read it."""
         self.working.get(talk.id)
 
     def admits(self, talk: AegisConversation, skill: str, visible: Iterable[str]) -> bool:
-        """The check before an injection: whether a skill is not in the ledger.
+        """Check before an injection that a skill is not in the ledger.
 
-        Args:
-            talk: the conversation.
-            skill: the skill.
-            visible: ids of the messages that the model still sees. AEGIS does not look at them, so
-                that a skill which has left the context stays out of it; the repaired one does.
+        AEGIS does not look at the messages that the model still sees (`visible`). A skill that has
+        left the context stays out of it, unless this is repaired.
         """
         item, place = skill_item(skill), talk.places.get(skill)
         there = self.rules.fixed and place in set(visible)
@@ -189,7 +161,7 @@ class Pipeline:
         return True
 
     def injected(self, talk: AegisConversation, skill: str, message: Message) -> None:
-        """The mark after an injection."""
+        """Mark a skill after its injection."""
         mark = self.ledger.claim if self.rules.fixed else self.ledger.mark
         if mark(talk.id, skill_item(skill), INJECTED):
             self._tell("injected", (message.id,), skill)
@@ -211,11 +183,9 @@ class Pipeline:
             self._tell("oversize" if error.kept else "refused", ids, str(error))
 
     def conclude(self, talk: AegisConversation, *, over: bool = True) -> AegisEpisode | None:
-        """Store what a conversation came to since its last episode; None where that is nothing.
+        """Store an episode of the messages since the last one; None where there is none.
 
-        Args:
-            talk: the conversation.
-            over: whether it is over, rather than long.
+        `over` is false where the conversation is only long.
         """
         taken = tuple(talk.pending)
         if not any(m.role == "user" for m in taken):
@@ -239,8 +209,8 @@ class Pipeline:
         """Conclude conversations, all of them over or long.
 
         Raises:
-            ModelError: the model or the embedder failed. Repaired, that is told instead: what the
-                conversation came to is asked for again when the next one is over.
+            ModelError: the model or the embedder failed. Repaired, it is logged instead, and the
+                model is asked again when the next conversation is over.
         """
         for talk in talks:
             try:

@@ -60,14 +60,11 @@ _ATTEMPTS = 2
 
 
 class PostgresEpisodes:
-    """Episodes in a server; see `memsim.systems.aegis.episodes.Episodes`.
+    """Keep episodes in a PostgreSQL server; see `memsim.systems.aegis.episodes.Episodes`.
 
     Args:
-        url: where the server is, as libpq reads it.
         schema: where the table is; made if it is missing.
-        dimension: length of each vector, by which the table is made.
         lists: lists of the index; None for no index, so that every search sees every row.
-        probes: lists that a search reads.
 
     Raises:
         StoreError: the server cannot be reached, has no pgvector, or has a table for vectors of

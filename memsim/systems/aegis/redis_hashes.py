@@ -15,11 +15,7 @@ from memsim.systems.aegis.working_memory import DEFAULT_MARK, AegisLedger, ledge
 
 
 class RedisManager:
-    """What AEGIS's document lists of it. Every method raises `StoreError` where the server fails.
-
-    Args:
-        hashes: the server, or what stands in for it.
-    """
+    """The methods that AEGIS's document lists. Each raises `StoreError` where the server fails."""
 
     def __init__(self, hashes: Hashes) -> None:
         self._hashes = hashes
@@ -30,13 +26,7 @@ class RedisManager:
         return self._hashes.text(key)
 
     def set(self, key: str, value: str, ex: int | None = None) -> None:
-        """Write a text under a key, in place of whatever is there.
-
-        Args:
-            key: where.
-            value: the text.
-            ex: seconds that it lasts; None for good.
-        """
+        """Write a text for `ex` seconds, or for good, in place of whatever is under the key."""
         self._hashes.put_text(key, value, ex)
 
     def delete(self, key: str) -> None:
@@ -64,12 +54,11 @@ _PAGE = 1000
 
 
 class RedisHashes:
-    """Hashes in a server; see `memsim.systems.aegis.hashes.Hashes`.
+    """Keep hashes in a Redis server; see `memsim.systems.aegis.hashes.Hashes`.
 
     Args:
-        url: where the server is, as redis-py reads it; its password is never shown.
-        now: a clock that runs apart from the server's, such as a replay's; keys expire by either.
-            Expiry by it is known to this object only.
+        now: a clock other than the server's, such as a replay's; keys expire by either. Only this
+            object knows of expiry by it.
 
     Raises:
         StoreError: the server cannot be reached.

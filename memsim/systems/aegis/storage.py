@@ -20,14 +20,7 @@ from memsim.systems.aegis.working_memory import ledger_key, working_key
 
 @dataclass(slots=True, kw_only=True)
 class AegisStorage:
-    """Where everything is.
-
-    Attributes:
-        hashes: working memory and ledger.
-        episodes: the episodes.
-        now: the present.
-        prefix: opens the name of every conversation, so that cases share a server in peace.
-    """
+    """The stores of one case; `prefix` opens its conversations' names, so that cases share a server."""
 
     hashes: Hashes
     episodes: Episodes
@@ -45,11 +38,7 @@ class AegisStorage:
         }
 
     def load(self, state: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over a saved state in place of the present one.
-
-        Raises:
-            StateError: it is none; nothing has changed.
-        """
+        """Replace everything by a saved state. Raises StateError and changes nothing if damaged."""
         if not isinstance(state, dict) or set(state) != {"hashes", "episodes", "seed"}:
             raise StateError("the saved state cannot be read back: it is not AEGIS's memory")
         before = self.save()
@@ -110,21 +99,10 @@ def open_storage(
     probes: int,
     seed: int,
 ) -> AegisStorage:
-    """Everything of one case, which is removed from its servers when it is closed.
-
-    Args:
-        working: `embedded` or `redis`.
-        episodes: `embedded` or `postgres`.
-        services: addresses of servers by name.
-        folder: gives the case's folder, by which it is told from others in a server.
-        now: the present.
-        embed: makes the embedder on first use.
-        lists: lists of the index; None for none.
-        probes: lists that a search reads.
-        seed: of the random centres of an index in this process.
+    """Open the stores of one case; closing them removes the case from its servers.
 
     Raises:
-        ValueError: one of the words means nothing here.
+        ValueError: `working` or `episodes` names no place.
         StoreUnavailableError: a server has no address, or a package of its own is missing.
         StoreError: a server cannot be used.
     """
@@ -174,7 +152,7 @@ def open_postgres_episodes(
 
 @contextmanager
 def address_of(kind: str, services: Mapping[str, str]) -> Iterator[str]:
-    """The address of a server.
+    """Give the address of a server.
 
     Raises:
         StoreUnavailableError: it has none, or a package of its own is missing.

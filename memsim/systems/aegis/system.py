@@ -34,13 +34,7 @@ from memsim.tokens import TokenCounter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNode:
-    """Writes the memory node's message.
-
-    Attributes:
-        counter: token counts.
-        origins: by episode, what it was made from.
-        turn, time: of the question.
-    """
+    """Writes the memory node's message."""
 
     counter: TokenCounter
     origins: Mapping[str, EpisodeOrigin]
@@ -50,13 +44,7 @@ class MemoryNode:
     def message(
         self, recalled: MemoryNodeInput, talk: AegisConversation | None, budget: int
     ) -> Message | None:
-        """As much of what was recalled as fits: the fewest episodes are left out, then the notes.
-
-        Args:
-            recalled: what was found.
-            talk: the conversation; None where nothing was said in it yet.
-            budget: tokens; AEGIS knows none.
-        """
+        """Write as much of what was recalled as fits: episodes are left out first, then notes."""
         count = len(recalled.found)
         tries = [(n, notes) for notes in (True, False) for n in range(count, -1, -1)]
         for episodes, notes in tries:
@@ -116,7 +104,7 @@ LEAST = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AegisOptions:
-    """What can be set of AEGIS; `strategies/aegis.py` says what each parameter means.
+    """Options of AEGIS; `strategies/aegis.py` says what each parameter means.
 
     Raises:
         ValueError: a number is out of its range.
@@ -148,11 +136,7 @@ class AegisOptions:
 
 
 class AegisSystem(Strategy):
-    """AEGIS's memory with everything that replay asks of one.
-
-    Args:
-        options: what can be set.
-    """
+    """AEGIS's memory as a strategy."""
 
     departs: ClassVar[Mapping[str, str]] = {
         "pair_closure": "a late result stands in the conversation in which it comes",

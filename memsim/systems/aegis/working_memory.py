@@ -46,13 +46,7 @@ def skill_item(skill: str) -> str:
 
 
 class TooLargeError(WorkingFull, ValueError):
-    """A conversation's working memory is larger than it may be; the write may stand all the same.
-
-    Args:
-        size: bytes that it has, or would have.
-        limit: bytes that it may have.
-        kept: whether what was written is there.
-    """
+    """A conversation's working memory is too large; `kept` where the write was made anyway."""
 
     def __init__(self, size: int, limit: int, *, kept: bool = True) -> None:
         self.kept = kept
@@ -63,9 +57,7 @@ class AegisWorking:
     """Fields by conversation, which last a day unless they are read or written.
 
     Args:
-        hashes: where they are kept.
-        ttl: seconds that a conversation's fields last unused.
-        limit: bytes that they may have, as Redis reports them.
+        limit: bytes of a conversation's fields, as Redis reports them.
         fixed: keep the type of a text that looks like JSON, measure every field, and refuse what is
             too large before it is written. Otherwise, as in the original, a text such as `"123"`
             comes back as a number, five fields stand for all, and what is too large is written and
@@ -97,12 +89,7 @@ class AegisWorking:
         return {n: decode_value(v) for n, v in self.hashes.all(working_key(conversation)).items()}
 
     def set(self, conversation: str, data: Mapping[str, Any], ttl: int | None = None) -> None:
-        """Write fields beside those that are there, and make all of them last.
-
-        Args:
-            conversation: whose.
-            data: JSON values by field.
-            ttl: seconds that all of the fields last unused from now on, in place of a day.
+        """Write JSON values beside the fields that are there; all last `ttl` seconds or a day.
 
         Raises:
             ValueError: a value is no JSON, or holds what UTF-8 cannot encode; nothing has changed.
@@ -156,11 +143,7 @@ class AegisWorking:
 
 
 class AegisLedger:
-    """What a conversation has been given, by item, for good.
-
-    Args:
-        hashes: where it is kept.
-    """
+    """Items that a conversation has been given, each with its mark, for good."""
 
     def __init__(self, hashes: Hashes) -> None:
         self.hashes = hashes
@@ -193,11 +176,7 @@ class AegisLedger:
 
 
 def encode_value(value: Any, *, typed: bool = False) -> str:  # noqa: ANN401 - any JSON value
-    """A value as the hash holds it: a text as it is, anything else as JSON.
-
-    Args:
-        value: any JSON value.
-        typed: write a text as JSON too, so that it comes back as a text whatever it looks like.
+    """Encode a JSON value for the hash: a text as it is unless `typed`, anything else as JSON.
 
     Raises:
         ValueError: it is no JSON value, too deep, or holds what UTF-8 cannot encode.

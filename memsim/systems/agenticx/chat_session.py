@@ -115,27 +115,16 @@ class Scratchpad:
         return self.values
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over saved values.
-
-        Raises:
-            StateError: they are none.
-        """
+        """Take over saved values. Raises StateError where they are damaged."""
         with reading("its scratchpad is damaged"):
             self._values = dict(saved.items())
             self._facts = []
 
 
 class AgenticxSession:
-    """A StudioSession.
+    """A StudioSession: `agent` is what compaction works on, `chat` is all that was said.
 
-    Args:
-        micro: cut long results of tools as they come (0.6).
-
-    Attributes:
-        agent: `agent_messages`: what compaction works on.
-        chat: `chat_history`: all that was said.
-        scratchpad: notes by key.
-        gauge: what the compactor knows.
+    With `micro`, long results of tools are cut as they come (0.6).
     """
 
     def __init__(self, *, micro: bool = False) -> None:
@@ -179,11 +168,7 @@ class AgenticxSession:
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over a saved session.
-
-        Raises:
-            StateError: it is none.
-        """
+        """Take over a saved session. Raises StateError where it is damaged."""
         with reading("a session is damaged"):
             self.chat = unpack(saved["chat"])
             self.agent = tuple(unpack(saved["agent"]))

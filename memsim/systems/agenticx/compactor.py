@@ -32,15 +32,7 @@ LAST, EACH, TOTAL, JOINER = 12, 160, 700, "；"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One call of the model that summarises.
-
-    Attributes:
-        text: what AgenticX's own model is sent, as one user message.
-        messages: the messages that it is about.
-        max_tokens: of the answer.
-        now: when it is asked.
-        temperature: always 0.
-    """
+    """One call of the model that summarises; `text` is what AgenticX's own model is sent."""
 
     text: str
     messages: History
@@ -57,13 +49,11 @@ Invoke = Callable[[Prompt], "Reply"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gauge:
-    """What a compactor knows from one time to the next (0.6).
+    """State that a compactor hands on to its next run (0.6).
 
     Attributes:
-        tokens: as last estimated.
-        threshold: in tokens, as last computed.
         failures: how often in a row the model failed.
-        told: what the latest summary says, line by line, and what each was made from.
+        told: the lines of the latest summary, each with the messages it was made from.
     """
 
     tokens: int = 0
@@ -79,11 +69,9 @@ class CompactionResult:
     Attributes:
         messages: the history, with one system message in the place of what was compacted.
         count: messages that were compacted; 0 where nothing was done.
-        summary: the text that stands for them.
         sources: ids of the originals that are no longer there themselves.
         pending: the user's question that nobody has answered yet (0.6).
         reason: what set it off (0.6).
-        gauge: for the next time.
     """
 
     messages: History
@@ -116,10 +104,9 @@ class SourcedSummary:
 class ContextCompactor:
     """Compacts a history that has become too long: the document, and version 0.3.
 
-    It takes whatever the model says, and tells no pair of call and result from other messages.
+    It takes whatever the model says, and keeps no call together with its result.
 
     Args:
-        invoke: asks the model.
         threshold_messages: compact above so many messages; at least 8.
         threshold_chars: compact above so many characters of content; at least 4000.
         retain_recent_messages: so many of the latest stay as they are; at least 4.
@@ -185,13 +172,7 @@ class ContextCompactor:
 
 
 def ask_model(invoke: Invoke, prompt: Prompt, before: Lines = ()) -> SourcedSummary | None:
-    """What the model says, stripped; None where it fails or says nothing.
-
-    Args:
-        invoke: asks it.
-        prompt: what it is asked.
-        before: the lines of the summary that is among the messages, where one is.
-    """
+    """Ask the model; None if it fails or says nothing. `before` are lines of the summary so far."""
     try:
         reply = invoke(prompt)
     except (ModelError, OSError):

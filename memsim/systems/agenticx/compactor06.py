@@ -180,12 +180,9 @@ def characters(work: Sequence[Message]) -> int:
 
 
 def micro_compacted(tool: str, text: str, budget: int = MICRO_BUDGET) -> str:
-    """A tool's result by its beginning and end, where it is too long.
+    """Cut a tool's result to its beginning and end, where it has more characters than `budget`.
 
-    Args:
-        tool: the tool's name; results of some are never cut, and of data sources later.
-        text: the result.
-        budget: characters that it may have.
+    Results of some tools are never cut, those of data sources later.
     """
     limit = DATA_BUDGET if tool == "query_data_source" else budget
     if tool in WHOLE or len(text) <= limit:
@@ -221,17 +218,7 @@ PRIOR_READ, PRIOR_LENGTH = 1500, 1200
 
 
 class ContextCompactor06(ContextCompactor):
-    """Compacts by tokens; numbers of messages and characters are escape hatches.
-
-    Args:
-        invoke: asks the model.
-        naming: names the tool that a message is the result of.
-        threshold_messages: as `ContextCompactor`, and 200 by default.
-        threshold_chars: as `ContextCompactor`, and 200,000 by default.
-        retain_recent_messages: as `ContextCompactor`.
-        window: tokens that the model reads.
-        smaller: as `ContextCompactor`.
-    """
+    """Compacts by tokens of the model's `window`; messages and characters are escape hatches."""
 
     DEFAULTS: ClassVar[tuple[int, int, int]] = (200, 200_000, 8)
 

@@ -33,11 +33,9 @@ def uses_of(message: Message) -> tuple[ToolUse, ...]:
 
 
 def sanitised(history: Sequence[Message], *, drop_empty: bool) -> tuple[Message, ...]:
-    """A history without calls that nobody answered at once, and results that answer none.
+    """Drop calls that nobody answered at once, and results that answer no call.
 
-    Args:
-        history: the messages, oldest first.
-        drop_empty: leave out assistants that said nothing and lose all their calls (0.6).
+    With `drop_empty`, assistants that said nothing and lose all their calls go as well (0.6).
     """
     kept: list[Message] = []
     place = 0

@@ -81,13 +81,7 @@ REMEMBER, REQUEST, DONE, ADDRESS = "用户要求记住", "用户请求", "完成
 
 @dataclass(frozen=True, slots=True)
 class CueFact:
-    """A line that a message left behind.
-
-    Attributes:
-        line: as it is written.
-        source: id of the message.
-        whole: whether all of the message stands in it.
-    """
+    """A line written for a message; `whole` where all of the message stands in it."""
 
     line: str
     source: str = ""
@@ -95,11 +89,7 @@ class CueFact:
 
 
 def cues_of(languages: str) -> CueWords:
-    """The cue words of languages, as `zh` or `zh+en`.
-
-    Raises:
-        ValueError: there are none for a language.
-    """
+    """Give the cue words of languages, such as `zh+en`. Raises ValueError for an unknown one."""
     names = languages.split("+")
     unknown = [name for name in names if name not in LANGUAGES]
     if unknown:
@@ -118,14 +108,10 @@ def extract_facts(
     kinds: int = 4,
     most: int = MAX_FACTS_PER_SESSION,
 ) -> list[CueFact]:
-    """The facts in the latest records; of more than `most`, the oldest.
+    """Find the facts in the latest records, oldest first, at most `most` of them.
 
-    Args:
-        records: what was said, oldest first.
-        cues: the words.
-        kinds: 4 as the package has it, or 2 as the document: what is to be remembered is then a
-            request like any other, and addresses are none.
-        most: facts at most.
+    The package knows 4 `kinds`. The document knows 2: there, addresses are no facts, and a message
+    to be remembered is a request like any other.
     """
     found = (_fact(message, cues, kinds) for message in records[-SCANNED:])
     return [fact for fact in found if fact is not None][:most]

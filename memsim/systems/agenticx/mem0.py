@@ -17,12 +17,7 @@ MOST_STATEMENTS = 5
 
 
 class Mem0Facts:
-    """Statements that a model extracted from what users said, found again by their meaning.
-
-    Args:
-        model: extracts.
-        embed: gives the embedder.
-    """
+    """Statements that a model extracted from what users said, found by meaning."""
 
     def __init__(self, model: Model, embed: Callable[[], Embedder]) -> None:
         self._model = model
@@ -31,11 +26,7 @@ class Mem0Facts:
         self._index: VectorIndex | None = None
 
     def add(self, messages: Sequence[Message], now: datetime) -> None:
-        """Take in what users said in a turn.
-
-        Raises:
-            ModelError: the model failed.
-        """
+        """Take in what users said in a turn. Raises ModelError where the model failed."""
         said = tuple(m for m in messages if m.role == "user")
         if not said:
             return
@@ -76,11 +67,7 @@ class Mem0Facts:
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over saved statements.
-
-        Raises:
-            StateError: they are none.
-        """
+        """Take over saved statements. Raises StateError where they are damaged."""
         with reading("its long-term memory is damaged"):
             lines = _listed(saved["lines"])
             for line, sources in zip(lines, saved["sources"], strict=True):

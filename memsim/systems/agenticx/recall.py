@@ -26,8 +26,6 @@ class RecallOptions:
     Attributes:
         among_last: only users among the last five messages count; otherwise the last five users.
         users: so many of them; one alone is not drowned by those before it.
-        heading: of the section.
-        limit: pieces that are asked for.
         used: how many of the first five are shown.
         floor: pieces that have no word of the query are left out: no hits, no section.
     """
@@ -69,13 +67,9 @@ def recall_context(
     reading: RecallOptions,
     favourites: Sequence[Mapping[str, str]] = (),
 ) -> RecallSection:
-    """What stands in the system prompt; nothing where anything goes wrong.
+    """Build the recalled part of the system prompt; empty where anything goes wrong.
 
-    Args:
-        history: what was said, oldest first.
-        index: of the workspace.
-        reading: how it is done.
-        favourites: `content` and `saved_at` of what the user marked.
+    `favourites` have `content` and `saved_at` of what the user marked.
     """
     query = query_of(history, among_last=reading.among_last, users=reading.users)
     if not query.strip() or not len(index):

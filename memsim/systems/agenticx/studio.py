@@ -34,13 +34,7 @@ NEW = "0.6"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgenticxProfile:
-    """What a version does.
-
-    Attributes:
-        version: `0.3`, which the document describes, or `0.6`.
-        source: as the package does it, where that differs from the document.
-        fixed: without what defeats the design's own purpose.
-    """
+    """What a version does: as its document or package (`source`) has it, or repaired (`fixed`)."""
 
     version: str = "0.3"
     source: bool = False
@@ -126,16 +120,9 @@ def remember(
     day: str,
     known: Collection[str] = (),
 ) -> list[CueFact]:
-    """`on_agent_end`: find facts in a chat, and write them down; the facts that were found.
+    """Run `on_agent_end`: find facts in a chat, write them down, and return them.
 
-    Args:
-        chat: what was said, oldest first.
-        pages: the workspace.
-        scratchpad: the session's.
-        cues: the words that it looks for.
-        profile: which AgenticX it is.
-        day: such as 2026-01-05.
-        known: lines that were written before, which a fixed one does not write again.
+    Lines in `known` were written before; a fixed AgenticX does not write them again.
     """
     if len(chat) < MIN_CHAT_TURNS * 2:
         return []
@@ -166,20 +153,7 @@ class Credit:
 
 
 class Studio:
-    """One user's AgenticX: a workspace that all of their sessions share.
-
-    Args:
-        profile: which AgenticX it is.
-        cues: the words that tell facts.
-        texts: files that are there to begin with, beside an empty MEMORY.md.
-
-    Attributes:
-        sessions: by name.
-        pages: the workspace's files.
-        index: over these.
-        found: the facts of the latest turn.
-        hooks: what runs when a turn is over; its own among them.
-    """
+    """One user's AgenticX: a workspace that all of their sessions share."""
 
     def __init__(self, profile: AgenticxProfile, cues: CueWords, texts: dict[str, str]) -> None:
         self.sessions: dict[str, AgenticxSession] = {}
@@ -308,11 +282,7 @@ class Studio:
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over a saved state; called on an empty studio.
-
-        Raises:
-            StateError: it is no such state.
-        """
+        """Take over a saved state; called on an empty studio. Raises StateError if damaged."""
         with reading("it is no workspace with its sessions"):
             self.pages.load(saved["pages"])
             self.index.load(saved["index"])

@@ -88,7 +88,7 @@ def scratchpad_messages(studio: Studio, session: str) -> tuple[Message, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgenticxOptions:
-    """What can be set of AgenticX; `strategies/agenticx.py` says what each parameter means.
+    """Options of AgenticX; `strategies/agenticx.py` says what each parameter means.
 
     Attributes:
         words: cue words beside those of the languages in `cues`.
@@ -126,11 +126,7 @@ class AgenticxOptions:
 
 
 class AgenticxSystem(Strategy):
-    """AgenticX's memory with everything that replay asks of one.
-
-    Args:
-        options: what can be set.
-    """
+    """AgenticX's memory as a strategy."""
 
     departs: ClassVar[Mapping[str, str]] = {
         "pair_closure": "the messages that stay may begin with a result",

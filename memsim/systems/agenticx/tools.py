@@ -66,7 +66,7 @@ def tool_specs() -> tuple[ToolSpec, ...]:
 
 
 def call_tool(name: str, arguments: str, studio: Studio, session: str, now: datetime) -> str:
-    """Run a tool with JSON arguments; what is wrong with a call is told in its answer.
+    """Run a tool with JSON arguments; a wrong call is answered with an error text.
 
     Raises:
         KeyError: there is no such tool.

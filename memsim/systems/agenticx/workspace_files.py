@@ -21,13 +21,7 @@ _HEADING = re.compile(r"^#{1,6}\s")
 
 @dataclass(frozen=True, slots=True)
 class MarkdownPiece:
-    """Some lines of a file.
-
-    Attributes:
-        start: the first of them, from 1.
-        end: the last of them.
-        text: stripped; the lines are counted as they were before.
-    """
+    """Lines `start` to `end` of a file, counted from 1, as one stripped text."""
 
     start: int
     end: int
@@ -71,12 +65,7 @@ ROOT_VARIABLE = "AGX_WORKSPACE_ROOT"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySettings:
-    """The `memory:` part of `~/.agenticx/config.yaml`.
-
-    Attributes:
-        backend: `sqlite`, `redis`, `postgresql` or another; declared, and read by no part of the
-            memory, whatever it says.
-        path: the root of the workspace.
+    """The `memory:` part of `~/.agenticx/config.yaml`; nothing reads its `backend`.
 
     Raises:
         ValueError: a value is no text, or empty.
@@ -93,11 +82,7 @@ class MemorySettings:
 
 
 def memory_settings(config: Mapping[str, Any]) -> MemorySettings:
-    """The settings of a configuration file, given as values.
-
-    Raises:
-        ValueError: its `memory:` part holds what it does not take.
-    """
+    """Read the `memory:` part of a configuration. Raises ValueError for what it does not take."""
     told = config.get("memory") or {}
     if not isinstance(told, Mapping):
         raise ValueError("memory is no part of the settings")  # noqa: TRY004 - a user's mistake
@@ -109,13 +94,7 @@ def memory_settings(config: Mapping[str, Any]) -> MemorySettings:
 
 
 def workspace_dir(session: str | None, environment: Mapping[str, str], home: Path) -> Path:
-    """Where the hook writes: the session's workspace, else the variable's, else the user's home.
-
-    Args:
-        session: `session.workspace_dir`.
-        environment: variables.
-        home: of the user.
-    """
+    """Where the hook writes: the session's workspace, else the variable's, else the user's home."""
     return Path(session or environment.get(ROOT_VARIABLE) or home)
 
 
@@ -131,10 +110,9 @@ SAME = 80
 
 
 class Pages:
-    """The files of one workspace, by their path in it.
+    """The files of one workspace, by their path in it; MEMORY.md is added to only where it exists.
 
     Args:
-        texts: what is there to begin with; MEMORY.md is only ever added to where it is.
         fixed: a full day does not keep facts out of MEMORY.md, as it does in the package, and what
             begins alike is not the same.
     """
@@ -167,16 +145,9 @@ class Pages:
                 yield name, self.texts[name]
 
     def keep(self, lines: Sequence[str], day: str) -> tuple[str, ...]:
-        """Note a turn's facts: in the day's file, and the first four in MEMORY.md.
+        """Note facts in the day's file, and the first four in MEMORY.md; return the changed files.
 
         A day that is full takes nothing more, and then MEMORY.md gets nothing either.
-
-        Args:
-            lines: the facts.
-            day: such as 2026-01-05.
-
-        Returns:
-            The files that they were added to.
         """
         name = daily(day)
         block = f"## Session Facts ({day})\n" + "\n".join(lines) + "\n\n"
@@ -224,11 +195,7 @@ class Pages:
         return {name: self.texts[name] for name in sorted(self.texts)}
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over saved files.
-
-        Raises:
-            StateError: they are none.
-        """
+        """Take over saved files. Raises StateError where they are damaged."""
         with reading("its files are damaged"):
             self.texts = {"" + name: "" + text for name, text in saved.items()}
 

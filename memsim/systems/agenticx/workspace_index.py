@@ -28,11 +28,9 @@ Sparse = tuple[tuple[int, float], ...]
 
 
 def embed_text(text: str, *, cjk: bool = False) -> Vector:
-    """A unit vector for a text, or zeros.
+    """Embed the words of a text as a unit vector, or zeros.
 
-    Args:
-        text: words parted by blanks; a Chinese sentence is one of them.
-        cjk: runs of Chinese characters are words as well (0.6).
+    A Chinese sentence is one word; with `cjk`, runs of Chinese characters are words as well (0.6).
     """
     words = text.lower().split()
     if cjk:
@@ -89,15 +87,9 @@ _ALL = f"SELECT {_COLUMNS} FROM chunks c ORDER BY c.rowid"  # noqa: S608 - all o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexMatch:
-    """A piece that a search found.
+    """A piece that a search found: lines `start` to `end` of a file, counted from 1.
 
-    Attributes:
-        row: its number in the index.
-        path: of its file, in the workspace.
-        source: its file's name alone.
-        start, end: its lines, from 1.
-        text: all of it.
-        score: 1 and less, or a little more where words are Chinese (0.6).
+    Its score is at most 1, or a little more where words are Chinese (0.6).
     """
 
     row: int
@@ -151,15 +143,9 @@ class WorkspaceIndex:
         return self._opened
 
     def index(self, files: Iterable[tuple[str, str]], now: datetime) -> dict[str, int]:
-        """Take in the files that are new or have changed.
+        """Index the files that are new or have changed.
 
-        Args:
-            files: names in the workspace and texts, in the order of the index.
-            now: the present.
-
-        Returns:
-            `indexed_chunks`, `skipped_files`, and `total_files`, in which the four roots count
-            whether they are there or not.
+        The four root files count in `total_files` whether they are there or not.
         """
         made = skipped = 0
         names: list[str] = []
@@ -227,11 +213,7 @@ class WorkspaceIndex:
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over saved rows; called on an empty index.
-
-        Raises:
-            StateError: they are none.
-        """
+        """Take over saved rows; called on an empty index. Raises StateError if damaged."""
         if saved is None:
             return
         with reading("its index is damaged"):

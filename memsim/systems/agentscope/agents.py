@@ -79,13 +79,7 @@ class ShortTermChoice:
 def make_short_term(
     choice: ShortTermChoice, counter: TokenCounter, names: dict[str, str]
 ) -> ShortTermMemory | PythonAgentMemory:
-    """A short-term memory.
-
-    Args:
-        choice: which.
-        counter: tokens as contexts count them.
-        names: by message id, the name of the tool whose answer it is; grows.
-    """
+    """Make a short-term memory; `names` holds the tool of each message by its id, and grows."""
     compresses = choice.memory == "autocontext"
     if choice.version == "1.0.21":
         threshold = CHARACTERS * choice.config.token_threshold
@@ -120,11 +114,9 @@ MemoryDraft = ShortTermDraft | MarkingDraft | None
 
 @dataclass(slots=True)
 class AgentscopeAgent:
-    """One agent.
+    """One agent with its short-term memory.
 
     Attributes:
-        key: of its session.
-        memory: its short-term memory.
         names: by message id, the name of the tool whose answer it is.
         owners: by message id, who said it.
         fresh: what was said since the last recording.
@@ -232,11 +224,7 @@ class AgentscopeAgent:
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
-        """Take over a saved state; called on an agent that has none.
-
-        Raises:
-            StateError: it is no such state.
-        """
+        """Take over a saved state; called on a new agent. Raises StateError where it is damaged."""
         with reading("an agent is damaged"):
             self.names.update(_texts(saved["names"]))
             self.calls.update(_texts(saved["calls"]))
@@ -250,15 +238,10 @@ def _texts(saved: Any) -> dict[str, str]:  # noqa: ANN401 - from a file
 
 
 class AgentscopeAgents:
-    """Agents by the key of their session.
-
-    Args:
-        scope: whether a principal has one, each of their sessions has, or there is one for all.
-        fixed: keys that cannot be mistaken for another's.
-        make: makes the short-term memory of one, from the names of tools that it will learn.
+    """Agents by the key of their session, which no other session shares where it is `fixed`.
 
     Raises:
-        ValueError: the scope is none of them.
+        ValueError: the scope is none of `AGENT_SCOPES`.
     """
 
     def __init__(
@@ -310,11 +293,7 @@ class AgentscopeAgents:
         return {key: self._agents[key].save() for key in sorted(self._agents)}
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
-        """Take over saved agents in place of the present ones.
-
-        Raises:
-            StateError: they are none.
-        """
+        """Replace all agents by saved ones. Raises StateError where they are damaged."""
         loaded: dict[str, AgentscopeAgent] = {}
         with reading("it holds no agents by their keys"):
             for key, state in saved.items():

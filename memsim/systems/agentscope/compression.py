@@ -40,17 +40,13 @@ History = tuple[Message, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionEvent:
-    """One compression.
+    """One compression as the package notes it.
 
     Attributes:
-        event_type: which family's.
         timestamp: in milliseconds.
-        compressed_message_count: messages that went into it.
-        previous_message_id: of the message before it; None at the beginning.
-        next_message_id: of the message after it; None at the end.
+        previous_message_id, next_message_id: the messages around it; None at either end.
         compressed_message_id: of what took their place; None where content was offloaded.
-        input_token: tokens that the model read, or that there were before.
-        output_token: tokens that it wrote, or that there are after.
+        input_token, output_token: of the model's call, or before and after where none was made.
         time: seconds that the model took.
     """
 
@@ -70,11 +66,7 @@ class CompressionEvent:
 
     @classmethod
     def loaded(cls, saved: Any) -> CompressionEvent:  # noqa: ANN401 - from a file
-        """The event that `save` wrote.
-
-        Raises:
-            StateError: it wrote no such thing.
-        """
+        """Read what `save` wrote. Raises StateError where it is damaged."""
         with reading("its compression events are damaged"):
             return cls(**saved)
 
@@ -96,16 +88,7 @@ def events_of(
     counter: TokenCounter,
     now: int,
 ) -> list[CompressionEvent]:
-    """The events of a family's step, in the order in which it works.
-
-    Args:
-        family: which.
-        old: the history before it.
-        new: the history after it.
-        used: what each call of the model took, in order.
-        counter: the estimate, for what is offloaded.
-        now: milliseconds.
-    """
+    """List the events of a family's step, in the order in which it works; `now` in milliseconds."""
     changes = list(_replaced(old, new))
     if not family.onwards:
         changes.reverse()
@@ -162,14 +145,11 @@ REFERRING = "<summary>\n{text}\n</summary>\n{reference}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionResult:
-    """What came of a compression.
+    """History and state after a compression.
 
     Attributes:
-        history, state: afterwards.
-        events: of each change, in order.
         sources: ids of the messages that were taken out or shortened.
         detail: why nothing changed.
-        calls: how often a model was asked.
     """
 
     history: History
@@ -187,14 +167,7 @@ class CompressionResult:
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """Compresses a history once it is too much.
-
-    Attributes:
-        limits: beyond which it is.
-        counter: the estimate that they are meant in.
-        families: the package's; empty for the document's steps.
-        steps: the document's, gentlest first, as long as it is too much.
-    """
+    """Compresses a history beyond `limits`, by the package's families or the document's steps."""
 
     limits: Limits
     counter: TokenCounter
@@ -215,15 +188,7 @@ class Compression:
         blobs: Blobs,
         now: Callable[[], datetime],
     ) -> CompressionResult:
-        """Compress a history.
-
-        Args:
-            history: the messages as they are now, oldest first.
-            state: what came of earlier compressions.
-            model: writes summaries.
-            blobs: where large content goes.
-            now: the present instant, by which events are dated and models timed.
-        """
+        """Compress a history, oldest message first; `now` dates events and times the model."""
         timed = TimedModel(model, now)
         means = Means(counter=self.counter, now=now(), model=timed, blobs=blobs, keep=self.keep)
         if self.families:
@@ -280,12 +245,7 @@ class Compression:
 
 
 class TimedModel:
-    """A model of which is noted what each call took.
-
-    Args:
-        model: answers.
-        now: the present instant.
-    """
+    """A model that notes what each of its calls took."""
 
     def __init__(self, model: Model, now: Callable[[], datetime]) -> None:
         self._model = model
@@ -298,11 +258,7 @@ class TimedModel:
         return self._model.name
 
     def complete(self, request: Request) -> Reply:
-        """What the model says.
-
-        Raises:
-            ModelError: it failed.
-        """
+        """Ask the model. Raises ModelError where it failed."""
         begun = self._now()
         reply = self._model.complete(request)
         took = (self._now() - begun).total_seconds()
@@ -318,14 +274,9 @@ def documented_compression(
     *,
     smaller: bool = False,
 ) -> Compression | None:
-    """The document's compression; None for none.
+    """Make the document's compression; None for none.
 
-    Args:
-        strategy: which way.
-        config: the thresholds.
-        counter: the document's estimate.
-        limit: tokens that a summary may have.
-        smaller: do nothing that makes no less of the history, which the document does not look at.
+    With `smaller`, a step that does not shorten the history is not taken, as in the document it is.
     """
     limits = Limits(messages=config.msg_threshold - 1, tokens=config.token_threshold)
     steps = _steps(strategy, config, limit, smaller=smaller)

@@ -64,11 +64,9 @@ REQUIREMENT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """One family of strategies.
+    """One family of strategies, with the name of its events.
 
     Attributes:
-        event: what its events are called.
-        step: does it.
         onwards: whether it works from the oldest stretch on.
         asks: whether a model is asked, whose usage its events tell.
     """
@@ -86,7 +84,6 @@ class FamilyPrompts:
     Attributes:
         prompts: by family, the instruction that stands in front, and then the marker at the end;
             none where the model knows its task.
-        limit: tokens that a summary may have.
         hint: what is said of the agent's plan, after all else.
     """
 
@@ -98,13 +95,9 @@ class FamilyPrompts:
 def families(
     config: AutoContextConfig, counter: PackageCounter, asks: FamilyPrompts, *, share: bool = True
 ) -> tuple[Family, ...]:
-    """The six families in their order.
+    """Make the six families in their order.
 
-    Args:
-        config: the thresholds.
-        counter: the package's estimate.
-        asks: how the model is asked.
-        share: tell the model how short the current round's summary is to be.
+    With `share`, the model is told how short the current round's summary is to be.
     """
     asking = SummaryRequest(limit=asks.limit, checked=False)
     told = _FamilyTranscript(asks.prompts, counter, config, asks.hint)

@@ -42,12 +42,9 @@ LIMIT = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LongTermRecord:
-    """One memory.
+    """One memory of a user.
 
     Attributes:
-        id: numbered from 1.
-        text: what is remembered.
-        user: whose.
         quotes: ids of the messages that stand in it word for word.
         sources: ids of the messages that it was made from.
         perhaps: ids of others that it may have been made from, for forgetting.
@@ -67,11 +64,7 @@ class LongTermRecord:
 
 
 class LongTermMemory:
-    """Memories by user.
-
-    Args:
-        kind: what is kept of what is recorded.
-        limit: memories that are retrieved at most.
+    """Memories by user, of which at most `limit` are retrieved.
 
     Raises:
         ValueError: the kind is none of them, or the limit below 1.
@@ -167,11 +160,7 @@ class LongTermMemory:
         return {"made": self._made, "memories": [_listed(row) for row in rows]}
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
-        """Take over saved memories in place of the present ones.
-
-        Raises:
-            StateError: they are none.
-        """
+        """Replace all memories by saved ones. Raises StateError where they are damaged."""
         loaded: list[LongTermRecord] = []
         with reading("a long-term memory is damaged"):
             made = 0 + saved["made"]
@@ -224,12 +213,7 @@ class LongTermMemory:
 
 
 def injection_text(memories: Sequence[LongTermRecord], *, fixed: bool) -> str:
-    """What stands in the prompt for memories.
-
-    Args:
-        memories: best first.
-        fixed: keep what users said from closing the block that it stands in.
-    """
+    """Write memories for the prompt; `fixed` keeps a user's words from closing their block."""
     text = "\n".join(m.text for m in memories)
     return f"{PREFACE}\n<{NAME}>\n{escaped(text) if fixed else text}\n</{NAME}>"
 
@@ -237,14 +221,7 @@ def injection_text(memories: Sequence[LongTermRecord], *, fixed: bool) -> str:
 def injection(
     memories: Sequence[LongTermRecord], number: str, now: datetime, *, fixed: bool
 ) -> Message:
-    """The message that memories are put into the prompt with.
-
-    Args:
-        memories: best first.
-        number: what it is called by: whose it is, and how many such messages there are already.
-        now: the present.
-        fixed: as `injection_text` has it.
-    """
+    """Make the message that puts memories into the prompt."""
     return composed(
         "user",
         injection_text(memories, fixed=fixed),

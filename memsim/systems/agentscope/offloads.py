@@ -54,11 +54,7 @@ def reload_answer(uuid: str, blobs: Blobs | None) -> str | tuple[Message, ...]:
 
 
 class BlobDraft:
-    """Blobs over others, which are not changed before `adopt`.
-
-    Args:
-        base: the blobs that there are.
-    """
+    """Blobs over others, which do not change before `adopt`."""
 
     def __init__(self, base: MemoryBlobs) -> None:
         self._base = base
@@ -69,11 +65,7 @@ class BlobDraft:
         return self._own.put(data)
 
     def get(self, digest: str) -> bytes:
-        """The bytes of a digest.
-
-        Raises:
-            StoreError: there is no such blob.
-        """
+        """Give the bytes of a digest. Raises StoreError where there is no such blob."""
         own = self._own if digest in self._own.digests() else self._base
         return own.get(digest)
 

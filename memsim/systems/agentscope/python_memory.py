@@ -45,9 +45,7 @@ class CompressionConfig:
     Attributes:
         trigger_threshold: characters of the prompt beyond which it does.
         keep_recent: latest messages that stay, a call and its results being one.
-        compression_prompt: what the model is told at the end.
         summary_template: the summary, with the names in `FIELDS`.
-        sys_prompt: the agent's, which counts.
         few: compress all of them where there are fewer than that.
 
     Raises:
@@ -68,11 +66,7 @@ class CompressionConfig:
 
 
 class MarkedMemory:
-    """Messages with marks.
-
-    Args:
-        names: by message id, the name of the tool whose answer it is.
-    """
+    """Messages with marks; `names` holds the tool of each answer by message id."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names
@@ -178,11 +172,7 @@ class MarkedMemory:
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
-        """Take over a saved state.
-
-        Raises:
-            StateError: it is no such state.
-        """
+        """Take over a saved state. Raises StateError where it is damaged."""
         with reading("a short-term memory is damaged"):
             marks = [tuple(has) for has in saved["marks"]]
             self.content = list(zip(unpack(saved["messages"]), marks, strict=True))
@@ -213,15 +203,9 @@ class MarkedMemory:
 def compress_if_needed(
     memory: MarkedMemory, config: CompressionConfig, ask: Ask
 ) -> tuple[str, ...]:
-    """Compress where the older messages are too much.
+    """Compress where the older messages are too much; return the ids of those that were marked.
 
-    Args:
-        memory: whose summary is replaced and whose messages are marked then.
-        config: when and how.
-        ask: asks a model; None from it leaves everything as it was.
-
-    Returns:
-        Ids of the messages that were marked.
+    Where `ask` gives None, everything stays as it was.
     """
     older = to_compress(
         memory.get_memory(exclude_mark=COMPRESSED), config.keep_recent, few=config.few
@@ -302,13 +286,7 @@ def prompt_characters(prompt: list[MarkedRow]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class MarkingDraft:
-    """A compression that is computed and not yet adopted.
-
-    Attributes:
-        memory: afterwards.
-        sources: ids of the messages that it marked.
-        window: what the model is shown.
-    """
+    """A compression that is computed and not yet adopted."""
 
     memory: MarkedMemory
     sources: tuple[str, ...]
@@ -317,14 +295,7 @@ class MarkingDraft:
 
 
 class PythonAgentMemory:
-    """Messages that are marked once they are compressed.
-
-    Args:
-        counter: tokens as contexts count them.
-        names: by message id, the name of the tool whose answer it is.
-        config: when and how it compresses; None for never.
-        limit: tokens that a summary may have.
-    """
+    """Messages that are marked once they are compressed; never compressed without a `config`."""
 
     def __init__(
         self,
@@ -402,11 +373,7 @@ class PythonAgentMemory:
         return self.memory.save()
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
-        """Take over a saved state in place of the present one.
-
-        Raises:
-            StateError: it is no such state.
-        """
+        """Replace everything by a saved state. Raises StateError where it is damaged."""
         memory = MarkedMemory(self._names)
         memory.load(saved)
         self._take(memory)

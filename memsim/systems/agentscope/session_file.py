@@ -31,24 +31,14 @@ SessionRow = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFile:
-    """A session as its file has it.
-
-    Attributes:
-        id: of the session.
-        components: the state of each, by its name.
-        time: when it was saved.
-    """
+    """A session as its file has it: the state of each component by name."""
 
     id: str
     components: Mapping[str, SessionRow]
     time: datetime
 
     def messages(self, memory: str = "InMemoryMemory") -> tuple[Message, ...]:
-        """The messages of a memory among the components, numbered from m1.
-
-        Raises:
-            StateError: there is no such memory.
-        """
+        """Read a memory's messages, numbered from m1. Raises StateError where there is none."""
         with reading(f"the session has no messages of {memory}"):
             return load_state(self.components[memory])
 
@@ -69,11 +59,7 @@ def save_state(messages: Iterable[Message]) -> SessionRow:
 
 
 def load_state(state: Any) -> tuple[Message, ...]:  # noqa: ANN401 - what was read from a file
-    """The messages of a component's state, numbered from m1.
-
-    Raises:
-        StateError: it is no such state.
-    """
+    """Read a component's messages, numbered from m1. Raises StateError where it is damaged."""
     with reading("its messages are damaged"):
         return tuple(
             Message(
@@ -103,11 +89,7 @@ def write_session(folder: Path, session: SessionFile) -> Path:
 
 
 def read_session(text: str) -> SessionFile:
-    """The session of a file.
-
-    Raises:
-        StateError: it is none.
-    """
+    """Read a session file. Raises StateError where it is none."""
     with reading("it is no session of AgentScope"):
         document = json.loads(text)
         return SessionFile(
@@ -118,12 +100,9 @@ def read_session(text: str) -> SessionFile:
 
 
 def key_of(user: str, session: str, *, fixed: bool) -> str:
-    """The key that a user's session is kept under.
+    """Make the key that a user's session is kept under.
 
-    Args:
-        user: who.
-        session: which conversation.
-        fixed: tell `a_b` with `c` from `a` with `b_c`, which the original's key does not.
+    `fixed` tells `a_b` with `c` from `a` with `b_c`, which the original's key does not.
     """
     return json.dumps([user, session], ensure_ascii=False) if fixed else f"{user}_{session}"
 

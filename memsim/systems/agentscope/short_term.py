@@ -30,13 +30,7 @@ DONE, RUNNING = "done", "in_progress"
 
 @dataclass(slots=True)
 class AgentPlan:
-    """What the agent is about.
-
-    Attributes:
-        goal: what it is for.
-        outcome: what is to come of it.
-        subtasks: each with its name and state.
-    """
+    """The agent's goal, its expected outcome, and subtasks with their states."""
 
     goal: str = ""
     outcome: str = ""
@@ -178,13 +172,7 @@ def _task(told: Any) -> tuple[str, str]:  # noqa: ANN401 - what an agent wrote
 
 @dataclass(frozen=True, slots=True)
 class ShortTermDraft:
-    """A compression that is computed and not yet adopted.
-
-    Attributes:
-        done: what came of it.
-        blobs: what it offloads.
-        window: the history afterwards.
-    """
+    """A compression that is computed and not yet adopted."""
 
     done: CompressionResult
     blobs: BlobDraft
@@ -203,13 +191,7 @@ class ShortTermDraft:
 
 
 class ShortTermMemory:
-    """Messages in order, compressed once there is too much of them.
-
-    Args:
-        counter: tokens as contexts count them.
-        compressing: how it is compressed; None for InMemoryMemory, which never is.
-        plans: what the agent is about, for those who compress.
-    """
+    """Messages in order; with `compressing` (not InMemoryMemory) compressed when they are too many."""
 
     def __init__(
         self,

@@ -51,12 +51,9 @@ LongTermMode = Literal["static", "agent", "both"]
 
 
 class LongTermUse:
-    """A long-term memory, and how it is used.
+    """A long-term memory, used by the framework, by the agent's tools, or by both.
 
     Args:
-        kind: what it keeps.
-        mode: whether the framework uses it, the agent by tools, or both.
-        limit: memories that are retrieved at most.
         packaged: do as the packages do: what was retrieved becomes part of the history, all of
             which is recorded every time.
         fixed: nothing is recorded twice, and what is retrieved cannot close its block.
@@ -120,11 +117,7 @@ class LongTermUse:
         return {"long_term": self.memory.save(), "injections": dict(self._injections)}
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
-        """Take over what `save` gave.
-
-        Raises:
-            StateError: it gave no such thing.
-        """
+        """Take over what `save` gave. Raises StateError where it is damaged."""
         with reading("it is not AgentScope's memory"):
             injections = {"" + user: 0 + count for user, count in saved["injections"].items()}
         self.memory.load(saved.get("long_term"))
@@ -132,14 +125,7 @@ class LongTermUse:
 
 
 class AgentscopeSystem(Strategy):
-    """AgentScope's memory with everything that replay asks of one.
-
-    Args:
-        choice: the short-term memory of each agent.
-        long_term: the long-term memory, and who uses it.
-        scope: whose a short-term memory is.
-        sessions: write a session file for each agent after every turn.
-    """
+    """AgentScope's memory as a strategy."""
 
     departs: ClassVar[Mapping[str, str]] = {
         "within_budget": "summaries and memories are shown whole, whatever the budget",

@@ -66,11 +66,7 @@ class _Estimate(TokenCounter):
 
 
 class DocumentCounter(_Estimate):
-    """The document's estimate.
-
-    Args:
-        results: count what tools were asked and answered too.
-    """
+    """The document's estimate; with `results`, calls and answers of tools count too."""
 
     def __init__(self, *, results: bool = False) -> None:
         super().__init__(_Quarter())
@@ -83,11 +79,7 @@ class DocumentCounter(_Estimate):
 
 
 class PackageCounter(_Estimate):
-    """The package's estimate, and its count of characters.
-
-    Args:
-        names: by message id, the name of the tool whose answer it is.
-    """
+    """The package's estimate, and its count of characters; `names` are the tools of answers."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         super().__init__(_TwoAndAHalf())
@@ -176,18 +168,7 @@ MAX_TOKEN = 128 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoContextConfig:
-    """The thresholds of AutoContextMemory; the defaults are those of Java 1.0.12.
-
-    Attributes:
-        msg_threshold: messages from which on it compresses.
-        max_token: tokens of the model's window.
-        token_ratio: share of these from which on it compresses.
-        last_keep: latest messages that stay.
-        large_payload_threshold: characters beyond which content is large.
-        offload_single_preview: characters of large content that stay before the reference.
-        min_consecutive_tool_messages: messages of tools that a run must exceed.
-        min_compression_token_threshold: tokens below which runs and rounds are left alone.
-        current_round_compression_ratio: share that the current round is to be shortened to.
+    """Thresholds with the defaults of Java 1.0.12; see `strategies/agentscope.py`.
 
     Raises:
         ValueError: a number is out of its range.

@@ -57,16 +57,7 @@ def call_tool(
     said: tuple[str, ...],
     blobs: Blobs | None,
 ) -> str:
-    """What a tool answers.
-
-    Args:
-        name: of the tool.
-        arguments: as the agent wrote them.
-        memory: what is written to and looked through.
-        user: whose agent calls.
-        said: ids of the messages of this turn.
-        blobs: what was offloaded; None where nothing ever is.
-    """
+    """Run a tool with arguments that the agent wrote; `said` are ids of this turn's messages."""
     try:
         given = json.loads(arguments)
     except (ValueError, RecursionError):
@@ -83,14 +74,7 @@ def call_tool(
 def record_to_memory(
     given: dict[str, Any], memory: LongTermMemory, user: str, said: tuple[str, ...]
 ) -> str:
-    """record_to_memory.
-
-    Args:
-        given: its arguments.
-        memory: what is written to.
-        user: whose agent calls.
-        said: ids of the messages of this turn, from which the content may be.
-    """
+    """Answer record_to_memory."""
     content = given.get("content")
     if not content:
         return NOTHING_TO_RECORD
@@ -108,7 +92,7 @@ def record_to_memory(
 
 
 def retrieve_from_memory(given: dict[str, Any], memory: LongTermMemory, user: str) -> str:
-    """retrieve_from_memory; the keywords are joined by one blank."""
+    """Answer retrieve_from_memory; the keywords are joined by one blank."""
     keywords = given.get("keywords")
     if not keywords:
         return NO_KEYWORDS
@@ -119,7 +103,7 @@ def retrieve_from_memory(given: dict[str, Any], memory: LongTermMemory, user: st
 
 
 def context_reload(given: dict[str, Any], blobs: Blobs | None) -> str:
-    """context_reload."""
+    """Answer context_reload."""
     uuid = given.get(UUID)
     if not isinstance(uuid, str):
         return NULL_UUID

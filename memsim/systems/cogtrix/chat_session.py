@@ -62,11 +62,9 @@ _COMMAND = re.compile(r"\s*/(?:mode|M)\s+(\w+)\s*")
 
 
 class CogtrixSession:
-    """A conversation under a name.
+    """One conversation with its history, summary, recalled exchanges and mode.
 
-    Args:
-        settings: how it works.
-        works: what with.
+    Wherever a window is given, it is the tokens of the model's window.
     """
 
     def __init__(self, settings: CogtrixSettings, works: SessionServices) -> None:
@@ -112,12 +110,7 @@ class CogtrixSession:
             self._works.tell(f"Switched to {mode} mode")
 
     def end_turn(self, now: datetime, window: int) -> None:
-        """The reply is there: track what was said, summarise what has left the window.
-
-        Args:
-            now: the instant.
-            window: tokens of the model's window.
-        """
+        """Track what was said, once the reply is there, and summarise what has left the window."""
         if not self.pending:
             return
         turn, self.pending = self.pending, []
@@ -183,12 +176,7 @@ class CogtrixSession:
             self._expire(now)
 
     def resume(self, now: datetime, window: int) -> None:
-        """The session is taken up again; in the source an old summary is dropped then.
-
-        Args:
-            now: the instant.
-            window: tokens of the model's window.
-        """
+        """Take the session up again; in the source an old summary is dropped then."""
         age = now - self.state.summary.time
         old = age > timedelta(hours=MAX_AGE_HOURS)
         if self._settings.source and self.mode == "reasoning" and self.state.summary.lines and old:
@@ -212,13 +200,7 @@ class CogtrixSession:
     def sections(
         self, text: str, window: int, now: datetime
     ) -> Iterator[tuple[SectionName, list[Message]]]:
-        """What is sent, by what a report files it under, in order.
-
-        Args:
-            text: what the user says.
-            window: tokens of the model's window.
-            now: the instant.
-        """
+        """Give what is sent, in order, by the section that a report files it under."""
         found = list(self._pieces(text, now))
         head = composed("system", ADDITIONS[self.mode], id="system")
         before = [prefix.prefix_message(found, now)] if found else []
@@ -354,13 +336,10 @@ class CogtrixSession:
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - from a file
-        """Take over a saved state; called on an empty session.
+        """Take over a saved state; called on an empty session. Raises StateError if it is damaged.
 
-        A history of fewer messages than the summary covers, and vectors of another embedder, are
-        taken as they are: the index into the history is clamped, the vectors are made anew.
-
-        Raises:
-            StateError: it is no such state.
+        Where the history has fewer messages than the summary covers, the index into it is clamped.
+        Vectors of another embedder are made anew.
         """
         with reading("its session is damaged"):
             self._load_history(saved["history"])

@@ -47,15 +47,7 @@ SHOWN_ERROR, SHOWN_SNIPPET = 100, 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeFile:
-    """A file that was mentioned.
-
-    Attributes:
-        path: as it was written.
-        at: the number of its latest mention; larger is later.
-        time: when that was.
-        snippet, lines: what is shown of it, and where that stands.
-        sources: ids of the messages that mention it.
-    """
+    """A file that was mentioned; the latest mention has the largest number in `at`."""
 
     path: str
     at: int
@@ -87,11 +79,8 @@ class CodeTask:
 class CodeState:
     """What code mode knows.
 
-    Args:
-        max_files: files that are tracked; a new one takes the place of the one that was mentioned
-            longest ago.
-        max_errors: latest errors that are kept.
-        fixed: find files that stand in no quotes as well.
+    A new file takes the place of the one that was mentioned longest ago. `fixed` finds files that
+    stand in no quotes as well.
     """
 
     def __init__(self, max_files: int = 20, max_errors: int = 5, *, fixed: bool = False) -> None:

@@ -28,7 +28,6 @@ class PastExchange:
     """What was said up to and with an answer.
 
     Attributes:
-        text: as it is embedded and recalled.
         whole: ids of the messages that stand in it with all their words.
         parts: ids of those that stand in it shortened.
     """
@@ -110,12 +109,7 @@ NEXT = (
 
 
 def summary_prompt(batch: Iterable[Message], summary: str = "") -> tuple[Message, Message]:
-    """The rules, and what is to be summarised.
-
-    Args:
-        batch: messages that have left the window.
-        summary: that of all before them; empty for none.
-    """
+    """Write the rules, and what is to be summarised after the summary so far."""
     form = NEXT.replace("{summary}", summary) if summary else FIRST
     return (
         said("system", "\n".join(f"- {rule}" for rule in RULES), id="rules"),
@@ -132,11 +126,7 @@ LEAST_WORDS = 3
 
 
 class ExchangeIndex:
-    """An index of exchanges.
-
-    Args:
-        embed: makes the embedder on first use.
-    """
+    """An index of exchanges by meaning."""
 
     def __init__(self, embed: Callable[[], Embedder]) -> None:
         self._embed = embed
@@ -159,13 +149,9 @@ class ExchangeIndex:
             self._vectors.add(name, exchange.text)
 
     def recall(self, text: str, k: int, threshold: float = 0.0) -> list[PastExchange]:
-        """The nearest exchanges, best first.
+        """Give the `k` nearest exchanges, best first.
 
-        Args:
-            text: what the user says.
-            k: so many at most.
-            threshold: what 1 / (1 + distance) must be at least; 0 for no such bound. The distance
-                is the squared one of unit vectors, as an index of vectors gives it.
+        1 / (1 + distance) must reach the threshold; the distance is that of unit vectors, squared.
         """
         hits = self._search(text, k)
         return [self._kept[h.id] for h in hits if similarity(h.score) >= threshold]
@@ -201,11 +187,7 @@ class ExchangeIndex:
         }
 
     def load(self, saved: Any) -> bool:  # noqa: ANN401 - from a file
-        """Take over saved exchanges.
-
-        Returns:
-            False where they are of another embedder, and so are left out.
-        """
+        """Take over saved exchanges; False where they are of another embedder and left out."""
         found = [
             PastExchange(text="" + x["text"], whole=tuple(x["whole"]), parts=tuple(x["parts"]))
             for x in saved["exchanges"]

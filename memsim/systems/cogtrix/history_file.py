@@ -27,12 +27,7 @@ SUMMARY, COVERED, UPDATED = "_summary", "_summary_msg_idx", "_summary_last_updat
 
 
 def message_record(message: Message, *, known: bool) -> JSON:
-    """A message as the history file holds it.
-
-    Args:
-        message: an original.
-        known: whether its time is known.
-    """
+    """Write a message as the history file holds it; `known` where its time is known."""
     held = message.spoken if message.calls else message_content(message)
     saved: dict[str, JSON] = {"type": TYPES[message.role], "content": held}
     if known:
@@ -48,14 +43,9 @@ def message_record(message: Message, *, known: bool) -> JSON:
 
 
 def message_of_record(saved: Any, number: int) -> tuple[Message, bool]:  # noqa: ANN401 - from a file
-    """The message that `message_record` wrote, or any other program that writes such files.
+    """Read a message that `message_record` or another program wrote, and whether its time is known.
 
-    Args:
-        saved: what it wrote.
-        number: its place in the file, for an id where there is none.
-
-    Returns:
-        The message, and whether its time is known.
+    Without an id of its own, it is called by its place in the file.
 
     Raises:
         StateError: it is no such record.
@@ -85,12 +75,7 @@ def _call(call: Mapping[str, Any]) -> ToolUse:
 
 
 def session_paths(folder: P, session: str) -> dict[str, P]:
-    """The files of a session, by what is in them.
-
-    Args:
-        folder: of all sessions' data.
-        session: its name, which may hold any characters.
-    """
+    """Give the files of a session, by their part; its name may hold any characters."""
     name = quote(session, safe="").replace(".", "%2E")[:LONGEST_NAME] or "_"
     history = folder / "history"
     return {

@@ -200,12 +200,7 @@ def classify(prompt: str) -> Mode:
 
 
 def suggested_mode(mode: Mode, prompts: Sequence[str]) -> Mode | None:
-    """Another mode that two of the last three prompts ask for; None to stay.
-
-    Args:
-        mode: the present one.
-        prompts: what the user said, the latest last.
-    """
+    """Give another mode that two of the last three prompts ask for; None to stay."""
     asked = [classify(prompt) for prompt in prompts[-LOOKED_AT:]]
     candidates: tuple[Mode, ...] = ("code", "reasoning", "conversation")
     return next((c for c in candidates if c != mode and asked.count(c) >= AGREEING), None)
@@ -295,11 +290,7 @@ class TalkState:
 
 
 class ModeTracker:
-    """The states of all modes, of which one at a time takes in what is said.
-
-    Args:
-        settings: how the session works.
-    """
+    """The states of all modes, of which one at a time takes in what is said."""
 
     def __init__(self, settings: CogtrixSettings) -> None:
         self._settings = settings

@@ -22,12 +22,9 @@ SINGLE = ("objective", "phase", "problem", "hypothesis")
 
 
 class ReasoningState:
-    """What reasoning mode knows.
+    """What reasoning mode knows: the latest decisions, and alternatives of which the oldest goes.
 
-    Args:
-        max_decisions: latest decisions that are kept.
-        max_alternatives: alternatives that are kept; a new one takes the place of the oldest.
-        max_stale_turns: turns that a section may go untouched and is still shown.
+    A section that went untouched for more than `max_stale_turns` turns is not shown.
     """
 
     def __init__(

@@ -17,13 +17,7 @@ from memsim.systems.cogtrix.settings import FACTS_DAYS
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something noted.
-
-    Attributes:
-        text: what.
-        sources: ids of the messages it is from.
-        more: what else belongs to it, by name.
-    """
+    """A text, the ids of the messages it is from, and what else belongs to it by name."""
 
     text: str
     sources: tuple[str, ...] = ()
@@ -43,11 +37,7 @@ class Note:
 
 
 class Notes:
-    """Notes of one kind, oldest first.
-
-    Args:
-        limit: so many of the latest stay; None for all.
-    """
+    """Notes of one kind, oldest first, of which the latest `limit` stay."""
 
     def __init__(self, limit: int | None = None) -> None:
         self._limit = limit
@@ -104,12 +94,7 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class NotePart:
-    """A part of what stands before the window.
-
-    Attributes:
-        text: what it says.
-        sources: ids of the messages behind it.
-    """
+    """A text before the window, with ids of the messages behind it."""
 
     text: str
     sources: tuple[str, ...] = ()
@@ -132,24 +117,15 @@ def iso_stamp(time: datetime) -> str:
 
 
 def read_stamp(stamp: str) -> datetime:
-    """The time that `iso_stamp` wrote.
-
-    Raises:
-        ValueError: it wrote no such thing.
-    """
+    """Read what `iso_stamp` wrote. Raises ValueError where it is no time."""
     time = datetime.fromisoformat(stamp)
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def stamped_message(message: Message, *, users_only: bool = False, known: bool = True) -> Message:
-    """A message as the model reads it.
+    """Stamp a message with its time, where that is `known`, as the model reads it.
 
     Tool traffic is not stamped: only what the user submits, and what the model says.
-
-    Args:
-        message: an original.
-        users_only: stamp what users say, and nothing else.
-        known: whether its time is known.
     """
     text = message.spoken
     told = message.role == "user" or (
@@ -170,13 +146,7 @@ FACTS, WORDS = 15, 20
 
 
 def distil_facts(summary: Summary, model: Model, now: datetime) -> list[Note]:
-    """The facts in a summary; none where the model fails.
-
-    Args:
-        summary: what is dropped.
-        model: extracts them.
-        now: the instant; they hold for `FACTS_DAYS` from then.
-    """
+    """Extract facts from a dropped summary, valid for `FACTS_DAYS`; none where the model fails."""
     told = composed("user", summary.text, id="summary", derived_from=summary.sources, time=now)
     try:
         reply = model.complete(Request(task="extract", messages=(told,), now=now))

@@ -15,14 +15,7 @@ from memsim.tokens import TokenCounter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionServices:
-    """What a session works with.
-
-    Attributes:
-        counter: token counts.
-        model: writes summaries.
-        embed: makes the embedder on first use.
-        tell: takes what came of a summary, or the words that tell of another mode.
-    """
+    """What a session works with; `tell` takes a summary's outcome, or a sentence on the mode."""
 
     counter: TokenCounter
     model: Model
@@ -65,21 +58,7 @@ RECALL_VARIABLE = "COGTRIX_VECTOR_RECALL_K"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CogtrixSettings:
-    """How a session works; None for what a mode decides.
-
-    Attributes:
-        mode: the mode at the start.
-        working_memory_size: messages that are sent verbatim.
-        summarization: whether older messages are summarised.
-        vector_recall_k: exchanges that are recalled; 0 for none.
-        max_files, max_errors: what code mode tracks.
-        max_decisions, max_alternatives: what reasoning mode tracks.
-        prefix_max_stale_turns: turns that a section may go untouched and is still shown.
-        origin: whether what the document says holds, or what the source does.
-        fixed: whether known defects are repaired.
-        tiers: whether older tool results and answers are kept in shorter forms.
-        automatic: whether the mode follows what the user asks for.
-    """
+    """How a session works, None for what a mode decides; see `strategies/cogtrix.py`."""
 
     mode: Mode = "conversation"
     working_memory_size: int | None = None
@@ -135,12 +114,10 @@ EMBEDDERS = ("ollama", "openai")
 
 
 def embedding_model(config: Mapping[str, Any], available: Mapping[str, str]) -> str | None:
-    """The model that exchanges are embedded with; None where none is there: recall is skipped.
+    """Name the model that exchanges are embedded with; None where there is none: recall is skipped.
 
-    Args:
-        config: the configuration file as values. `rag.model` names an entry of `models`, whose
-            `model` it is; the same model is taken for documents.
-        available: by provider, the embedding model that answers.
+    `rag.model` names an entry of `models`, whose `model` it is. Else it is the model of the first
+    provider that answers.
 
     Raises:
         ValueError: `rag.model` names no entry.
@@ -159,12 +136,7 @@ def memory_settings(
     environment: Mapping[str, str] | None = None,
     mode: str | None = None,
 ) -> CogtrixSettings:
-    """The settings of a configuration file's `memory:` part, as it stands there.
-
-    Args:
-        config: the file as values, with a key `memory`.
-        environment: variables; one that names a mode outdoes the file.
-        mode: what a command line says; it outdoes both.
+    """Read the `memory:` part of a configuration; a variable outdoes it, a given mode both.
 
     Raises:
         ValueError: something there means nothing.

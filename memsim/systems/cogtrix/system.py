@@ -31,11 +31,9 @@ from memsim.systems.cogtrix.settings import CogtrixSettings, SessionServices
 
 
 class SessionFolder:
-    """The sessions of a folder; one that is opened goes on with what its files hold.
+    """The sessions of a folder; a session that is opened again goes on from its files.
 
-    Args:
-        make: makes an empty session.
-        apart: whether everybody's sessions have names of their own, no two of which share a file.
+    `apart` gives everybody's sessions names of their own, no two of which share a file.
     """
 
     def __init__(self, make: Callable[[], CogtrixSession], *, apart: bool) -> None:
@@ -77,11 +75,7 @@ class SessionFolder:
         return {"names": [*self._live], "files": dict(self._files)}
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over saved files in place of the present ones.
-
-        Raises:
-            StateError: they are none.
-        """
+        """Replace all files by saved ones. Raises StateError where they are damaged."""
         with reading("it is not a folder of sessions"):
             names, files = [*saved["names"]], dict(saved["files"])
         self._files, self._unwritten = files, {}
@@ -110,12 +104,7 @@ def _paths_of(name: str) -> dict[str, str]:
 
 
 class CogtrixSystem(Strategy):
-    """Cogtrix's memory with everything that replay asks of one.
-
-    Args:
-        settings: how each session works.
-        scope: whose a session is; None for what `fixed` decides.
-    """
+    """Cogtrix's memory as a strategy."""
 
     departs: ClassVar[Mapping[str, str]] = {
         "pair_closure": "the oldest messages are dropped one by one",

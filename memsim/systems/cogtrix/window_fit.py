@@ -28,12 +28,7 @@ TRIM_MARKER = "\n\n[... truncated: {removed} chars removed to fit context window
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrimResult:
-    """What is left of the messages.
-
-    Attributes:
-        messages: what is sent, in order.
-        dropped: how many are not.
-    """
+    """The messages that are sent, in order, and how many are not."""
 
     messages: tuple[Message, ...]
     dropped: int
@@ -79,14 +74,9 @@ def trim_messages(
 ) -> TrimResult:
     """Drop the oldest messages until the rest fits a window, and then what has lost its question.
 
-    A system message at the beginning and the current input are never dropped. They are cut where
-    one takes more than half of what there is, and others where they are very long.
-
-    Args:
-        messages: in order.
-        window: tokens of the model's window.
-        final: how many of the last messages are the current input.
-        firm: ids of others that are never dropped.
+    A system message at the beginning and the current input, the last `final` messages, are never
+    dropped, nor are messages with an id in `firm`. The first two are cut where one takes more than
+    half of what there is, and others where they are very long.
     """
     budget = budget_of(window)
     history = list(messages)
@@ -149,13 +139,7 @@ TIER_MARKER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortForm:
-    """A message in a shorter form.
-
-    Attributes:
-        name: the tool, or `assistant`.
-        text: what is left of it.
-        message: the original.
-    """
+    """A message in a shorter form."""
 
     name: str
     text: str
@@ -164,13 +148,7 @@ class ShortForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerTiers:
-    """A history in tiers.
-
-    Attributes:
-        boundary: the place of the first message that is verbatim.
-        light, heavy: the older ones, in order.
-        light_tokens, heavy_tokens: what they are taken for.
-    """
+    """A history in tiers, verbatim from the message at `boundary` on."""
 
     boundary: int = 0
     light: tuple[ShortForm, ...] = ()
@@ -185,13 +163,7 @@ class AnswerTiers:
 
 
 def roll_tiers(messages: Sequence[Message], summarised: int, window: int) -> AnswerTiers:
-    """The tiers of a history.
-
-    Args:
-        messages: all of it, oldest first.
-        summarised: how many of its messages the summary covers.
-        window: tokens of the model's window.
-    """
+    """Divide a history, whose first messages the summary covers, into tiers."""
     room = max(window - OVERHEAD, LEAST_ROOM)
     boundary = _boundary(messages, math.floor(room * VERBATIM))
     rolling = _TierBuilder(math.floor(room * LIGHT), math.floor(room * HEAVY))
@@ -248,13 +220,7 @@ def shorten_text(text: str, length: int) -> str:
 
 
 def tier_messages(tiers: AnswerTiers, summary: str, sources: tuple[str, ...]) -> Iterator[Message]:
-    """What stands before the verbatim messages, oldest first.
-
-    Args:
-        tiers: the tiers.
-        summary: the rolling summary, or nothing.
-        sources: ids of the messages it was made from.
-    """
+    """Give what stands before the verbatim messages, oldest first."""
     if summary:
         text = TIER_SUMMARY.format(summary=summary)
         yield composed("user", text, id="tier:summary", derived_from=sources)

@@ -46,10 +46,9 @@ class CallerScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who somebody is taken for.
+    """Who somebody is taken for: a user, or `anonymous:<channel>:<sender>`.
 
     Attributes:
-        id: the user, or `anonymous:<channel>:<sender>`.
         ceiling: place in `CEILINGS` up to which they may see.
         blocked: patterns of what they may not see, whatever else they may.
     """
@@ -292,11 +291,7 @@ class Speakers:
 
     @classmethod
     def loaded(cls, saved: Mapping[str, Any]) -> Speakers:
-        """What `save` gave.
-
-        Raises:
-            TypeError, AttributeError: it gave no such thing.
-        """
+        """Read what `save` gave. Raises TypeError or AttributeError where it is damaged."""
         speakers = cls()
         for session, there in saved.items():
             if not all(isinstance(who, str) for who in there):

@@ -50,11 +50,7 @@ def texts_of(
 
 
 def scrub(connection: sqlite3.Connection, gone: list[tuple[str, str | None]]) -> None:
-    """Take what rows said that are no longer there out of all that was made from it.
-
-    Raises:
-        sqlite3.Error: the file cannot be written.
-    """
+    """Delete what rows that are gone have left in caches, topics and indexes."""
     if not gone:
         return
     for text in dict.fromkeys(text for text, _ in gone):
@@ -86,14 +82,11 @@ _NAMESPACE = uuid.UUID("6f6d0f3a-52f8-4a43-9c55-1c2f6a5b9e10")
 
 
 class Brain:
-    """The rows of one memory.
+    """The rows of one memory, in a file or in this process alone.
 
     Args:
-        path: the file; None for this process alone.
         embed: gives the embedder on first use; None for words alone.
-        unembedded: categories without vectors.
         cache_size: texts whose vectors are kept beside the rows.
-        mirror: where rows are kept besides; None for nowhere.
         apart: whether words are weighed by those rows alone that are meant.
         erases: whether nothing of a dropped row stays in the file.
 
@@ -150,7 +143,7 @@ class Brain:
         space: str = "",
         sources: Sequence[str] = (),
     ) -> None:
-        """Write a row, in place of the one with its key, which keeps its id and its counts.
+        """Write a row, or replace the one with its key, which keeps its id and its counts.
 
         Raises:
             StoreError: it cannot be written.
@@ -319,11 +312,7 @@ class Brain:
         return schema.save_tables(self.connection)
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over saved tables in place of the present ones.
-
-        Raises:
-            StateError: they are none.
-        """
+        """Replace all tables by saved ones. Raises StateError where they are damaged."""
         schema.load_tables(self.connection, saved)
         rows = self.rows(order="m.rowid")
         self.meanings.renew(rows, noted=False)

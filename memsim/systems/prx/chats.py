@@ -60,12 +60,9 @@ def chat_compaction(limit: int) -> Chain:
 
 
 class Chat:
-    """What one sender and the assistant said to each other.
+    """What one sender and the assistant said to each other, `limit` messages at most.
 
-    Args:
-        counter: token counts.
-        limit: messages that are kept.
-        compacts: whether older ones are summed up; else they are dropped.
+    Older ones are summed up where it `compacts`; else they are dropped.
     """
 
     def __init__(self, counter: TokenCounter, *, limit: int = HISTORY, compacts: bool) -> None:
@@ -120,11 +117,7 @@ class Chat:
         return {"messages": self._window.save(), "compaction": self._state.save()}
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over what `save` gave.
-
-        Raises:
-            StateError: it gave no such thing.
-        """
+        """Take over what `save` gave. Raises StateError where it is damaged."""
         with reading("its chats are damaged"):
             messages, state = saved["messages"], saved["compaction"]
         window, known = self._new(), CompactionState.loaded(state)
@@ -145,11 +138,7 @@ class Chat:
 
 
 class Chats:
-    """The chats of everybody, each for themselves.
-
-    Args:
-        new: makes an empty one.
-    """
+    """The chats of everybody, each for themselves."""
 
     def __init__(self, new: Callable[[], Chat]) -> None:
         self._new = new
@@ -184,11 +173,7 @@ class Chats:
         return {who: self._chats[who].save() for who in sorted(self._chats)}
 
     def reading(self, saved: Any) -> Chats:  # noqa: ANN401 - what was read from a file may be anything
-        """What `save` gave, as chats of the same kind; these stay as they are.
-
-        Raises:
-            StateError: it gave no such thing.
-        """
+        """Read what `save` gave as other chats. Raises StateError where it is damaged."""
         read = Chats(self._new)
         with reading("its chats are damaged"):
             for who, chat in saved.items():

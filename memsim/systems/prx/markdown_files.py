@@ -35,14 +35,10 @@ class MarkdownChunk(NamedTuple):
 
 
 def chunks(text: str, tokens: int) -> list[MarkdownChunk]:
-    """The pieces of a markdown text.
+    """Cut a markdown text into pieces of at most so many tokens, four bytes each.
 
     Paragraphs of a section that is too long carry its heading; the lines of a paragraph that is too
     long do not, and the heading is left standing alone before and after them.
-
-    Args:
-        text: the document.
-        tokens: of a piece at most, four bytes each.
     """
     most = BYTES_PER_TOKEN * tokens
     found: list[tuple[str | None, str]] = []
@@ -140,10 +136,9 @@ def is_memory_file(path: str) -> bool:
 
 
 class MarkdownFiles:
-    """The files of one workspace.
+    """The files of one workspace, whose folder is made with the first of them.
 
     Args:
-        folder: made with the first of them.
         stamped: whether each line begins with when it was written, as the database's copy has it.
             Lines of the file backend have none, and stand apart.
     """
@@ -281,11 +276,7 @@ class FileLine(NamedTuple):
 
 
 class FileCopies:
-    """The files of a memory.
-
-    Args:
-        files: them; None where there are none.
-    """
+    """The files of a memory, or none, and the lines that stand in them."""
 
     def __init__(self, files: MarkdownFiles | None) -> None:
         self.files = files
@@ -351,11 +342,7 @@ class FileCopies:
 
 
 def read_copies(saved: Any) -> tuple[list[FileLine], dict[str, str]]:  # noqa: ANN401 - from a file
-    """What `FileCopies.save` gave: lines and files.
-
-    Raises:
-        StateError: it gave no such thing.
-    """
+    """Read lines and files that `FileCopies.save` gave. Raises StateError if damaged."""
     with reading("its files are damaged"):
         lines = [
             FileLine(_text(name), _text(key), _text(text), tuple(map(_text, sources)))

@@ -29,16 +29,7 @@ from memsim.systems.prx.tools import DOCUMENTED, REAL, PrxToolResult, PrxTools, 
 
 
 class PrxService:
-    """One memory of PRX.
-
-    Args:
-        settings: what the `[memory]` section says.
-        version: the document's, or 0.3.0's.
-        fixed: whether leaks are repaired.
-        now: the present.
-        around: what it is opened in.
-        salt: of the audit trail; None for no trail.
-        role: whom everybody is bound as (0.3.0); `unbound` for nobody.
+    """One memory of PRX; without a `salt` it keeps no audit trail.
 
     Raises:
         ValueError: a server has no address.
@@ -85,11 +76,7 @@ class PrxService:
     def save_said(
         self, key: str, text: str, principal: str, session: str, sources: tuple[str, ...]
     ) -> bool:
-        """Store what a user said, where it is worth it; whether it was.
-
-        Raises:
-            StoreError: it cannot be written.
-        """
+        """Store what a user said, where it is worth it; whether it was. May raise StoreError."""
         if not text.strip() or (self._real and not is_worth_saving(text)):
             return False
         if not self._real:
@@ -215,12 +202,7 @@ class PrxService:
         return self._fixed and self.settings.acl_enabled
 
     def tidy(self, now: datetime, owner: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Hygiene, where it is time for it; what was done to which messages.
-
-        Args:
-            now: the instant.
-            owner: whose entries are looked at; everybody's where nobody is named.
-        """
+        """Do hygiene on an owner's entries, or everybody's, when it is time; tell what was done."""
         if not self.settings.hygiene_enabled or not upkeep.is_due(self._tidied.get(owner), now):
             return
         self._tidied[owner] = now
@@ -288,11 +270,7 @@ class PrxService:
         return saved
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over a saved state.
-
-        Raises:
-            StateError: it is none.
-        """
+        """Take over a saved state. Raises StateError where it is damaged."""
         with reading("it is not a memory of PRX"):
             speakers = Speakers.loaded(saved["parts"])
             tidied = {

@@ -29,10 +29,7 @@ class NotLinear(ValueError):  # noqa: N818 - it says what the pattern is
 
 
 class Pattern:
-    """One pattern.
-
-    Args:
-        written: as regular expressions are written.
+    """One regular expression, followed without going back.
 
     Raises:
         NotLinear: it looks around or back, or is too large.

@@ -39,14 +39,7 @@ def search(
     least: float = 0.0,
     clause: Clause = EVERY_ROW,
 ) -> list[SearchMatch]:
-    """The rows that speak to a query, best first, then by key.
-
-    Args:
-        brain: where.
-        query: in words, and as a whole.
-        limit: rows at most.
-        least: score that a row has to have.
-        clause: rows that are looked at.
+    """Find the rows that speak to a query, best first, then by key, each of at least score `least`.
 
     Raises:
         StoreError: a word of the query has a quotation mark in it.
@@ -148,10 +141,9 @@ class RecallHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """How a memory is asked.
+    """How a memory is asked, with the weights of meaning and of words.
 
     Attributes:
-        weights: of meaning and of words.
         meaning_only: whether words do not count at all.
         shares: whether rows are scored by the share of the query's words in them, as the file
             backend does, and by nothing else.
@@ -172,16 +164,10 @@ class Recall:
         before: Clause = EVERY_ROW,
         after: Clause = EVERY_ROW,
     ) -> list[RecallHit]:
-        """The best rows for a query.
+        """Find the best rows for a query; a blank one brings up nothing.
 
-        Args:
-            brain: where.
-            query: in words; a blank one brings up nothing.
-            limit: rows at most.
-            now: the present; None to leave no trace of the query among the vectors that are kept.
-            session: only rows of this conversation, of those that are left after the cut.
-            before: rows that are ranked at all.
-            after: rows that are let through, of those that are left after the cut.
+        Only rows of `before` are ranked. After the cut, rows outside `after` or of another session
+        are left out. Without `now`, the query leaves no trace among the vectors that are kept.
         """
         if not query.strip() or limit < 1:
             return []

@@ -62,13 +62,9 @@ def merge(
     weights: tuple[float, float] = (0.7, 0.3),
     limit: int,
 ) -> list[HybridScore]:
-    """The best of both rankings by weighted sum; those that tie stay as they came.
+    """Merge both rankings by weighted sum, best first; those that tie stay as they came.
 
-    Args:
-        vector: rows with cosines.
-        keyword: rows with keyword scores, which count as shares of the best.
-        weights: of a cosine and of such a share.
-        limit: how many are wanted.
+    Keyword scores count as shares of the best.
     """
     best = max((f32(score) for _, score in keyword), default=0.0)
     best = best if best >= _TINY else 1.0
@@ -93,23 +89,14 @@ _TABLE = "CREATE VIRTUAL TABLE words USING fts5(key, content)"
 
 
 class WordIndexes:
-    """An index of words for every condition that rows were asked for by.
-
-    Args:
-        rows: the database.
-    """
+    """An index of words for every condition that rows were asked for by."""
 
     def __init__(self, rows: sqlite3.Connection) -> None:
         self._rows = rows
         self._indexes: dict[Clause, _WordIndex] = {}
 
     def keyword(self, phrases: str, limit: int, clause: Clause) -> list[Ranked]:
-        """Rows that match, by BM25 over those that are meant.
-
-        Args:
-            phrases: an expression of FTS5's.
-            limit: rows at most.
-            clause: rows that are meant.
+        """Rank the meant rows that match an FTS5 expression by BM25 over these rows alone.
 
         Raises:
             StoreError: the expression is none.
@@ -169,11 +156,7 @@ class _WordIndex:
 class RowVectors:
     """Vectors of the texts in a database, and the index of the rows that have one.
 
-    Args:
-        connection: the database, whose `embedding_cache` they are kept in.
-        embed: gives the embedder on first use; None for no vectors.
-        unembedded: categories of rows without vectors.
-        cache_size: texts that are kept; beyond it those go that were used longest ago.
+    Of the texts in `embedding_cache`, those used longest ago go beyond `cache_size`.
     """
 
     def __init__(
@@ -212,13 +195,9 @@ class RowVectors:
             self._placed.add(number)
 
     def nearest(self, query: str, limit: int, at: str | None, clause: Clause) -> list[Ranked]:
-        """Rows whose vectors are closest to the query's, by cosine above 0; none put away.
+        """Rank the meant rows by cosine above 0 to the query; rows put away are left out.
 
-        Args:
-            query: is kept as texts of rows are, where it is noted at all.
-            limit: rows at most.
-            at: the present; None to change nothing.
-            clause: rows that are meant.
+        Without `at`, the query's vector is not kept.
         """
         if self._embed is None:
             return []
@@ -245,12 +224,7 @@ class RowVectors:
             self._vector(query, at)
 
     def renew(self, rows: Iterable[MemoryRow], *, noted: bool) -> None:
-        """Give rows their vectors again.
-
-        Args:
-            rows: all there are.
-            noted: whether what is kept changes by it.
-        """
+        """Give all rows their vectors again; the cache changes only where that is `noted`."""
         self._index = None
         for row in rows:
             if self._has(row.category):

@@ -251,11 +251,7 @@ SAVED = (
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make what is missing.
-
-    Raises:
-        sqlite3.Error: the tables are another program's, or damaged.
-    """
+    """Make the tables that are missing."""
     there = {name for _, name, *_ in connection.execute("PRAGMA table_info(memories)")}
     for name, kind in COLUMNS.items() if there else ():
         if name not in there:
@@ -280,11 +276,7 @@ def save_tables(connection: sqlite3.Connection) -> dict[str, JSON]:
 
 
 def load_tables(connection: sqlite3.Connection, saved: Any) -> None:  # noqa: ANN401 - from a file
-    """Take over saved tables in place of the present ones, all of them or none.
-
-    Raises:
-        StateError: they are none.
-    """
+    """Replace saved tables, all of them or none. Raises StateError where they are damaged."""
     with reading("its tables are damaged"), transaction(connection):
         for table in SAVED:
             connection.execute(f"DELETE FROM {table}")

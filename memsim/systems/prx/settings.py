@@ -35,20 +35,11 @@ _COUNTS = ("max_recall_items", "embedding_dimensions", "embedding_cache_size")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrxSettings:
-    """What the section says; the defaults are the document's.
+    """The `[memory]` section; see `strategies/prx.py`. Defaults are the document's; 0 days mean never.
 
     Attributes:
-        auto_save: whether what users say is stored as a conversation entry.
-        acl_enabled: whether everybody is given only what they have access to.
-        max_recall_items: results of recall and search at most.
-        recall_relevance_threshold: least score of what is recalled before a reply.
         embedding_provider: `none` for keywords alone; with any other the environment's embedder
             stands in, whatever model and dimensions are named.
-        vector_weight, keyword_weight: of the two rankings in a hybrid search.
-        min_relevance_score: least score of a search's results.
-        archive_after_days, purge_after_days: when daily entries are put away, and when erased.
-        conversation_retention_days: when conversation entries are erased.
-        daily_retention_days: for how long daily entries are found. 0 days mean never.
         embedding_cache_size: texts whose vectors are kept beside the rows (0.3.0).
         snapshot_enabled, snapshot_on_hygiene, auto_hydrate: 0.3.0's file of core entries.
         sqlite_open_timeout_secs: 0.3.0's, at most 300; accepted, since nobody else writes.
@@ -126,7 +117,7 @@ class PrxSettings:
 
 
 def defaults(version: PrxVersion) -> PrxSettings:
-    """What holds where nothing is said: 0.3.0 has no embeddings then, and recalls five.
+    """Give the defaults of a version: 0.3.0 has no embeddings, and recalls five rows.
 
     Raises:
         ValueError: there is no such version.
@@ -210,15 +201,7 @@ def _check(name: str, value: object, kind: object) -> None:
 
 
 def is_on(name: str, word: str | None) -> bool | None:
-    """What a switch says; None where it is not given.
-
-    Args:
-        name: the parameter, for the error.
-        word: `on`, `off` or None.
-
-    Raises:
-        ValueError: it is another word.
-    """
+    """Read a switch, `on` or `off`; None if it is not given. Raises ValueError for another word."""
     if word not in {"on", "off", None}:
         raise ValueError(f"{name} is {word!r}: it is 'on' or 'off'")
     return None if word is None else word == "on"

@@ -28,21 +28,12 @@ _ROW = "row"
 
 
 class StoreMirror:
-    """Writes every row through to a store.
-
-    Args:
-        store: where entries are kept.
-    """
+    """Writes every row through to a store. Every method raises `StoreError` where it fails."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def change(self, before: Sequence[MemoryRow], after: Sequence[MemoryRow]) -> None:
-        """Some rows are no longer as they were.
-
-        Raises:
-            StoreError: the store failed.
-        """
         there = [entry_of(row) for row in after]
         kept = {entry.id for entry in there}
         gone = [e.id for e in map(entry_of, before) if e.id not in kept]
@@ -52,20 +43,11 @@ class StoreMirror:
             self._store.write(there)
 
     def renew(self, rows: Sequence[MemoryRow]) -> None:
-        """These are all the rows there are.
-
-        Raises:
-            StoreError: the store failed.
-        """
         self._store.erase([e.id for e in self._entries()])
         self._store.write([entry_of(row) for row in rows])
 
     def rows(self) -> list[MemoryRow]:
-        """The rows that were written, by number.
-
-        Raises:
-            StoreError: the store failed.
-        """
+        """Give the rows that were written, by number."""
         told = (dict(entry.attributes)[_ROW] for entry in self._entries())
         return sorted((MemoryRow(*json.loads(row)) for row in told), key=lambda row: row.number)
 
@@ -192,14 +174,7 @@ def _second(at: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a memory is given to live in.
-
-    Attributes:
-        embed: gives the embedder on first use.
-        folder: gives the workspace on first use; asked of no backend without files.
-        services: addresses of servers.
-        closing: closes what is opened here.
-    """
+    """Embedder, workspace, servers and closing stack that a memory is opened with."""
 
     embed: Callable[[], Embedder]
     folder: Callable[[], Path]

@@ -52,15 +52,9 @@ def recalled_section(
     there: Container[object],
     now: datetime,
 ) -> Section:
-    """The best of what was found that has so many tokens.
+    """Show the best of what was found within `limit` tokens.
 
-    Args:
-        found: best first.
-        limit: tokens.
-        counter: token counts.
-        build: makes the section.
-        there: ids of messages that stand in the context anyway: what is there twice counts there.
-        now: the present.
+    A message in `there` stands in the context anyway, and counts there.
     """
     total, shown = HEAD, 0
     for one in found:
@@ -103,19 +97,7 @@ def _recalled_message(
 
 
 class PrxSystem(Strategy):
-    """PRX's memory with everything that replay asks of one.
-
-    Args:
-        settings: the `[memory]` section.
-        version: of the document, or 0.3.0.
-        fixed: repairs what leaks.
-        role: whom everybody is bound as in 0.3.0.
-        history: messages of each chat that are kept.
-        compaction: whether older ones are summed up; None for what the version does.
-
-    Raises:
-        ValueError: a number is out of its range.
-    """
+    """PRX's memory as a strategy; see `strategies/prx.py` for its parameters."""
 
     departs: ClassVar[Mapping[str, str]] = {
         "authority_non_elevation": "what is recalled is a system message",

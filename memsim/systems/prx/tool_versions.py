@@ -47,11 +47,7 @@ def write_row(
     space: str = "",
     sources: tuple[str, ...] = (),
 ) -> None:
-    """Write a row and, where there are files, its copy.
-
-    Raises:
-        StoreError: the key is the system's own, or it cannot be written.
-    """
+    """Write a row and its copy in the files. Raises StoreError for the system's own keys."""
     if key.startswith((SELF, ROUTER)) and session != SYSTEM:
         raise StoreError(UNWRITABLE)
     brain.store(
@@ -120,15 +116,7 @@ def owned(principal: str) -> Clause:
 
 
 class DocumentTools(PrxTools):
-    """The tools on behalf of one principal.
-
-    Args:
-        brain: the rows.
-        settings: what the `[memory]` section says.
-        principal: whose session it is.
-        now: the present.
-        options: as `PrxTools` has them.
-    """
+    """The document's tools on behalf of one principal."""
 
     def __init__(
         self,
@@ -144,11 +132,7 @@ class DocumentTools(PrxTools):
         self._principal = principal
 
     def keep(self, key: str, content: str, category: str) -> None:
-        """Store an entry of the principal's.
-
-        Raises:
-            StoreError: the database failed.
-        """
+        """Store an entry of the principal's. Raises StoreError where the database failed."""
         self._write(key, content, category, {})
         self._kept(key, content, category)
 
@@ -218,14 +202,8 @@ RESERVED = "Refusing to write reserved self-system memory namespace"
 class ReleaseTools(PrxTools):
     """The tools on behalf of whoever the arguments' trusted scope names.
 
-    Without access control they still note what it would have kept from whom.
-
-    Args:
-        brain: the rows.
-        files: the copy beside them; None where there is none, as under access control.
-        now: the present.
-        forgets: whether the backend can, which files cannot.
-        options: as `PrxTools` has them.
+    Without access control they still note what it would have kept from whom. Where the backend
+    cannot forget, as files cannot, `forgets` is false.
     """
 
     def __init__(

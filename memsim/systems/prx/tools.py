@@ -122,11 +122,7 @@ def schema(
 
 
 def text_in(arguments: Mapping[str, Any], name: str) -> str:
-    """A text that a tool has to be given.
-
-    Raises:
-        ToolError: it is missing, or no text.
-    """
+    """Read a text that a tool needs. Raises ToolError where it is missing, or no text."""
     value = arguments.get(name)
     if not isinstance(value, str):
         raise ToolError(f"Missing '{name}' parameter")
@@ -192,14 +188,9 @@ class PrxTools(ABC):
     """The tools over a database.
 
     Args:
-        brain: the rows.
-        now: the present.
-        shape: what they are given.
         acl: whether they keep from callers what is not theirs.
         fixed: whether who has no access is left out before anything is ranked, and keys of
             different owners are different.
-        recall: how it is recalled.
-        session: the conversation in which they are called.
         sources: ids of the messages that what is stored now comes from.
         kept: is told of every entry that is stored.
         gone: is told of every row that is forgotten.

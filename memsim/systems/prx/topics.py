@@ -86,11 +86,7 @@ def title_of(text: str) -> str:
 
 
 def assign(connection: sqlite3.Connection, text: str, who: str, now: datetime) -> str | None:
-    """The topic that a message belongs to, made where there is none; its writer takes part in it.
-
-    Returns:
-        Its id; None where the message is about nothing.
-    """
+    """Find or make the topic of a message, whose writer takes part in it; None for no topic."""
     if not is_needed(text):
         return None
     project, reference = project_of(text), external_id(text)

@@ -80,17 +80,9 @@ def tidy_files(
 def prune(
     brain: Brain, settings: PrxSettings, now: datetime, report: HygieneReport, owner: str = ""
 ) -> list[MemoryRow]:
-    """Delete old rows that were not of use, and close topics nobody spoke of; custom rows stay.
+    """Delete and return old rows that were of no use, of one owner or all; custom rows stay.
 
-    Args:
-        brain: where they are.
-        settings: for how long they stay.
-        now: the instant.
-        report: is told how many they were.
-        owner: whose rows are looked at; everybody's where nobody is named.
-
-    Returns:
-        The rows that are gone.
+    Topics that nobody spoke of are closed. The report is told how many they were.
     """
     talk = _prune(brain, "conversation", settings.conversation_retention_days, now, owner)
     daily = _prune(brain, "daily", settings.daily_retention_days, now, owner)

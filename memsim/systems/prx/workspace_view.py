@@ -31,16 +31,7 @@ from memsim.systems.prx.tool_versions import accessible
 
 
 def hand_over(brain: Brain, folder: Path, now: datetime, *, acl: bool) -> int:
-    """Write all rows into the memory in a folder, each under its own key.
-
-    Args:
-        brain: the rows; they stay.
-        folder: of the memory; made where there is none.
-        now: the present.
-        acl: whether who asks is shown only what they have access to.
-
-    Returns:
-        How many there are.
+    """Write all rows into the memory in a folder, each under its own key; how many there are.
 
     Raises:
         StoreError: another process has the memory open, or it cannot be written.
@@ -94,11 +85,7 @@ _OURS = "memory.sqlite3"
 class PrxWorkspace:
     """What stands in a workspace; `find_workspace` opens one.
 
-    Args:
-        folder: of the workspace.
-        settings: what its `[memory]` section says.
-        now: the present.
-        wait: seconds to wait for another process that writes.
+    It waits `wait` seconds for another process that writes.
 
     Raises:
         StoreError: it cannot be read.
@@ -179,11 +166,7 @@ class PrxWorkspace:
         key: str = "",
         category: str = "",
     ) -> None:
-        """Note in the log of accesses who looked, where the settings want an audit.
-
-        Raises:
-            StoreError: it cannot be written.
-        """
+        """Log who looked, where the settings want an audit. Raises StoreError where that fails."""
         if not self._settings.audit_enabled or self._settings.backend != "sqlite":
             return
         told = {
@@ -264,13 +247,10 @@ class PrxWorkspace:
 
 
 def find_workspace(path: Path, *, now: Callable[[], datetime], wait: float) -> PrxWorkspace | None:
-    """The workspace of PRX that a path names; None where it names none.
+    """Open the workspace of PRX that a path names; None where it names none.
 
-    Args:
-        path: of the workspace, of a folder with PRX's settings and its workspace in it, or of a
-            TOML file with a `[memory]` section in or beside the workspace.
-        now: the present.
-        wait: seconds to wait for another process that writes.
+    The path is a workspace, a folder with PRX's settings and its workspace in it, or a TOML file
+    with a `[memory]` section in or beside the workspace.
 
     Raises:
         StoreError: the settings or the rows cannot be read.
