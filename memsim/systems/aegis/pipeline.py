@@ -85,7 +85,7 @@ class MemoryNodeInput:
     found: tuple[EpisodeHit, ...] = ()
 
     def text(self, *, episodes: int | None = None, scratchpad: bool = True) -> str:
-        """Write the system message with at most so many episodes; empty if there is nothing to say."""
+        """Write the system message with at most so many episodes; empty if it says nothing."""
         lines = list(self._working(scratchpad=scratchpad))
         parts = ["\n".join((WORKING_HEADER, *lines))] if lines else []
         parts += [told] if (told := episodes_text(self.found[:episodes])) else []

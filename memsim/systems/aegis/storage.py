@@ -20,7 +20,7 @@ from memsim.systems.aegis.working_memory import ledger_key, working_key
 
 @dataclass(slots=True, kw_only=True)
 class AegisStorage:
-    """The stores of one case; `prefix` opens its conversations' names, so that cases share a server."""
+    """The stores of one case; `prefix` opens its conversations' names on a shared server."""
 
     hashes: Hashes
     episodes: Episodes

@@ -191,7 +191,7 @@ class ShortTermDraft:
 
 
 class ShortTermMemory:
-    """Messages in order; with `compressing` (not InMemoryMemory) compressed when they are too many."""
+    """Messages in order, compressed when they are too many if there is a `compressing`."""
 
     def __init__(
         self,

@@ -35,7 +35,9 @@ _COUNTS = ("max_recall_items", "embedding_dimensions", "embedding_cache_size")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrxSettings:
-    """The `[memory]` section; see `strategies/prx.py`. Defaults are the document's; 0 days mean never.
+    """The `[memory]` section with the document's defaults; 0 days mean never.
+
+    `strategies/prx.py` says what most of its keys mean.
 
     Attributes:
         embedding_provider: `none` for keywords alone; with any other the environment's embedder
