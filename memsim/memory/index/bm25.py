@@ -24,6 +24,8 @@ import numpy as np
 from memsim.language.text import index_terms
 from memsim.memory.index.forms import DocumentForms
 from memsim.memory.index.postings import (
+    K1,
+    B,
     Postings,
     QueryTerm,
     ScoreTally,
@@ -60,8 +62,8 @@ class Bm25:
         self,
         analyse: Analyser = index_terms,
         *,
-        k1: float = 1.5,
-        b: float = 0.75,
+        k1: float = K1,
+        b: float = B,
         common: int = COMMON,
     ) -> None:
         self._analyse = analyse

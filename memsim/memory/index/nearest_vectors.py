@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from memsim.errors import StoreError
+from memsim.memory.index.postings import ScoredNumbers, keep_best
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -346,6 +349,10 @@ def _grown(held: NDArray[T], shape: tuple[int, ...]) -> NDArray[T]:
 EXACT = 4096
 """Vectors up to which all are compared."""
 
+EXACT_ON_SHELF = 131_072
+"""Vectors of one shelf up to which all are compared: a hundred thousand take a few milliseconds,
+and an index of them takes many seconds to make when a store is opened."""
+
 PROBED = 6144
 """Vectors whose signs are compared at least, where there are more than `EXACT`."""
 
@@ -474,3 +481,33 @@ def products(query: Vectors, vectors: Vectors) -> Scores:
     """Products with a query, each the same whatever other vectors there are."""
     found: Scores = (vectors.astype(np.float64) * query.astype(np.float64)).sum(axis=1)
     return found
+
+
+def best_by_vector(vector: Vectors, shelves: Iterable[NearestVectors], k: int) -> ScoredNumbers:
+    """The vectors of these shelves that are closest to one.
+
+    Args:
+        vector: unit vector, float32, shape (dimension,).
+        shelves: the vectors of each admitted shelf, by number.
+        k: how many are wanted.
+    """
+    found = [s.search(vector, k) for s in shelves if len(s)] if k > 0 else []
+    if not found:
+        return ScoredNumbers(np.empty(0, np.int64), np.empty(0))
+    numbers, scores = zip(*found, strict=True)
+    return keep_best(np.concatenate(numbers), np.concatenate(scores), k)
+
+
+def check_query(vector: Vectors, dimension: int) -> None:
+    """Refuse a vector that cannot be compared with those there are.
+
+    Raises:
+        StoreError: it is of another dimension, or not finite.
+    """
+    if vector.shape != (dimension,):
+        raise StoreError(
+            f"a vector of shape {vector.shape} was asked for, and those of the store have dimension"
+            f" {dimension}"
+        )
+    if not np.isfinite(vector).all():
+        raise StoreError("a vector that was asked for is not finite")

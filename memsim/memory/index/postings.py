@@ -1,21 +1,36 @@
-"""Where each term stands: lists that grow at their end and are read as arrays."""
+"""Where each term stands, and the best documents for a query by Okapi BM25."""
 
 from __future__ import annotations
 
 import math
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from memsim.language.text import index_terms
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from memsim.memory.index.forms import Numbers, Scores
 
     Counts = NDArray[np.intc]
+
+
+K1, B = 1.5, 0.75
+"""The constants of BM25: how soon repeating a word stops to count, and how much long texts are held
+back."""
+
+DIGITS = 10
+"""Digits after the point that a score over several shelves keeps."""
+
+_NONE: Numbers = np.empty(0, np.int64)
 
 
 def idf(count: int, holding: int) -> float:
@@ -394,3 +409,69 @@ def _some_kth(scores: Scores, k: int) -> float:
     """A score that at least k have, and nearly the best such; of many only a sample is read."""
     step = len(scores) // (SAMPLE + k)
     return _kth(scores[:: step + 1], k)
+
+
+# Scores over several shelves at once, as if their entries were all that there is. Statistics are
+# summed over the shelves that were admitted, so what stands on others cannot tell. Scores are
+# rounded: equal texts and equal words tie whatever order sums were taken in.
+
+
+class ScoredNumbers(NamedTuple):
+    """Numbers of entries, each once, and their scores: the best, and all that tie with them."""
+
+    numbers: Numbers
+    scores: Scores
+
+
+class ShelfWords(Protocol):
+    """What stands on one shelf, by its words.
+
+    Attributes:
+        entries: how many there are.
+        terms: how many terms their texts have in all.
+    """
+
+    @property
+    def entries(self) -> int: ...
+
+    @property
+    def terms(self) -> int: ...
+
+    def postings(self, term: str) -> Postings | None:
+        """Where a term stands, by number; None for nowhere."""
+        ...
+
+
+def best_by_words(
+    text: str, shelves: Sequence[ShelfWords], k: int, tally: ScoreTally
+) -> ScoredNumbers:
+    """The entries of these shelves that speak of a text most.
+
+    Args:
+        text: a query, in words.
+        shelves: what is admitted, in an order that depends on nothing else.
+        k: how many are wanted.
+        tally: has room for every number on these shelves.
+    """
+    count, total = sum(s.entries for s in shelves), sum(s.terms for s in shelves)
+    if k <= 0 or not count:
+        return ScoredNumbers(_NONE, np.empty(0))
+    norm = (K1 * (1 - B), K1 * B * count / (total or 1))
+    weighed: list[tuple[int, str, float, list[Postings]]] = []
+    for term, times in Counter(index_terms(text)).items():
+        lists = [p for s in shelves if (p := s.postings(term)) is not None and p.documents]
+        holding = sum(p.documents for p in lists)
+        if holding:
+            weighed.append((holding, term, times * (K1 + 1) * idf(count, holding), lists))
+    weighed.sort(key=lambda w: w[:2])
+    terms = [QueryTerm(p, weight, norm) for _, _, weight, lists in weighed for p in lists]
+    numbers, scores, _ = best_numbers(terms, k, tally, _NONE)
+    return keep_best(numbers, np.round(scores, DIGITS), k)
+
+
+def keep_best(numbers: Numbers, scores: Scores, k: int) -> ScoredNumbers:
+    """The best `k`, and all that tie with the last of them."""
+    if len(scores) <= k:
+        return ScoredNumbers(numbers, scores)
+    (kept,) = (scores >= np.partition(scores, len(scores) - k)[len(scores) - k]).nonzero()
+    return ScoredNumbers(numbers[kept], scores[kept])

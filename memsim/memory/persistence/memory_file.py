@@ -453,17 +453,17 @@ class MemoryFile:
             raise StateError(f"{self.folder}: is no memory: it holds no {FILE}")
 
     def _failing(self) -> AbstractContextManager[None]:
-        from memsim.memory.stores.sqlite.schema import failing
+        from memsim.memory.stores.sqlite.rows import failing
 
         return failing(self.path)
 
     def _damaged(self, why: str) -> StoreError:
-        from memsim.memory.stores.sqlite.schema import damaged
+        from memsim.memory.stores.sqlite.rows import damaged
 
         return damaged(self.path, why)
 
     def _copied(self) -> str:
-        from memsim.memory.stores.sqlite.schema import quarantine
+        from memsim.memory.stores.sqlite.rows import quarantine
 
         copy = quarantine(self.path)
         return f"a copy is kept as {copy.name}" if copy else "no copy could be kept"

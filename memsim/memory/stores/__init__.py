@@ -15,7 +15,9 @@ Every store keeps the same promises, and one conformance suite holds each of the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+from memsim.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -30,9 +32,6 @@ SCHEMA_VERSION = 1
 
 PAGE = 500
 """Entries that `find` gives at most, unless it is told otherwise."""
-
-K1, B = 1.5, 0.75
-"""The constants of BM25 in every store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +115,9 @@ class Store(Protocol):
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """The best `k` admitted entries that hold a word of a text, best first.
 
-        Okapi BM25 with `K1` and `B` over `memsim.language.text.index_terms` of `Entry.words`,
-        with statistics of the admitted entries alone; scores agree with
-        `memsim.memory.index.bm25` to nine digits. Of two that tie, the one that `find` lists
+        Okapi BM25 over `memsim.language.text.index_terms` of `Entry.words`, with the constants of
+        `memsim.memory.index.postings` and statistics of the admitted entries alone; scores agree
+        with `memsim.memory.index.bm25` to nine digits. Of two that tie, the one that `find` lists
         first comes first.
         """
         ...
@@ -139,3 +138,61 @@ class Store(Protocol):
     def close(self) -> None:
         """Release files and connections; calling it again does nothing."""
         ...
+
+
+# What a call of `write` brings, checked before a store changes anything.
+
+
+class WriteItem(NamedTuple):
+    """An entry to write, with its id and its vector, float32, shape (dimension,), or None."""
+
+    id: str
+    entry: Entry
+    vector: Vectors | None
+
+
+def write_items(
+    entries: Sequence[Entry], vectors: Vectors | None, embedded: EmbedderInfo | None
+) -> list[WriteItem]:
+    """What is to be written: of two entries with one id the later, in the order they came.
+
+    Args:
+        entries: as `Store.write` takes them.
+        vectors: as `Store.write` takes them.
+        embedded: what the vectors that the store holds were made with.
+
+    Raises:
+        StoreError: vectors that are not one row for each entry, of another dimension than the
+            store's, or not finite.
+    """
+    rows: Sequence[Vectors | None] = [None] * len(entries)
+    if vectors is not None and len(entries):
+        rows = _rows(vectors, len(entries), embedded)
+    latest: dict[str, WriteItem] = {}
+    for entry, row in zip(entries, rows, strict=True):
+        source = entry.id  # worked out anew at each call
+        latest[source] = WriteItem(source, entry, row)
+    return list(latest.values())
+
+
+def embedder_of(written: Sequence[WriteItem], embedded: EmbedderInfo | None) -> EmbedderInfo | None:
+    """What the vectors of a store are made with, once these are written; unnamed if unsaid."""
+    if embedded is not None:
+        return embedded
+    found = next((item.vector for item in written if item.vector is not None), None)
+    return None if found is None else EmbedderInfo("", len(found))
+
+
+def _rows(vectors: Vectors, count: int, embedded: EmbedderInfo | None) -> list[Vectors | None]:
+    import numpy as np
+
+    if vectors.ndim != 2 or len(vectors) != count:
+        raise StoreError(f"vectors of shape {vectors.shape} were given for {count} entries")
+    if embedded is not None and vectors.shape[1] != embedded.dimension:
+        raise StoreError(
+            f"vectors have dimension {vectors.shape[1]}, and those of the store have"
+            f" {embedded.dimension}: they were made with another embedder"
+        )
+    if not np.isfinite(vectors).all():
+        raise StoreError("a vector is not finite")
+    return [row if row.any() else None for row in vectors.astype(np.float32, copy=False)]

@@ -34,8 +34,8 @@ from memsim.errors import StoreError
 from memsim.memory.entry import decode_shelf
 from memsim.memory.index import Hit
 from memsim.memory.index.chroma_vectors import BATCH, GRAPH, WIDER
-from memsim.memory.index.nearest_vectors import closest, products
-from memsim.memory.stores import PAGE, EmbedderInfo, shelf_search
+from memsim.memory.index.nearest_vectors import check_query, closest, products
+from memsim.memory.stores import PAGE, EmbedderInfo
 from memsim.memory.stores.sqlite.rows import unpack
 from memsim.memory.stores.sqlite.store import SQLite
 
@@ -131,7 +131,7 @@ class ChromaEntries:
             embedded = self._kept.embedded
             if embedded is None or k <= 0:
                 return []
-            shelf_search.check_query(vector, embedded)
+            check_query(vector, embedded.dimension)
             found = self._by_graphs(vector, where, k)
             return self._kept.nearest(vector, where, k) if found is None else found
 

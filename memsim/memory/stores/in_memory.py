@@ -19,18 +19,23 @@ from memsim.errors import StoreError
 from memsim.language.text import index_terms
 from memsim.memory.entry import encode
 from memsim.memory.index import Hit
-from memsim.memory.index.nearest_vectors import NearestVectors
-from memsim.memory.index.postings import Postings, ScoreTally
-from memsim.memory.stores import PAGE, shelf_search
+from memsim.memory.index.nearest_vectors import (
+    EXACT_ON_SHELF,
+    NearestVectors,
+    best_by_vector,
+    check_query,
+)
+from memsim.memory.index.postings import Postings, ScoreTally, best_by_words
+from memsim.memory.stores import PAGE, embedder_of, write_items
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from datetime import datetime
 
     from memsim.memory.entry import Entry, Shelf
+    from memsim.memory.index.postings import ScoredNumbers
     from memsim.memory.permissions import Where
     from memsim.memory.stores import EmbedderInfo
-    from memsim.memory.stores.shelf_search import ScoredNumbers
     from memsim.models import Vectors
 
 
@@ -48,7 +53,7 @@ class StoreView:
         exact: vectors of a shelf up to which all are compared.
     """
 
-    def __init__(self, *, exact: int = shelf_search.EXACT) -> None:
+    def __init__(self, *, exact: int = EXACT_ON_SHELF) -> None:
         self._exact = exact
         self.clear()
 
@@ -122,13 +127,11 @@ class StoreView:
     def lexical(self, text: str, where: Where, k: int) -> list[Hit]:
         """As `Store.lexical`."""
         self._tally.reserve(self._next)
-        return self._hits(shelf_search.lexical(text, [*self._admitted(where)], k, self._tally), k)
+        return self._hits(best_by_words(text, [*self._admitted(where)], k, self._tally), k)
 
     def nearest(self, vector: Vectors, where: Where, k: int) -> list[Hit]:
         """As `Store.nearest`."""
-        return self._hits(
-            shelf_search.nearest(vector, (s.vectors for s in self._admitted(where)), k), k
-        )
+        return self._hits(best_by_vector(vector, (s.vectors for s in self._admitted(where)), k), k)
 
     def _admitted(self, where: Where) -> Iterator[_Shelf]:
         return (held for shelf, held in self._shelves.items() if where.admits(shelf))
@@ -231,10 +234,10 @@ class InMemory:
         """Take entries in; see `Store`."""
         with self._lock:
             view = self._open
-            written = shelf_search.write_items(entries, vectors, self._embedded)
+            written = write_items(entries, vectors, self._embedded)
             for item in written:
                 encode(item.entry)  # what no other store could keep is refused here as well
-            self._embedded = shelf_search.embedder_of(written, self._embedded)
+            self._embedded = embedder_of(written, self._embedded)
             for item in written:
                 view.put(item.entry, item.vector)
 
@@ -276,7 +279,7 @@ class InMemory:
         """The best by vectors; see `Store`."""
         with self._lock:
             if self._embedded is not None:
-                shelf_search.check_query(vector, self._embedded)
+                check_query(vector, self._embedded.dimension)
             return self._open.nearest(vector, where, k)
 
     def close(self) -> None:

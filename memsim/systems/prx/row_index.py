@@ -283,10 +283,9 @@ class RowVectors:
 
     def _searchable(self) -> NearestVectors:
         if self._index is None:
-            from memsim.memory.index.nearest_vectors import NearestVectors
-            from memsim.memory.stores.shelf_search import EXACT
+            from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, NearestVectors
 
-            self._index = NearestVectors(exact=EXACT)
+            self._index = NearestVectors(exact=EXACT_ON_SHELF)
             query = (
                 "SELECT rowid, embedding FROM memories"
                 " WHERE embedding IS NOT NULL AND archived = 0 ORDER BY 1"

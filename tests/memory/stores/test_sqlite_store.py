@@ -14,9 +14,8 @@ import pytest
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import FOUND_BY_KEY
 from memsim.memory.permissions import Where
-from memsim.memory.stores import EmbedderInfo
+from memsim.memory.stores import EmbedderInfo, WriteItem
 from memsim.memory.stores.in_memory import InMemory
-from memsim.memory.stores.shelf_search import WriteItem
 from memsim.memory.stores.sqlite import cache, rows, schema
 from memsim.memory.stores.sqlite.store import SQLite
 from tests.memory.stores.made import ALL, array, entry, seen_by, unit

@@ -119,7 +119,7 @@ def test_an_erasure_that_cannot_be_finished_says_so(
     """SQLite: somebody reads the old log; once they stop, erasing again finishes."""
     if kind.name != "sqlite":
         return
-    monkeypatch.setattr("memsim.memory.stores.sqlite.schema.BUSY", 0.05)
+    monkeypatch.setattr("memsim.memory.stores.sqlite.rows.BUSY", 0.05)
     store, reader = home.open(), home.open()
     store.write([secret(1, 40)])
     reading(reader, "BEGIN", "SELECT count(*) FROM entries")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memsim.errors import StoreError
 from memsim.memory.entry import DamagedRecord
-from memsim.memory.stores import PAGE, SCHEMA_VERSION, EmbedderInfo, shelf_search
+from memsim.memory.index.nearest_vectors import check_query
+from memsim.memory.stores import PAGE, SCHEMA_VERSION, EmbedderInfo, embedder_of, write_items
 from memsim.memory.stores.in_memory import StoreView
 from memsim.memory.stores.markdown.entry_files import (
     VECTORS,
@@ -92,9 +93,9 @@ class Markdown:
     def write(self, entries: Sequence[Entry], vectors: Vectors | None = None) -> None:
         """Take entries in; see `Store`."""
         with self._writing() as view:
-            written = shelf_search.write_items(entries, vectors, self._embedded)
+            written = write_items(entries, vectors, self._embedded)
             contents = [(item, render(item.entry)) for item in written]
-            made = shelf_search.embedder_of(written, self._embedded)
+            made = embedder_of(written, self._embedded)
             known, self._embedded = self._embedded, made
             moves: list[tuple[Path, Path]] = []
             gone: list[Path] = []
@@ -181,7 +182,7 @@ class Markdown:
         with self._lock:
             view = self._current()
             if self._embedded is not None:
-                shelf_search.check_query(vector, self._embedded)
+                check_query(vector, self._embedded.dimension)
             return view.nearest(vector, where, k)
 
     def close(self) -> None:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from memsim.memory.entry import Shelf
     from memsim.memory.permissions import Reader, Where
+    from memsim.memory.stores import WriteItem
     from memsim.memory.stores.postgres.connection import Rows
     from memsim.memory.stores.postgres.schema import PostgresPlace
-    from memsim.memory.stores.shelf_search import WriteItem
 
 
 @lru_cache(maxsize=1 << 16)

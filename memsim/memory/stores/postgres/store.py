@@ -22,12 +22,12 @@ from psycopg import sql
 from memsim.language.text import index_terms
 from memsim.memory.entry import decode
 from memsim.memory.index import Hit
-from memsim.memory.index.nearest_vectors import products
-from memsim.memory.stores import K1, PAGE, B, shelf_search
+from memsim.memory.index.nearest_vectors import check_query, products
+from memsim.memory.index.postings import DIGITS, K1, B
+from memsim.memory.stores import PAGE, embedder_of, write_items
 from memsim.memory.stores.postgres.connection import PackedVector, PostgresConnection, unpacked
 from memsim.memory.stores.postgres.rows import PostgresTables, micros, term_key
 from memsim.memory.stores.postgres.schema import prepared
-from memsim.memory.stores.shelf_search import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -214,8 +214,8 @@ class PostgresStore:
 
         def put(rows: Rows) -> None:
             embedded = self._tables.embedded(rows)
-            items = shelf_search.write_items(entries, vectors, embedded)
-            made = shelf_search.embedder_of(items, embedded)
+            items = write_items(entries, vectors, embedded)
+            made = embedder_of(items, embedded)
             if made != embedded:
                 self._tables.note(rows, made)
             if items:
@@ -294,7 +294,7 @@ class PostgresStore:
             embedded = self._tables.embedded(rows)
             if embedded is None or k <= 0:
                 return []
-            shelf_search.check_query(vector, embedded)
+            check_query(vector, embedded.dimension)
             return self._nearest(rows, vector, self._tables.admitted(rows, where), k)
 
         return self._session.read(read)

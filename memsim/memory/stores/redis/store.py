@@ -28,7 +28,8 @@ import numpy as np
 
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import decode, encode
-from memsim.memory.stores import PAGE, SCHEMA_VERSION, EmbedderInfo, shelf_search
+from memsim.memory.index.nearest_vectors import check_query
+from memsim.memory.stores import PAGE, SCHEMA_VERSION, EmbedderInfo, embedder_of, write_items
 from memsim.memory.stores.in_memory import StoreView
 from memsim.memory.stores.redis.connection import RedisConnection
 
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from memsim.memory.entry import Entry
     from memsim.memory.index import Hit
     from memsim.memory.permissions import Where
+    from memsim.memory.stores import WriteItem
     from memsim.memory.stores.redis.connection import Argument
-    from memsim.memory.stores.shelf_search import WriteItem
     from memsim.models import Vectors
 
 ATTEMPTS = 100
@@ -211,7 +212,7 @@ class RedisStore:
         with self._lock:
             for _ in range(ATTEMPTS):
                 self._sync()
-                items = shelf_search.write_items(entries, vectors, self._embedded)
+                items = write_items(entries, vectors, self._embedded)
                 if not items or self._written(items):
                     return
         raise StoreError("the embedder of the memory is being changed by too many at once")
@@ -257,7 +258,7 @@ class RedisStore:
             view = self._sync()
             if self._embedded is None:
                 return []
-            shelf_search.check_query(vector, self._embedded)
+            check_query(vector, self._embedded.dimension)
             return view.nearest(vector, where, k)
 
     def close(self) -> None:
@@ -303,7 +304,7 @@ class RedisStore:
 
     def _written(self, items: Sequence[WriteItem]) -> bool:
         """Write entries; false where the embedder is no longer what they were checked against."""
-        made = shelf_search.embedder_of(items, self._embedded)
+        made = embedder_of(items, self._embedded)
         values: list[Argument] = [*_said(self._embedded), *_said(made)]
         for source, entry, vector in items:
             values += [source, encode(entry).encode("utf-8"), _packed(vector)]

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from memsim.memory.entry import DamagedRecord, decode_shelf
-from memsim.memory.index.nearest_vectors import NearestVectors
+from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, NearestVectors
 from memsim.memory.index.postings import Postings
-from memsim.memory.stores import shelf_search
 from memsim.memory.stores.sqlite import rows
 from memsim.memory.stores.sqlite.rows import TermPlaces
 
@@ -228,7 +227,7 @@ class CachedShelf:
                 " ORDER BY number",
                 (self.number,),
             ).fetchall()
-            vectors = NearestVectors(exact=shelf_search.EXACT)
+            vectors = NearestVectors(exact=EXACT_ON_SHELF)
             if found:
                 vectors.add([n for n, _ in found], rows.unpack([v for _, v in found], dimension))
             self.embedded = {n for n, _ in found}

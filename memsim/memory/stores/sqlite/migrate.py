@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memsim.memory.entry import decode
-from memsim.memory.stores.shelf_search import WriteItem
+from memsim.memory.stores import WriteItem
 from memsim.memory.stores.sqlite import rows, schema
 
 if TYPE_CHECKING:

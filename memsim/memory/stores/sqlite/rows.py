@@ -1,4 +1,4 @@
-"""Entries as rows of the SQLite store, and their words in its full-text index.
+"""Entries as rows of the SQLite store, their words in its full-text index, and its errors.
 
 They are indexed as tokens `shelf~term~times`, so that the places of a term on one shelf are one
 range of the index, and no other shelf's are read for them. The tokens are looked up as values and
@@ -9,40 +9,54 @@ record where an entry is taken out, and have to be the same then.
 from __future__ import annotations
 
 import hashlib
+import shutil
+import sqlite3
+import time
 import zlib
 from collections import Counter
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from memsim.errors import StoreError
 from memsim.language.text import index_terms
 from memsim.memory.entry import DamagedRecord, decode, encode, encode_shelf, instant
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from memsim.memory.entry import Entry, Shelf
     from memsim.memory.index.forms import Numbers
     from memsim.memory.index.postings import Counts
-    from memsim.memory.stores.shelf_search import WriteItem
+    from memsim.memory.stores import WriteItem
     from memsim.models import Vectors
 
 _LONG: Final = 128
 """Characters of a term above which a digest stands for it: FTS5 would cut it off."""
-
 
 _COUNTED: Final = 1 << 62
 
 ENTRY: Final = "SELECT number, shelf, id, created, length, check_sum, record FROM entries"
 """Selects what `read` takes."""
 
-
 LEVELS: Final = 1_000
 """Bytes that tell of the levels of the index, two of each, above which it is made anew."""
 
 _STRUCTURE: Final = "SELECT length(block) FROM words_data WHERE id = 10"
 """FTS5 keeps its levels in this record."""
+
+BUSY: Final = 30.0
+"""Seconds for which another writer is waited for."""
+
+_PAUSE: Final = 0.01
+"""Seconds after which the log is tried again."""
+
+_NOT_UTF8: Final = "Could not decode to UTF-8"
+"""How the error begins for a text that is not UTF-8; it has no code."""
+
+_CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 class EntryRow(NamedTuple):
@@ -279,3 +293,99 @@ def _short(term: str) -> str:
     if len(term) <= _LONG:
         return term
     return f"@{hashlib.blake2b(term.encode(), digest_size=16).hexdigest()}"
+
+
+@contextmanager
+def failing(path: Path) -> Iterator[None]:
+    """Say every failure of the database as a StoreError, and keep a copy of what is damaged.
+
+    Raises:
+        StoreError: something inside failed.
+    """
+    try:
+        yield
+    except DamagedRecord as error:
+        raise damaged(path, str(error)) from error
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is None or code & 0xFF in _CORRUPT:
+            if str(error).startswith(_NOT_UTF8):  # with the text, which is nobody else's
+                raise damaged(path, "a text in it is not UTF-8") from None
+            raise damaged(path, str(error)) from error
+        raise StoreError(f"{path}: {error}") from error
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """As `failing`, for what reads alone: a value of the wrong kind is damage as well.
+
+    A flipped bit may make a number of a text, and SQLite gives either out without a word.
+
+    Raises:
+        StoreError: something inside failed.
+    """
+    with failing(path):
+        try:
+            yield
+        except (LookupError, TypeError, ValueError, OverflowError) as error:
+            raise DamagedRecord("a value in it is of the wrong kind") from error
+
+
+def damaged(path: Path, why: str) -> StoreError:
+    """The error for a damaged database, which has been copied aside."""
+    copy = quarantine(path)
+    kept = f"; a copy is kept at {copy}" if copy else ""
+    # SQLite words some damage in several lines, and an error is one line.
+    return StoreError(f"{path} is damaged: {' '.join(why.split())}{kept}")
+
+
+def quarantine(path: Path) -> Path | None:
+    """Copy a damaged file, and its log, aside; the same damage only once."""
+    with suppress(OSError):
+        digest = hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()
+        copy = path.with_name(f"{path.name}.damaged-{digest}")
+        if not copy.exists():
+            log = path.with_name(f"{path.name}-wal")
+            if log.exists():
+                shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
+            shutil.copyfile(path, copy)
+        return copy
+    return None
+
+
+def scrub(connection: sqlite3.Connection, patience: float) -> bool:
+    """Leave no byte of what was erased in the file or its log.
+
+    Args:
+        connection: to the database, outside a transaction.
+        patience: seconds for which other processes are waited for.
+
+    Returns:
+        Whether it is done; where it is not, `status.erasing` still says that it is to be done.
+    """
+    connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
+    try:
+        return _scrub(connection, time.monotonic() + patience)
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {round(BUSY * 1000)}")
+
+
+def _scrub(connection: sqlite3.Connection, until: float) -> bool:
+    epoch, erasing = connection.execute("SELECT epoch, erasing FROM status").fetchone()
+    if not erasing:  # another process has done it for both
+        return True
+    connection.execute("VACUUM")
+    while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        # SQLite waits for readers, but never for another process that writes the log back.
+        if time.monotonic() > until:
+            return False
+        time.sleep(_PAUSE)
+    # What another process has erased since is not gone yet.
+    connection.execute("UPDATE status SET erasing = 0 WHERE epoch = ?", (epoch,))
+    return True

@@ -10,23 +10,16 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-import shutil
 import sqlite3
 import tempfile
-import time
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from memsim.errors import SchemaError, StoreError
 from memsim.language.text import index_terms
-from memsim.memory.entry import DamagedRecord
 from memsim.memory.stores.folder_lock import locked, sync_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+from memsim.memory.stores.sqlite import rows
 
 # Which memory a SQLite store belongs to, and how far it has come.
 
@@ -92,19 +85,8 @@ LAYOUT: Final = 2
 that has a file open while it is migrated, and knows only layout 1, reads and writes no more.
 """
 
-BUSY: Final = 30.0
-"""Seconds for which another writer is waited for."""
-
-_PAUSE: Final = 0.01
-"""Seconds after which the log is tried again."""
-
 _LOG: Final = 4000
 """Pages of log after which it is written back: 16 MB."""
-
-_NOT_UTF8: Final = "Could not decode to UTF-8"
-"""How the error begins for a text that is not UTF-8; it has no code."""
-
-_CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 TABLES: Final = """
 CREATE TABLE status (
@@ -155,7 +137,7 @@ def connect(path: Path, *, readonly: bool = False, durable: bool = False) -> sql
         SchemaError: a newer memsim wrote it.
         StoreError: it is damaged, belongs to something else, or cannot be opened.
     """
-    with reading(path):
+    with rows.reading(path):
         if not readonly:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
@@ -173,102 +155,6 @@ def connect(path: Path, *, readonly: bool = False, durable: bool = False) -> sql
             connection.close()
             raise
         return connection
-
-
-@contextmanager
-def failing(path: Path) -> Iterator[None]:
-    """Say every failure of the database as a StoreError, and keep a copy of what is damaged.
-
-    Raises:
-        StoreError: something inside failed.
-    """
-    try:
-        yield
-    except DamagedRecord as error:
-        raise damaged(path, str(error)) from error
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", None)
-        if code is None or code & 0xFF in _CORRUPT:
-            if str(error).startswith(_NOT_UTF8):  # with the text, which is nobody else's
-                raise damaged(path, "a text in it is not UTF-8") from None
-            raise damaged(path, str(error)) from error
-        raise StoreError(f"{path}: {error}") from error
-    except OSError as error:
-        raise StoreError(f"{path}: {error.strerror or error}") from error
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """As `failing`, for what reads alone: a value of the wrong kind is damage as well.
-
-    A flipped bit may make a number of a text, and SQLite gives either out without a word.
-
-    Raises:
-        StoreError: something inside failed.
-    """
-    with failing(path):
-        try:
-            yield
-        except (LookupError, TypeError, ValueError, OverflowError) as error:
-            raise DamagedRecord("a value in it is of the wrong kind") from error
-
-
-def damaged(path: Path, why: str) -> StoreError:
-    """The error for a damaged database, which has been copied aside."""
-    copy = quarantine(path)
-    kept = f"; a copy is kept at {copy}" if copy else ""
-    # SQLite words some damage in several lines, and an error is one line.
-    return StoreError(f"{path} is damaged: {' '.join(why.split())}{kept}")
-
-
-def quarantine(path: Path) -> Path | None:
-    """Copy a damaged file, and its log, aside; the same damage only once."""
-    with suppress(OSError):
-        digest = hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()
-        copy = path.with_name(f"{path.name}.damaged-{digest}")
-        if not copy.exists():
-            log = path.with_name(f"{path.name}-wal")
-            if log.exists():
-                shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
-            shutil.copyfile(path, copy)
-        return copy
-    return None
-
-
-def scrub(connection: sqlite3.Connection, patience: float) -> bool:
-    """Leave no byte of what was erased in the file or its log.
-
-    Args:
-        connection: to the database, outside a transaction.
-        patience: seconds for which other processes are waited for.
-
-    Returns:
-        Whether it is done; where it is not, `status.erasing` still says that it is to be done.
-    """
-    connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
-    try:
-        return _scrub(connection, time.monotonic() + patience)
-    except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
-            raise
-        return False
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {round(BUSY * 1000)}")
-
-
-def _scrub(connection: sqlite3.Connection, until: float) -> bool:
-    epoch, erasing = connection.execute("SELECT epoch, erasing FROM status").fetchone()
-    if not erasing:  # another process has done it for both
-        return True
-    connection.execute("VACUUM")
-    while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-        # SQLite waits for readers, but never for another process that writes the log back.
-        if time.monotonic() > until:
-            return False
-        time.sleep(_PAUSE)
-    # What another process has erased since is not gone yet.
-    connection.execute("UPDATE status SET erasing = 0 WHERE epoch = ?", (epoch,))
-    return True
 
 
 def analysis() -> str:
@@ -306,7 +192,11 @@ def lay_out(connection: sqlite3.Connection) -> None:
 
 def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        path, timeout=BUSY, isolation_level=None, check_same_thread=False, cached_statements=256
+        path,
+        timeout=rows.BUSY,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
     )
     # NORMAL survives the death of the process, and leaves the file whole when the power goes; only
     # the last writes before that may be missing. FULL would sync every write: milliseconds each.
@@ -332,4 +222,4 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise SchemaError(str(path), version, LAYOUT)
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
-        raise damaged(path, str(found))
+        raise rows.damaged(path, str(found))

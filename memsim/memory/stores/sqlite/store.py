@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import instant
 from memsim.memory.index import Hit
-from memsim.memory.index.postings import ScoreTally
-from memsim.memory.stores import PAGE, EmbedderInfo, shelf_search
+from memsim.memory.index.nearest_vectors import EXACT_ON_SHELF, best_by_vector, check_query
+from memsim.memory.index.postings import ScoreTally, best_by_words
+from memsim.memory.stores import PAGE, EmbedderInfo, embedder_of, write_items
 from memsim.memory.stores.sqlite import rows, schema
 from memsim.memory.stores.sqlite.cache import IndexMismatch, ShelfCache
 from memsim.memory.stores.sqlite.migrate import current, migrate
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from memsim.memory.entry import Entry
+    from memsim.memory.index.postings import ScoredNumbers
     from memsim.memory.permissions import Where
-    from memsim.memory.stores.shelf_search import ScoredNumbers
     from memsim.models import Vectors
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
@@ -42,7 +43,7 @@ class SQLite:
     """Entries in a SQLite database; see `Store` for what every method promises.
 
     Several processes may have it open: they write one after another, each waiting up to
-    `schema.BUSY` seconds for its turn, and see each other's writes at their next call.
+    `rows.BUSY` seconds for its turn, and see each other's writes at their next call.
 
     A write is in the log when it returns, and survives the process; the last ones before a power
     failure may be lost, whole, without damage.
@@ -78,7 +79,7 @@ class SQLite:
         self._embedded: EmbedderInfo | None = None
         self._synced: StoreIdentity | None = None
         try:
-            with schema.reading(self._path):
+            with rows.reading(self._path):
                 self._bring_up_to_date(connection)
         except BaseException:
             self.close()
@@ -88,7 +89,7 @@ class SQLite:
     def exact(self) -> bool:
         """Whether `nearest` compares all admitted vectors."""
         with self._reading():
-            return all(held.entries <= shelf_search.EXACT for held in self._shelving)
+            return all(held.entries <= EXACT_ON_SHELF for held in self._shelving)
 
     @property
     def embedded(self) -> EmbedderInfo | None:
@@ -100,10 +101,10 @@ class SQLite:
         """Take entries in; see `Store`."""
         with self._lock:
             with self._writing() as (connection, changes):
-                written = shelf_search.write_items(entries, vectors, self._embedded)
+                written = write_items(entries, vectors, self._embedded)
                 if not written:
                     return
-                made = shelf_search.embedder_of(written, self._embedded)
+                made = embedder_of(written, self._embedded)
                 if made != self._embedded:
                     self._note(made)
                 gone = self._take_out(connection, [item.id for item in written])
@@ -199,7 +200,7 @@ class SQLite:
                 return self._by_words(text, where, k)
             except IndexMismatch as error:
                 if self._readonly:
-                    raise schema.damaged(self._path, str(error)) from error
+                    raise rows.damaged(self._path, str(error)) from error
                 self._index_anew()
                 return self._by_words(text, where, k)
 
@@ -210,17 +211,17 @@ class SQLite:
             self._shelving.tail.check(last)
             self._tally.reserve(last + 1)
             admitted = self._shelving.admitted(where)
-            return self._hits(shelf_search.lexical(text, admitted, k, self._tally), k)
+            return self._hits(best_by_words(text, admitted, k, self._tally), k)
 
     def nearest(self, vector: Vectors, where: Where, k: int) -> list[Hit]:
         """The best by vectors; see `Store`."""
         with self._reading() as connection:
             if self._embedded is None:
                 return []
-            shelf_search.check_query(vector, self._embedded)
+            check_query(vector, self._embedded.dimension)
             size = self._embedded.dimension
             held = (s.read_vectors(connection, size) for s in self._shelving.admitted(where))
-            return self._hits(shelf_search.nearest(vector, held, k), k)
+            return self._hits(best_by_vector(vector, held, k), k)
 
     def standing(self) -> StoreIdentity:
         """Which memory's it is, and how far it has come, on disk even when the power goes."""
@@ -230,7 +231,7 @@ class SQLite:
             name = self._synced.memory if self._synced else ""
             now = StoreIdentity(memory=name or schema.read_name(connection), changes=changes)
         if now != self._synced:
-            with schema.failing(self._path):
+            with rows.failing(self._path):
                 schema.sync_log(self._path)
             self._synced = now
         return now
@@ -264,8 +265,8 @@ class SQLite:
             StoreError: another process has been reading the old log for longer than a write waits.
         """
         self._unscrubbed = False
-        with self._lock, schema.failing(self._path):
-            if not schema.scrub(self._open, schema.BUSY):
+        with self._lock, rows.failing(self._path):
+            if not rows.scrub(self._open, rows.BUSY):
                 raise StoreError(
                     f"{self._path}: what was erased may still stand in the log, which another"
                     " process is reading; it goes when the store is next opened"
@@ -291,7 +292,7 @@ class SQLite:
         """
         with self._lock:
             inner = self._depth > 0
-            with schema.failing(self._path):
+            with rows.failing(self._path):
                 connection = self._open
                 if inner and not connection.in_transaction:
                     raise StoreError(f"{self._path}: what was being written has been undone")
@@ -299,7 +300,7 @@ class SQLite:
             self._depth += 1
             try:
                 yield connection
-                with schema.failing(self._path):
+                with rows.failing(self._path):
                     connection.execute("RELEASE one" if inner else "COMMIT")
             except BaseException:
                 self._shelving.forget()
@@ -316,7 +317,7 @@ class SQLite:
         Raises:
             StoreError: as `transaction`.
         """
-        with self._lock, schema.failing(self._path):
+        with self._lock, rows.failing(self._path):
             self._open.execute("PRAGMA query_only = OFF")
             try:
                 with self.transaction() as connection:
@@ -326,12 +327,12 @@ class SQLite:
 
     def commit(self) -> None:
         """Make last what was done in a transaction so far; `go_on` has to follow."""
-        with schema.failing(self._path):
+        with rows.failing(self._path):
             self._open.execute("COMMIT")
 
     def go_on(self) -> None:
         """Begin anew inside a transaction, after `commit`."""
-        with schema.failing(self._path):
+        with rows.failing(self._path):
             self._open.execute("BEGIN IMMEDIATE")
 
     @contextmanager
@@ -339,7 +340,7 @@ class SQLite:
         """One state of the file for all that is read inside, whatever others write meanwhile."""
         with self._lock:
             inner = self._depth > 0
-            with schema.failing(self._path):
+            with rows.failing(self._path):
                 connection = self._open
                 if inner and not connection.in_transaction:
                     raise StoreError(f"{self._path}: what was being written has been undone")
@@ -355,14 +356,14 @@ class SQLite:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with schema.reading(self._path), self.snapshot() as connection:
+        with rows.reading(self._path), self.snapshot() as connection:
             self._refresh()
             yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[tuple[sqlite3.Connection, int]]:
         """A transaction, with the number of this change; undone wholly unless all went well."""
-        with schema.failing(self._path), self.transaction() as connection:
+        with rows.failing(self._path), self.transaction() as connection:
             yield connection, self._refresh() + 1
 
     @property
@@ -374,12 +375,12 @@ class SQLite:
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
         if not self._readonly:
             migrate(connection)
-            schema.scrub(connection, _OPENING)
+            rows.scrub(connection, _OPENING)
         elif not current(connection):
             raise self._laid_out_otherwise("open it once to bring it up to date")
 
     def _refresh(self) -> int:
-        with schema.reading(self._path):
+        with rows.reading(self._path):
             (layout,) = self._open.execute("PRAGMA user_version").fetchone()
             if layout != schema.LAYOUT:
                 raise self._laid_out_otherwise(_AGAIN)
