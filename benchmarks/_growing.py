@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 
 from memsim import ScenarioBuilder
 from memsim.discovery.loader import prepare
+from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.registry import load_embedder, load_model
 from memsim.replay import replay
 from memsim.scenario.script import Scenario, ScriptEvent
-from memsim.tokens import TokenCounter, load_tokenizer
 from memsim.trace import TurnRecord
 
 ALLOWED = 1.3

@@ -25,10 +25,10 @@ from memsim.memory.history.window import Archive, Window
 from memsim.memory.index.bm25 import Bm25
 from memsim.memory.index.vector_index import VectorIndex
 from memsim.memory.recall.search import Recollection
+from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.embedders import HashEmbedder
 from memsim.models.offline.model import OfflineModel
 from memsim.scenario.script import Turn
-from memsim.tokens import TokenCounter, load_tokenizer
 
 EARLY = 1_000
 MEASURED = 500

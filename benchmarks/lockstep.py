@@ -24,10 +24,9 @@ from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
 from memsim.memory.permissions import ReadGrant
 from memsim.memory.stores.in_memory import InMemory
-from memsim.message import said
+from memsim.message import TokenCounter, load_tokenizer, said
 from memsim.models import Embedder, Reply, Request
 from memsim.models.registry import load_embedder
-from memsim.tokens import TokenCounter, load_tokenizer
 
 Filling = Literal["some", "same", "keys", "many"]
 FILLINGS: tuple[Filling, ...] = ("some", "same", "keys", "many")

@@ -23,11 +23,10 @@ from memsim.memory.index.vector_index import VectorIndex
 from memsim.memory.options import RecallPolicy
 from memsim.memory.recall.ranking import fit_to_room, recall
 from memsim.memory.recall.timeline import MessageFacts, Neighbours, question_terms
-from memsim.message import Message
+from memsim.message import Message, TokenCounter, load_tokenizer
 from memsim.models.registry import load_embedder
 from memsim.scenario.datasets import load_dataset
 from memsim.scenario.script import Probe, Scenario, Turn
-from memsim.tokens import TokenCounter, load_tokenizer
 
 ROOT = Path(__file__).resolve().parents[1]
 LEVELS = (250, 500, 1000, 2000, 4000, 8000)

@@ -21,10 +21,10 @@ from unittest import mock
 
 from memsim import ScenarioBuilder
 from memsim.discovery import prepare, resolve
+from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.registry import load_embedder, load_model
 from memsim.replay import replay
 from memsim.scenario.script import Scenario, ScriptEvent
-from memsim.tokens import TokenCounter, load_tokenizer
 
 STRATEGIES = ("sliding_window", "sliding_window:messages=100", "bm25")
 ALLOWED = 0.03

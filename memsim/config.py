@@ -16,7 +16,7 @@ from memsim.discovery import Project, find_project
 from memsim.discovery.project import PYPROJECT
 from memsim.errors import ConfigError, nearest
 from memsim.memory.places import SERVICES
-from memsim.tokens import DEFAULT_TOKENIZER
+from memsim.message import DEFAULT_TOKENIZER
 
 if TYPE_CHECKING:
     from memsim.models.cassette import RecordMode

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import date
 
-    from memsim.message import Block
-    from memsim.tokens import TokenCounter
+    from memsim.message import Block, TokenCounter
 
 
 # Blocks of composed text: escaping keeps the content from closing or forging a block.

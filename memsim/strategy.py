@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
     from memsim.clock import Clock
     from memsim.context import Context
-    from memsim.message import Message
+    from memsim.message import Message, TokenCounter
     from memsim.models import Embedder, Model, ToolSpec
-    from memsim.tokens import TokenCounter
 
 _T = TypeVar("_T")
 

@@ -12,14 +12,15 @@ from memsim.message import (
     EPOCH,
     Message,
     Text,
+    TokenCounter,
     ToolResult,
     ToolUse,
     composed,
+    load_tokenizer,
     paired,
     said,
 )
 from memsim.strategy import Memo
-from memsim.tokens import TokenCounter, load_tokenizer
 
 build = ContextBuilder(TokenCounter(load_tokenizer("chars/4")))
 

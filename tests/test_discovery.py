@@ -28,9 +28,9 @@ from memsim.discovery.loader import load_file, module_name
 from memsim.discovery.params import read_value
 from memsim.discovery.strategy_ref import snake_case
 from memsim.errors import ConfigError, RefError
+from memsim.message import CharsOverFour, TokenCounter
 from memsim.models import Model
 from memsim.strategy import Environment, Strategy
-from memsim.tokens import CharsOverFour, TokenCounter
 
 WINDOW = '''
     """A file of strategies."""

@@ -10,14 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.errors import RefError
-from memsim.message import Message, Text, ToolUse, said
-from memsim.tokens import (
+from memsim.message import (
     ENCODINGS,
     MESSAGE_OVERHEAD,
     CharsOverFour,
+    Message,
+    Text,
     TokenCounter,
     Tokenizer,
+    ToolUse,
     load_tokenizer,
+    said,
 )
 
 NAMES = (*ENCODINGS, "chars/4")
@@ -84,7 +87,7 @@ def test_counting_imports_neither_litellm_nor_the_network() -> None:
     """Only the encodings that litellm ships are read; importing it takes seconds."""
     code = (
         "import sys\n"
-        "from memsim.tokens import load_tokenizer\n"
+        "from memsim.message import load_tokenizer\n"
         "assert 'tiktoken' not in sys.modules\n"
         "load_tokenizer('o200k_base').count('hello')\n"
         "print('litellm' in sys.modules)\n"
@@ -120,7 +123,7 @@ def test_a_text_is_counted_once() -> None:
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """By characters, so that a long history does not grow the memory; counts stay right."""
-    monkeypatch.setattr("memsim.tokens._REMEMBERED", 100)
+    monkeypatch.setattr("memsim.message._REMEMBERED", 100)
     slow = Slow()
     counter = TokenCounter(slow)
 

@@ -117,10 +117,10 @@ def _prices(settings: Settings) -> dict[str, Price | None]:
 def priced_lines(plan: CasePlan) -> list[TextLine]:
     """Estimate the costs of a run by playing its cases with the offline model."""
     from memsim.executors import choose_executor
+    from memsim.message import TokenCounter, load_tokenizer
     from memsim.models.live.cost_limit import dollars
     from memsim.suite import run_case
     from memsim.suite.judgement import calibrate, with_calibration
-    from memsim.tokens import TokenCounter, load_tokenizer
 
     if not (prices := _prices(plan.settings)):
         return []

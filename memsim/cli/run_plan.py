@@ -219,8 +219,8 @@ def _probeless(made: CasePlan) -> list[str]:
 
 def _check_names(settings: Settings) -> None:
     """Refuse unknown models and tokenizers before anything is written, without loading them."""
+    from memsim.message import ENCODINGS, load_tokenizer
     from memsim.models.model_ref import read_embedder, read_judge, read_model
-    from memsim.tokens import ENCODINGS, load_tokenizer
 
     read_model(settings.model)
     read_embedder(settings.embedder)

@@ -28,8 +28,8 @@ from memsim.discovery.strategy_ref import StrategyRef, parse_ref
 from memsim.discovery.strategy_source import Param, strategies_in
 from memsim.errors import ModelError, RefError
 from memsim.memory.places import addresses
+from memsim.message import CharsOverFour, TokenCounter
 from memsim.strategy import Environment, Strategy
-from memsim.tokens import CharsOverFour, TokenCounter
 
 if TYPE_CHECKING:
     from types import ModuleType

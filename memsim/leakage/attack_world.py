@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     import random
 
     from memsim.context import Context
+    from memsim.message import TokenCounter
     from memsim.models import Embedder, Model
     from memsim.replay.player import MakeStrategy
-    from memsim.tokens import TokenCounter
     from memsim.trace import TurnRecord
 
 __all__ = ["AttackWorld", "Observation", "Setting"]

@@ -41,9 +41,8 @@ if TYPE_CHECKING:
     from memsim.memory.permissions import ReadGrant
     from memsim.memory.stores import Store
     from memsim.memory.vault import SearchHit
-    from memsim.message import Message
+    from memsim.message import Message, TokenCounter
     from memsim.models import Embedder, Model
-    from memsim.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from memsim.memory.events import EventListener
     from memsim.memory.options import MemoryOptions
     from memsim.memory.stores import Store
+    from memsim.message import TokenCounter
     from memsim.models import Embedder, Model
-    from memsim.tokens import TokenCounter
 
 OFFLOADED = "offloaded"
 """As what offloaded content is saved."""

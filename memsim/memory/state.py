@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memsim.memory.layers.semantic import Semantic
     from memsim.memory.recall.timeline import Timeline
     from memsim.memory.vault import Vault
-    from memsim.tokens import TokenCounter
+    from memsim.message import TokenCounter
 
 VERSION = 1
 """The version of what `save` writes."""

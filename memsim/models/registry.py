@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memsim.errors import RefError
+from memsim.message import load_tokenizer
 from memsim.models.cassette import CassetteError
 from memsim.models.cassette.call_recorder import CallRecorder
 from memsim.models.cassette.case_recordings import CaseRecordings, ignore_unfinished, tape_path
@@ -24,15 +25,14 @@ from memsim.models.live.model import LiveModel
 from memsim.models.live.retry import RetryClient
 from memsim.models.model_access import CallAccount
 from memsim.models.model_ref import LiveRef, read_embedder, read_judge, read_model
-from memsim.tokens import load_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from memsim.message import TokenCounter, Tokenizer
     from memsim.models import Embedder, Model
     from memsim.models.live import ModelClient
     from memsim.models.model_access import ModelAccess
-    from memsim.tokens import TokenCounter, Tokenizer
 
 
 def load_embedder(ref: str) -> Embedder:

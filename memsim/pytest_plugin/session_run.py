@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import ExitCode
+from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.cassette.case_recordings import folder_lock
 from memsim.pytest_plugin.session_options import RUN_FILES, RUN_FOLDERS
 from memsim.runs import load_run, open_run
@@ -17,7 +18,6 @@ from memsim.runs.judge_trial import JUDGE_KEY
 from memsim.suite.case_plan import CasePlan, fingerprint
 from memsim.suite.cases import CaseOutcome
 from memsim.suite.judgement import calibrate
-from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path

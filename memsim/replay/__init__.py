@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from memsim.message import TokenCounter
     from memsim.models import Embedder, Model
     from memsim.replay.player import MakeStrategy
     from memsim.scenario.script import Scenario
-    from memsim.tokens import TokenCounter
     from memsim.trace import Trace, TurnRecord
 
 

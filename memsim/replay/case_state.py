@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from memsim.message import TokenCounter
     from memsim.models import Embedder, Model
     from memsim.replay.context_recorder import ContextRecorder
     from memsim.replay.player import MakeStrategy
     from memsim.scenario.script import Scenario
     from memsim.strategy import Query, Strategy
-    from memsim.tokens import TokenCounter
     from memsim.trace import AgentRound, Phase
 
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from memsim.context import TRIMMED_FIRST
 from memsim.errors import MemsimError, StrategyError
-from memsim.message import composed
+from memsim.message import MESSAGE_OVERHEAD, composed
 from memsim.models import Request
 from memsim.replay.contract import watch_asked, watch_sent
 from memsim.replay.tool_agent import AgentTask, question_message, results_text, shorten_text
 from memsim.strategy import Query
-from memsim.tokens import MESSAGE_OVERHEAD
 from memsim.trace import EvidenceTrace, ProbeTrace
 
 if TYPE_CHECKING:

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
+    from memsim.message import TokenCounter
     from memsim.models import Model, ToolSpec
     from memsim.strategy import Strategy
-    from memsim.tokens import TokenCounter
     from memsim.trace import ToolOutcome
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.model_access import NO_SPENDING, Spending
 from memsim.suite.judgement import calibrate, with_calibration
-from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
     from memsim.runs.run_writer import RunWriter

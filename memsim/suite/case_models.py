@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from memsim.config import Settings
     from memsim.discovery import Project
+    from memsim.message import TokenCounter
     from memsim.models import Embedder, Model
     from memsim.models.model_access import Spending
     from memsim.models.registry import CaseModel, RunEmbedder
     from memsim.suite.judgement import Judge
-    from memsim.tokens import TokenCounter
 
 
 # Ends a case that takes too long, wherever in a strategy's code it is.

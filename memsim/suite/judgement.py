@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memsim.errors import CapReached, ModelError
+from memsim.message import TokenCounter
 from memsim.models.cassette import UnrecordedCall
 from memsim.models.model_access import NO_SPENDING, Spending, add_spending
 from memsim.models.model_ref import JudgeRef, LiveRef, read_judge
@@ -28,7 +29,6 @@ from memsim.scoring.calibration import (
 from memsim.scoring.votes import Ballot, words_of
 from memsim.suite.cases import CaseSpec
 from memsim.suite.scenarios import LEAKAGE
-from memsim.tokens import TokenCounter
 from memsim.trace import CallRecord
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from memsim.canary.secrets import hinted, redact_values
 from memsim.discovery import StrategyRef, pin, prepare
 from memsim.memory.places import addresses
+from memsim.message import TokenCounter, load_tokenizer
 from memsim.replay import replay
 from memsim.scoring import (
     OUTCOMES,
@@ -34,7 +35,6 @@ from memsim.suite.case_models import embedder_of, failed_outcome, play_with_mode
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, ExpectFailure, check_expectations
 from memsim.suite.judgement import judge_case
 from memsim.suite.scenarios import LEAKAGE
-from memsim.tokens import TokenCounter, load_tokenizer
 from memsim.trace import json_line
 
 if TYPE_CHECKING:

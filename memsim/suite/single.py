@@ -14,6 +14,7 @@ from memsim.config import load_settings, parse_budget
 from memsim.discovery import StrategyRef, find_project, reload_changed, resolve, try_parameters
 from memsim.discovery.strategy_ref import snake_case
 from memsim.errors import RefError, Unmeasurable
+from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.model_ref import read_judge
 from memsim.scenario.script import Scenario
 from memsim.suite.case_models import access_of
@@ -21,7 +22,6 @@ from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, State
 from memsim.suite.judgement import calibrate, with_calibration
 from memsim.suite.play import MakeStrategy, make_strategy, play_scenario
 from memsim.suite.scenarios import ScenarioRef, find_scenarios
-from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
     from memsim.strategy import Strategy

@@ -11,9 +11,9 @@ from memsim.models.offline.model import OfflineModel
 
 if TYPE_CHECKING:
     from memsim.clock import Clock
+    from memsim.message import TokenCounter
     from memsim.models import Request
     from memsim.testing.check_cases import Behaviour
-    from memsim.tokens import TokenCounter
 
 SAID = {
     "empty": "",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from memsim.clock import Clock
 from memsim.context import Context, ContextBuilder
 from memsim.errors import BudgetUnsatisfiable, MemsimError
+from memsim.message import CharsOverFour, TokenCounter
 from memsim.models.registry import load_embedder
 from memsim.replay.player import Player
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
@@ -21,7 +22,6 @@ from memsim.testing.check_cases import Case, CaseElapse, CaseEvent, CaseForget, 
 from memsim.testing.claims import Claims
 from memsim.testing.folders import throwaway
 from memsim.testing.model_behaviours import BehavingModel
-from memsim.tokens import CharsOverFour, TokenCounter
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory

@@ -14,8 +14,7 @@ from memsim.memory.history.window import Window
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memsim.message import Message
-    from memsim.tokens import TokenCounter
+    from memsim.message import Message, TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

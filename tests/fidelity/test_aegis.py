@@ -23,7 +23,7 @@ from memsim.cli import serve
 from memsim.clock import Clock
 from memsim.discovery.loader import prepare
 from memsim.errors import ModelError, StateError, StoreError
-from memsim.message import Block, Role, Text, ToolResult, ToolUse
+from memsim.message import Block, Role, Text, TokenCounter, ToolResult, ToolUse, load_tokenizer
 from memsim.models import Reply, Request
 from memsim.models.embedders import HashEmbedder
 from memsim.models.model_ref import read_embedder
@@ -57,7 +57,6 @@ from memsim.systems.aegis.working_memory import (
     skill_item,
     working_key,
 )
-from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.fidelity.serving import calling
 from tests.memory.stores import servers

@@ -16,7 +16,7 @@ from memsim.discovery.loader import prepare
 from memsim.errors import ModelError, StateError, StrategyError
 from memsim.memory.compaction import MemoryBlobs
 from memsim.memory.compaction.blobs import stored
-from memsim.message import EPOCH, Text, ToolResult, ToolUse, composed
+from memsim.message import EPOCH, Text, TokenCounter, ToolResult, ToolUse, composed, load_tokenizer
 from memsim.models import Model, Reply, Request
 from memsim.models.offline.model import OfflineModel
 from memsim.models.registry import load_embedder
@@ -37,7 +37,6 @@ from memsim.systems.agentscope.thresholds import (
     units,
 )
 from memsim.testing.model_behaviours import BehavingModel
-from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 
 counter = TokenCounter(load_tokenizer("chars/4"))

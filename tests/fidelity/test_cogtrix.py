@@ -15,7 +15,18 @@ from memsim.clock import Clock
 from memsim.context import Context
 from memsim.errors import ModelError, RefError, StateError
 from memsim.memory.compaction.outcome import CompactionOutcome
-from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse, said
+from memsim.message import (
+    EPOCH,
+    Block,
+    Message,
+    Role,
+    Text,
+    TokenCounter,
+    ToolResult,
+    ToolUse,
+    load_tokenizer,
+    said,
+)
 from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.registry import load_embedder, load_model
 from memsim.strategy import Event, Forget, Query, Strategy
@@ -48,7 +59,6 @@ from memsim.systems.cogtrix.window_fit import (
     trim_messages,
 )
 from memsim.testing import verify
-from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed, repaired, told
 from tests.fidelity.breaking import said as turn
 from tests.strategies.conversations import ask, strategy

@@ -20,7 +20,7 @@ from memsim.discovery.loader import prepare
 from memsim.errors import ModelError, RefError, StoreError
 from memsim.memory.places import addresses, name_of
 from memsim.memory.stores.postgres.store import PostgresStore
-from memsim.message import said
+from memsim.message import TokenCounter, load_tokenizer, said
 from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.registry import load_embedder, load_model
 from memsim.strategy import Environment, Event, Forget, Grant, Query, Strategy
@@ -34,7 +34,6 @@ from memsim.systems.prx.settings import PrxSettings, defaults, read_settings
 from memsim.systems.prx.storage import StoreMirror, export_snapshot, hydrate, should_hydrate
 from memsim.systems.prx.tools import DOCUMENTED, NAMES, tool_specs
 from memsim.systems.prx.workspace_view import hand_over
-from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.memory.stores import servers
 

@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from memsim.memory.compaction.outcome import CompactionOutcome
-from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, composed, said
+from memsim.message import (
+    EPOCH,
+    Message,
+    Role,
+    Text,
+    TokenCounter,
+    ToolResult,
+    ToolUse,
+    composed,
+    load_tokenizer,
+    said,
+)
 from memsim.models.registry import load_embedder, load_model
 from memsim.systems.cogtrix.chat_session import CogtrixSession
 from memsim.systems.cogtrix.code_mode import CodeState
@@ -17,7 +28,6 @@ from memsim.systems.cogtrix.modes import classify, suggested_mode
 from memsim.systems.cogtrix.prefix import HEADER
 from memsim.systems.cogtrix.settings import CogtrixSettings, Mode, SessionServices
 from memsim.systems.cogtrix.window_fit import ShortForm, message_content, roll_tiers, trim_messages
-from memsim.tokens import TokenCounter, load_tokenizer
 from tests.fidelity.recordings import Comparison, Recordings
 
 Json = Any

@@ -17,8 +17,8 @@ from memsim.leakage.channel import ChannelRun, play_channel
 from memsim.leakage.channels import load_channel
 from memsim.leakage.lab import Lab
 from memsim.leakage.probe_lines import channel_lines, score_lines
+from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.registry import load_embedder, load_model
-from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
     from memsim.leakage.attack_families import Families

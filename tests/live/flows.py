@@ -14,12 +14,12 @@ from pathlib import Path
 
 from benchmarks.local_model import MODEL
 from memsim.discovery import resolve
+from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.cassette import RecordMode
 from memsim.models.model_access import ModelAccess, Spending, add_spending
 from memsim.suite import ScenarioRef, run_case
 from memsim.suite.cases import CaseOutcome, CaseSpec
 from memsim.suite.judgement import calibrate
-from memsim.tokens import TokenCounter, load_tokenizer
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"

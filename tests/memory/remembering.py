@@ -20,10 +20,9 @@ from memsim.memory.options import MemoryOptions
 from memsim.memory.permissions import Where
 from memsim.memory.stores import PAGE
 from memsim.memory.stores.in_memory import InMemory
-from memsim.message import Message, Role, said
+from memsim.message import Message, Role, TokenCounter, load_tokenizer, said
 from memsim.models import Embedder, Reply, Request
 from memsim.models.registry import load_embedder
-from memsim.tokens import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
     from memsim.models import Vectors

@@ -7,8 +7,7 @@ import pytest
 from memsim.context import ContextBuilder
 from memsim.context_checks import credit_once, fit_context
 from memsim.errors import BudgetUnsatisfiable
-from memsim.message import composed, said
-from memsim.tokens import TokenCounter, load_tokenizer
+from memsim.message import TokenCounter, composed, load_tokenizer, said
 
 BUILD = ContextBuilder(TokenCounter(load_tokenizer("chars/4")))
 KIWI = said("user", "My parrot is called Kiwi.", id="m1")

@@ -15,8 +15,17 @@ from memsim.memory.forget_request import requested_message
 from memsim.memory.history.window import Archive, Window
 from memsim.memory.index.bm25 import Bm25
 from memsim.memory.scope import MemoryScopes
-from memsim.message import Block, Message, Role, Text, ToolResult, ToolUse, said
-from memsim.tokens import TokenCounter, load_tokenizer
+from memsim.message import (
+    Block,
+    Message,
+    Role,
+    Text,
+    TokenCounter,
+    ToolResult,
+    ToolUse,
+    load_tokenizer,
+    said,
+)
 
 counter = TokenCounter(load_tokenizer("chars/4"))
 words = st.text(max_size=8)

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from memsim.message import Message, ToolResult, ToolUse, said
+from memsim.message import Message, ToolResult, ToolUse, load_tokenizer, said
 from memsim.models import IDK, Reply, Request, ToolSpec
 from memsim.models.offline.model import OfflineModel
-from memsim.tokens import load_tokenizer
 
 STORE = ToolSpec(
     name="memory_store",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from memsim.message import Message, said
+from memsim.message import Message, load_tokenizer, said
 from memsim.models import Reply, Request
 from memsim.models.offline.model import OfflineModel
 from memsim.models.offline.statements import sentence
 from memsim.models.offline.summariser import states_fact
-from memsim.tokens import load_tokenizer
 
 
 def extract(*messages: Message, limit: int | None = None) -> Reply:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from memsim.message import load_tokenizer
 from memsim.models import IDK, Request
 from memsim.models.offline.judge import judge, read_verdict, states_expected
 from memsim.models.offline.model import OfflineModel
-from memsim.tokens import load_tokenizer
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from memsim.errors import ModelError, RefError
 from memsim.executors import InProcess, ProcessPool
+from memsim.message import TokenCounter, load_tokenizer
 from memsim.models import Request
 from memsim.models.live import Call, FilterError, Outage, ProviderAnswer, TransientError
 from memsim.models.live.task_prompts import JUDGE
@@ -20,7 +21,6 @@ from memsim.suite.cases import UNTRIED, CaseOutcome, CaseSpec
 from memsim.suite.judgement import calibrate
 from memsim.suite.play import run_case
 from memsim.suite.single import run
-from memsim.tokens import TokenCounter, load_tokenizer
 from tests.doubles.fake_provider import Body, faults, providing
 from tests.models.asking import REF, Stub, kitchen, play_stubbed, told
 from tests.models.judging import Bench, sound

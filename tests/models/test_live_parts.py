@@ -15,7 +15,17 @@ from types import SimpleNamespace
 import pytest
 
 from memsim.errors import ModelError, RefError
-from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, composed, said
+from memsim.message import (
+    EPOCH,
+    Message,
+    Text,
+    TokenCounter,
+    ToolResult,
+    ToolUse,
+    composed,
+    load_tokenizer,
+    said,
+)
 from memsim.models import Request, ToolSpec
 from memsim.models.cassette.call_recorder import key_of, settings_of
 from memsim.models.live import Call, Outage, ProviderAnswer, TransientError
@@ -41,7 +51,6 @@ from memsim.models.live.task_prompts import compose
 from memsim.models.model_access import CallAccount
 from memsim.models.model_ref import LiveRef
 from memsim.models.registry import load_model
-from memsim.tokens import TokenCounter, load_tokenizer
 from tests.models.asking import QUESTION, REF, SAID, Stub
 
 CALL = compose(QUESTION, REF)

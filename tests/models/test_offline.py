@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from memsim.errors import ModelError, RefError
-from memsim.message import said
+from memsim.message import TokenCounter, load_tokenizer, said
 from memsim.models import IDK, Model, Request, ToolSpec
 from memsim.models.offline.model import OfflineModel
 from memsim.models.registry import load_model
-from memsim.tokens import TokenCounter, load_tokenizer
 
 CHAT = (
     said("user", "My dog is called Pepper. I moved to Oslo yesterday.", id="m1"),

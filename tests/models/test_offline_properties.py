@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from memsim.language.lexicon import MONTHS, SEASONS, WEEKDAYS
 from memsim.language.text import fold, split_head
-from memsim.message import Message, Role, composed, said
+from memsim.message import Message, Role, composed, load_tokenizer, said
 from memsim.models import IDK, Model, Request, Task, provenance
 from memsim.models.offline.judge import read_verdict
 from memsim.models.offline.reader import ANSWER_WORDS
 from memsim.models.registry import load_model
-from memsim.tokens import load_tokenizer
 
 NOW = datetime(2023, 9, 1, 9, 0, tzinfo=UTC)
 DATE_WORDS = frozenset(

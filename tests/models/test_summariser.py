@@ -7,10 +7,9 @@ from itertools import pairwise
 import pytest
 
 from memsim.language.text import split_head
-from memsim.message import Message, composed, said
+from memsim.message import Message, Tokenizer, composed, load_tokenizer, said
 from memsim.models import Reply, Request, provenance
 from memsim.models.offline.model import OfflineModel
-from memsim.tokens import Tokenizer, load_tokenizer
 
 CHAT = (
     said("user", "Hi there! How are you?", id="m1"),

@@ -10,12 +10,20 @@ import pytest
 
 from memsim.context import Context
 from memsim.errors import ModelError, StoreError, StrategyError
-from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, said
+from memsim.message import (
+    EPOCH,
+    Message,
+    Text,
+    TokenCounter,
+    ToolResult,
+    ToolUse,
+    load_tokenizer,
+    said,
+)
 from memsim.models import AGENT_CALLS, AGENT_ROUNDS, Reply, Request, ToolSpec
 from memsim.replay.strategy_calls import MeteredModel, calls_by_phase
 from memsim.replay.tool_agent import NO_MORE, AgentTask, ToolAgent, question_message, results_text
 from memsim.strategy import Event, Query, Strategy
-from memsim.tokens import TokenCounter, load_tokenizer
 from memsim.trace import AgentRound
 from tests.strategies.conversations import strategy
 

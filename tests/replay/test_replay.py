@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 
 from memsim.context import Context
-from memsim.message import EPOCH, Message, composed, said
+from memsim.message import EPOCH, Message, TokenCounter, composed, load_tokenizer, said
 from memsim.models import IDK, Embedder, Reply, Request, Usage
 from memsim.replay import replay
 from memsim.scenario.script import (
@@ -38,7 +38,6 @@ from memsim.strategy import (
     State,
     Strategy,
 )
-from memsim.tokens import TokenCounter, load_tokenizer
 from memsim.trace import ProbeTrace, Trace
 
 

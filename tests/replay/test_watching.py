@@ -13,12 +13,20 @@ from click.testing import CliRunner
 from memsim.cli.program import program
 from memsim.context import Context, ContextBuilder, Section, SectionName
 from memsim.errors import ExitCode, StrategyError
-from memsim.message import Message, Text, ToolResult, ToolUse, composed, said
+from memsim.message import (
+    CharsOverFour,
+    Message,
+    Text,
+    TokenCounter,
+    ToolResult,
+    ToolUse,
+    composed,
+    said,
+)
 from memsim.replay.contract import InvariantError, Watch, watch_asked, watch_fitted, watch_sent
 from memsim.scaffold import scaffold
 from memsim.scenario.script import GrantEvent
 from memsim.strategy import Environment, Event, Grant, Query, Strategy
-from memsim.tokens import CharsOverFour, TokenCounter
 from memsim.trace import Trace
 from tests.replay.test_replay import Everything, fact, run, script, turn
 

@@ -20,12 +20,21 @@ from hypothesis import strategies as st
 from memsim.clock import Clock
 from memsim.context import Context
 from memsim.discovery.loader import prepare
-from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse
+from memsim.message import (
+    EPOCH,
+    Block,
+    Message,
+    Role,
+    Text,
+    TokenCounter,
+    ToolResult,
+    ToolUse,
+    load_tokenizer,
+)
 from memsim.models import Embedder, Model
 from memsim.models.registry import load_embedder, load_model
 from memsim.scenario.script import Turn
 from memsim.strategy import Environment, Event, Query, Strategy
-from memsim.tokens import TokenCounter, load_tokenizer
 
 SHARED = (
     "full_context",

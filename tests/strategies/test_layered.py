@@ -9,11 +9,10 @@ import pytest
 
 from memsim.errors import MemsimError
 from memsim.memory.options import RecallPolicy
-from memsim.message import said
+from memsim.message import TokenCounter, load_tokenizer, said
 from memsim.models import Reply, Request
 from memsim.models.registry import load_model
 from memsim.strategy import Event, Forget, Grant
-from memsim.tokens import TokenCounter, load_tokenizer
 from tests.strategies.conversations import (
     Said,
     ask,

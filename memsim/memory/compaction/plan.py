@@ -16,8 +16,7 @@ from memsim.memory.compaction.size import Costs
 from memsim.message import Text
 
 if TYPE_CHECKING:
-    from memsim.message import Message
-    from memsim.tokens import TokenCounter
+    from memsim.message import Message, TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

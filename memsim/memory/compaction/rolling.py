@@ -28,8 +28,7 @@ from memsim.memory.compaction.summary import absorb_reply
 
 if TYPE_CHECKING:
     from memsim.memory.compaction.step import History
-    from memsim.message import Message
-    from memsim.tokens import TokenCounter
+    from memsim.message import Message, TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

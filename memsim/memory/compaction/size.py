@@ -6,15 +6,14 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from memsim.context import date_line, fenced
-from memsim.tokens import MESSAGE_OVERHEAD
+from memsim.message import MESSAGE_OVERHEAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
     from memsim.memory.compaction.summary import Summary
-    from memsim.message import Message
-    from memsim.tokens import TokenCounter
+    from memsim.message import Message, TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

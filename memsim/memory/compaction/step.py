@@ -24,9 +24,8 @@ from memsim.memory.compaction.summary import Lineage, Summary, SummaryLine
 if TYPE_CHECKING:
     from memsim.memory.compaction.blobs import Blobs
     from memsim.memory.compaction.outcome import SummaryAttempt
-    from memsim.message import Message, Role
+    from memsim.message import Message, Role, TokenCounter
     from memsim.models import Model
-    from memsim.tokens import TokenCounter
 
     History = tuple[Message, ...]
     from memsim.memory.compaction.outcome import OutcomeKind

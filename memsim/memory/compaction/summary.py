@@ -15,9 +15,8 @@ from memsim.models import Request, by_line, provenance
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from memsim.message import Message
+    from memsim.message import Message, TokenCounter
     from memsim.models import Model, Reply
-    from memsim.tokens import TokenCounter
 
 
 # What a composed message may have been made from, kept so that a further one costs no copy of it.

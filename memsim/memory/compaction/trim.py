@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from memsim.memory.compaction.step import History
     from memsim.memory.compaction.summary import Summary
-    from memsim.message import Message
-    from memsim.tokens import TokenCounter
+    from memsim.message import Message, TokenCounter
 
 PARTS = ("system", "input", "pins", "tail")
 """What may not be dropped, in the order in which it is given room."""

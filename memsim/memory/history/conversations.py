@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from memsim.memory.compaction.blobs import Blobs
     from memsim.memory.compaction.outcome import CompactionOutcome
     from memsim.memory.compaction.summary import SummaryLine
-    from memsim.message import Message
+    from memsim.message import Message, TokenCounter
     from memsim.models import Model
-    from memsim.tokens import TokenCounter
 
     Whole = tuple[str, str]
 

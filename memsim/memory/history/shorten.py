@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from memsim.context import SectionName
     from memsim.memory.compaction.blobs import Blobs
     from memsim.memory.compaction.step import Compaction, CompactionStep
-    from memsim.message import Block, Message, Text, ToolResult
-    from memsim.tokens import TokenCounter
+    from memsim.message import Block, Message, Text, TokenCounter, ToolResult
 
 
 # What is too long to stand whole, as what was said last may be: each text's beginning and end.

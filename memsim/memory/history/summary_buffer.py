@@ -10,15 +10,14 @@ from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction.outcome import CompactionOutcome
 from memsim.memory.compaction.summary import Summary, merge
 from memsim.memory.history.window import Window
-from memsim.message import composed
-from memsim.tokens import MESSAGE_OVERHEAD
+from memsim.message import MESSAGE_OVERHEAD, composed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from memsim.message import TokenCounter
     from memsim.models import Model
-    from memsim.tokens import TokenCounter
 
 HEADER = "Summary of the conversation so far:"
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from memsim.context import SectionName
     from memsim.memory.index import Ranker
-    from memsim.message import Message
-    from memsim.tokens import TokenCounter
+    from memsim.message import Message, TokenCounter
 
 
 def text_bytes(message: Message) -> int:

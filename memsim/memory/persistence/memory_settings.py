@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from memsim.memory.codec import JSON, reading
 from memsim.memory.options import MemoryOptions, RecallPolicy, RetentionPolicy
-from memsim.tokens import DEFAULT_TOKENIZER
+from memsim.message import DEFAULT_TOKENIZER
 
 EMBEDDER = "wordllama"
 

@@ -41,7 +41,7 @@ from memsim.memory.permissions import require_principal
 from memsim.memory.persistence.memory_file import WORKSPACE, MemoryFile
 from memsim.memory.persistence.memory_settings import SavedSettings
 from memsim.memory.state import part_of
-from memsim.tokens import TokenCounter, load_tokenizer
+from memsim.message import TokenCounter, load_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

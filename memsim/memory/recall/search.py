@@ -12,8 +12,7 @@ from memsim.memory.index.split import snippet
 from memsim.memory.recall.ranking import fit_to_room, recall
 from memsim.memory.recall.timeline import MessageFacts, repeat_digest
 from memsim.memory.vault import SearchHit
-from memsim.message import Text, composed
-from memsim.tokens import MESSAGE_OVERHEAD
+from memsim.message import MESSAGE_OVERHEAD, Text, composed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from memsim.memory.permissions import Permissions, Where
     from memsim.memory.recall.timeline import Timeline
     from memsim.memory.vault import Vault
-    from memsim.message import Message
-    from memsim.tokens import TokenCounter
+    from memsim.message import Message, TokenCounter
 
 
 GAP = "…"

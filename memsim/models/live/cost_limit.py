@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.atomic_files import wait_for_lock
 from memsim.errors import ModelError
+from memsim.message import load_tokenizer
 from memsim.models.live import TransientError
-from memsim.tokens import load_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

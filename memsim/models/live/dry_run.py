@@ -12,12 +12,12 @@ from memsim.models.live.cost_limit import call_texts, tokens_at_most
 from memsim.models.live.task_prompts import LENGTHS, compose
 
 if TYPE_CHECKING:
+    from memsim.message import TokenCounter
     from memsim.models import Model, Reply, Request
     from memsim.models.live import Call
     from memsim.models.live.cost_limit import Price
     from memsim.models.model_access import CallAccount
     from memsim.models.model_ref import LiveRef
-    from memsim.tokens import TokenCounter
 
 OTHERS = 1.5
 """Maximum number of another provider's tokens for one token of ours, in common languages."""

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memsim.errors import ModelError
 from memsim.language.text import content, sentences
-from memsim.message import ToolUse
+from memsim.message import TokenCounter, Tokenizer, ToolUse
 from memsim.models import IDK, Reply, Request, Usage
 from memsim.models.offline.judge import judge
 from memsim.models.offline.reader import read_answer
 from memsim.models.offline.statements import sentence
 from memsim.models.offline.summariser import extract, join_lines, states_fact, summarise
-from memsim.tokens import TokenCounter, Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,10 +20,9 @@ from memsim.models.offline.statements import sentence
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from memsim.message import Message
+    from memsim.message import Message, TokenCounter
     from memsim.models import Request
     from memsim.models.offline.statements import Sentence
-    from memsim.tokens import TokenCounter
 
 
 # Lines can stand alone: they name the speaker and, if it matters, the day.

@@ -13,8 +13,7 @@ from typing import Any
 
 from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.memory.history.window import Window
-from memsim.message import Message, ToolUse, composed
-from memsim.tokens import TokenCounter
+from memsim.message import Message, TokenCounter, ToolUse, composed
 
 SELECTED = re.compile(r"SKILL_SELECT:([\w.-]*\w)")
 """How a model asks for a skill."""

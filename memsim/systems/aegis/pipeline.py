@@ -19,7 +19,7 @@ from memsim.memory.compaction.summary import Summary, merge
 from memsim.memory.history.working import ENTITIES, SCRATCHPAD
 from memsim.memory.layers.entities import decisions_in, entities_in
 from memsim.memory.layers.episodic import tools_called
-from memsim.message import Message
+from memsim.message import Message, TokenCounter
 from memsim.models import Embedder, Model, Request
 from memsim.systems.aegis.conversation import AegisConversation
 from memsim.systems.aegis.episodes import TOP, AegisEpisode, EpisodeHit, Episodes, episodes_text
@@ -30,7 +30,6 @@ from memsim.systems.aegis.working_memory import (
     TooLargeError,
     skill_item,
 )
-from memsim.tokens import TokenCounter
 
 WORKING_HEADER = "[Working Memory]"
 """What opens the working memory in the prompt; AEGIS's document does not say how it reads."""

@@ -12,7 +12,7 @@ from memsim.context import Context
 from memsim.context_checks import repair_context
 from memsim.memory.codec import reading
 from memsim.memory.forget_request import requested_message
-from memsim.message import Message, composed
+from memsim.message import Message, TokenCounter, composed
 from memsim.strategy import (
     Environment,
     Event,
@@ -29,7 +29,6 @@ from memsim.systems.aegis.episodes import AegisEpisode
 from memsim.systems.aegis.pipeline import EpisodeOrigin, MemoryNodeInput, Pipeline, PipelineRules
 from memsim.systems.aegis.storage import open_storage
 from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking, TooLargeError
-from memsim.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.memory.compaction.blobs import reload
 from memsim.memory.compaction.summary import originals
 from memsim.memory.history.window import Window
-from memsim.message import Message, ToolUse
+from memsim.message import Message, TokenCounter, ToolUse
 from memsim.systems.agentscope.compression import documented_compression, packaged_compression
 from memsim.systems.agentscope.compression_families import FamilyPrompts, families
 from memsim.systems.agentscope.python_memory import (
@@ -29,7 +29,6 @@ from memsim.systems.agentscope.thresholds import (
     PackageCounter,
     WindowStrategy,
 )
-from memsim.tokens import TokenCounter
 
 # Which short-term memory it is to be: of a version, with a window strategy and thresholds.
 

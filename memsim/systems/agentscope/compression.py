@@ -26,12 +26,11 @@ from memsim.memory.compaction import (
     Trim,
 )
 from memsim.memory.compaction.size import Limits, Size
-from memsim.message import Message
+from memsim.message import Message, TokenCounter
 from memsim.models import Model, Reply, Request
 from memsim.systems.agentscope.compression_families import Family
 from memsim.systems.agentscope.offloads import tag
 from memsim.systems.agentscope.thresholds import AutoContextConfig, WindowStrategy
-from memsim.tokens import TokenCounter
 
 History = tuple[Message, ...]
 

@@ -13,10 +13,9 @@ from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.memory.compaction import Summary
 from memsim.memory.compaction.summary import absorb_reply
 from memsim.memory.history.window import Window
-from memsim.message import Message, Text, ToolResult, ToolUse, composed
+from memsim.message import Message, Text, TokenCounter, ToolResult, ToolUse, composed
 from memsim.models import Model, Request
 from memsim.systems.agentscope.thresholds import told_input
-from memsim.tokens import TokenCounter
 
 # The short-term memory of Python 1.0.21: messages with marks, and a summary before them.
 

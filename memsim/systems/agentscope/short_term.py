@@ -15,12 +15,11 @@ from typing import Any
 from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.memory.compaction import CompactionState, MemoryBlobs, forget
 from memsim.memory.history.window import Window
-from memsim.message import Message, ToolUse, composed
+from memsim.message import Message, TokenCounter, ToolUse, composed
 from memsim.models import Model
 from memsim.systems.agentscope.compression import Compression, CompressionEvent, CompressionResult
 from memsim.systems.agentscope.compression_families import is_final
 from memsim.systems.agentscope.offloads import BlobDraft, reload_messages
-from memsim.tokens import TokenCounter
 
 # The agent's plan, as its calls of planning tools tell it: AutoContext hints at it (1.0.12).
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from memsim.message import Block, Message, Text, ToolResult, ToolUse
-from memsim.tokens import TokenCounter
+from memsim.message import Block, Message, Text, TokenCounter, ToolResult, ToolUse
 
 # How long AgentScope takes messages to be: its two estimates, by which its thresholds are meant.
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from memsim.memory.compaction.outcome import CompactionOutcome
+from memsim.message import TokenCounter
 from memsim.models import Embedder, Model
-from memsim.tokens import TokenCounter
 
 # What a session works with.
 

@@ -23,9 +23,8 @@ from memsim.memory.compaction import (
     forget,
 )
 from memsim.memory.history.window import Window
-from memsim.message import Message
+from memsim.message import Message, TokenCounter
 from memsim.models import Model
-from memsim.tokens import TokenCounter
 
 HISTORY = 50
 """Messages of a sender's chat that are kept."""

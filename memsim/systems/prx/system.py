@@ -13,7 +13,7 @@ from memsim.context import Context, ContextBuilder, Section
 from memsim.context_checks import repair_context
 from memsim.memory.codec import reading
 from memsim.memory.compaction import CompactionOutcome
-from memsim.message import Message, composed
+from memsim.message import Message, TokenCounter, composed
 from memsim.models import ToolSpec
 from memsim.strategy import (
     Environment,
@@ -33,7 +33,6 @@ from memsim.systems.prx.recall import RecallHit, context_text
 from memsim.systems.prx.settings import PrxSettings, PrxVersion
 from memsim.systems.prx.storage import Surroundings
 from memsim.systems.prx.tools import ToolError
-from memsim.tokens import TokenCounter
 
 Terms = Mapping[str, tuple[timedelta, timedelta | None]]
 _NAMESPACE = uuid.UUID("0f4c9e43-8e1f-4f57-9a43-0d6c1f0c7f0b")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memsim.context import ContextBuilder
 from memsim.memory.codec import JSON, canonical
-from memsim.message import EPOCH, Message, utc
+from memsim.message import EPOCH, CharsOverFour, Message, TokenCounter, utc
 from memsim.testing.check_cases import (
     BAD,
     Behaviour,
@@ -22,7 +22,6 @@ from memsim.testing.check_cases import (
     ShelfEntry,
 )
 from memsim.testing.generators.generated_conversations import QUESTIONS, conversations
-from memsim.tokens import CharsOverFour, TokenCounter
 
 # Schedules for the parts of a memory: ledgers, stores under hygiene, and files of states.
 

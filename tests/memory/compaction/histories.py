@@ -14,10 +14,20 @@ from memsim.context import ContextBuilder
 from memsim.errors import ModelError
 from memsim.memory.compaction import KeepRule, Means, MemoryBlobs
 from memsim.memory.compaction.plan import plan
-from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse, said
+from memsim.message import (
+    EPOCH,
+    Block,
+    Message,
+    Role,
+    Text,
+    TokenCounter,
+    ToolResult,
+    ToolUse,
+    load_tokenizer,
+    said,
+)
 from memsim.models import Model, Reply, Request
 from memsim.models.offline.model import OfflineModel
-from memsim.tokens import TokenCounter, load_tokenizer
 
 counter = TokenCounter(load_tokenizer("chars/4"))
 builder = ContextBuilder(counter)

@@ -18,10 +18,18 @@ from memsim.memory.compaction.rolling import RollingSummary
 from memsim.memory.compaction.step import Compaction, CompactionState, Means
 from memsim.memory.compaction.summary import Summary, SummaryLine
 from memsim.memory.history.summary_buffer import HEADER, SummaryBuffer
-from memsim.message import EPOCH, Message, Text, ToolResult, ToolUse, said
+from memsim.message import (
+    EPOCH,
+    Message,
+    Text,
+    TokenCounter,
+    ToolResult,
+    ToolUse,
+    load_tokenizer,
+    said,
+)
 from memsim.models import Model, Reply, Request
 from memsim.models.offline.model import OfflineModel
-from memsim.tokens import TokenCounter, load_tokenizer
 
 counter = TokenCounter(load_tokenizer("o200k_base"))
 offline = OfflineModel(counter)

@@ -16,13 +16,14 @@ from memsim.message import (
     Block,
     Message,
     Text,
+    TokenCounter,
     ToolResult,
     ToolUse,
     composed,
+    load_tokenizer,
     paired,
     said,
 )
-from memsim.tokens import TokenCounter, load_tokenizer
 
 counter = TokenCounter(load_tokenizer("chars/4"))
 build = ContextBuilder(counter)

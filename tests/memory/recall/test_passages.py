@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from memsim.memory.index.split import passages
 from memsim.memory.recall.search import GAP, Recollection, excerpt, quote_section
-from memsim.message import EPOCH, Message, said
-from memsim.tokens import TokenCounter, load_tokenizer
+from memsim.message import EPOCH, Message, TokenCounter, load_tokenizer, said
 
 COUNTER = TokenCounter(load_tokenizer("chars/4"))
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from memsim.context import ContextBuilder, Section
 from memsim.memory.index.split import MARK, snippet
 from memsim.memory.recall.search import HEADER, LEAST, Recollection
-from memsim.message import EPOCH, Message, said
-from memsim.tokens import ENCODINGS, TokenCounter, load_tokenizer
+from memsim.message import ENCODINGS, EPOCH, Message, TokenCounter, load_tokenizer, said
 
 COUNTERS = {name: TokenCounter(load_tokenizer(name)) for name in (*ENCODINGS, "chars/4")}
 FEW = settings(max_examples=40)

@@ -22,11 +22,7 @@ from tests.memory.stores.made import ALL, array, entry, seen_by, unit
 
 VECTOR = array([unit(1, 2, 0, 0)])[0]
 
-LAYOUT_1 = (
-    "PRAGMA user_version = 1",
-    "ALTER TABLE status DROP COLUMN indexed",
-    "ALTER TABLE status RENAME TO state",
-)
+OTHER_TERMS = "UPDATE status SET analysis = 'otherwise', indexed = 0"
 
 
 @pytest.fixture
@@ -131,9 +127,10 @@ def test_a_value_of_another_kind_is_damage(
     store.close()
 
 
-def test_a_newer_schema_is_refused(path: Path) -> None:
+@pytest.mark.parametrize("layout", [0, schema.LAYOUT - 1, schema.LAYOUT + 1])
+def test_another_schema_is_refused(path: Path, layout: int) -> None:
     """Before anything is read or written."""
-    change(path, f"PRAGMA user_version = {schema.LAYOUT + 1}")
+    change(path, f"PRAGMA user_version = {layout}")
     before = path.read_bytes()
 
     with pytest.raises(SchemaError, match="upgrade memsim"):
@@ -153,35 +150,33 @@ def test_another_programs_database_is_refused(tmp_path: Path) -> None:
     assert ["theirs.db"] == [p.name for p in tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize(
-    "aged",
-    [
-        ("PRAGMA user_version = 0", "DROP TABLE postings", "DROP TABLE words", "DROP TABLE status"),
-        ("PRAGMA user_version = 0", "DROP TABLE shelves", "DROP INDEX in_order"),
-        LAYOUT_1,
-        ("UPDATE status SET analysis = 'otherwise'", "DROP TABLE words"),
-    ],
-    ids=["records alone", "without shelves", "every word indexed", "other terms"],
-)
-def test_an_older_layout_is_migrated(path: Path, aged: tuple[str, ...]) -> None:
-    """From its records, once, with its vectors where it says what they were made with."""
+def test_entries_are_indexed_anew_where_terms_were_made_otherwise(path: Path) -> None:
+    """From their records, once, with their vectors."""
     store = SQLite(path)
-    known = (store.find(ALL), store.lexical("falcon 7", ALL, 9))
-    near = store.nearest(VECTOR, ALL, 9)
+    known = (store.find(ALL), store.lexical("falcon 7", ALL, 9), store.nearest(VECTOR, ALL, 9))
     store.close()
-    change(path, *aged)
+    change(
+        path,
+        OTHER_TERMS,
+        "UPDATE shelves SET terms = 7",
+        "UPDATE entries SET length = 1, check_sum = 1",
+        "INSERT INTO words (words) VALUES ('delete-all')",
+    )
 
     for _ in range(2):
         store = SQLite(path)
-        assert known == (store.find(ALL), store.lexical("falcon 7", ALL, 9))
-        assert store.nearest(VECTOR, ALL, 9) == ([] if "DROP TABLE status" in aged else near)
+        assert known == (
+            store.find(ALL),
+            store.lexical("falcon 7", ALL, 9),
+            store.nearest(VECTOR, ALL, 9),
+        )
         store.write([entry("new", "falcon")])
         store.erase([entry("new").id])
         store.close()
 
 
-def test_a_migration_goes_on_counting(path: Path) -> None:
-    """A store never looks older than it was, and keeps its name; its shelves are others."""
+def test_indexing_anew_goes_on_counting(path: Path) -> None:
+    """A store never looks older than it was, and keeps its name."""
     store = SQLite(path)
     store.name_memory()
     store.erase([entry("1").id])
@@ -200,10 +195,10 @@ def test_a_migration_goes_on_counting(path: Path) -> None:
     assert epoch < value(path, "epoch")
 
 
-def test_who_has_it_open_while_it_is_laid_out_anew_is_refused(
+def test_who_has_it_open_while_it_is_indexed_anew_is_refused(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Shelves get other numbers; by the old ones anybody might be shown what is not theirs."""
+    """By the old terms it would find something else, and index words that are not looked for."""
     store = SQLite(path)
     monkeypatch.setattr(schema, "analysis", lambda: "otherwise")
     SQLite(path).close()
@@ -257,20 +252,6 @@ def make_check_sums_right(path: Path) -> None:
     connection.close()
 
 
-def test_a_memsim_that_knows_layout_1_alone_reads_and_writes_no_more(path: Path) -> None:
-    """It has the file open while it is migrated; each of its transactions begins like this."""
-    change(path, *LAYOUT_1)
-    older = sqlite3.connect(path)
-    begin = "SELECT changes, epoch, embedder, dimension FROM state"
-    older.execute(begin).fetchone()
-
-    SQLite(path).close()
-
-    with pytest.raises(sqlite3.OperationalError, match="no such table"):
-        older.execute(begin)
-    older.close()
-
-
 def test_what_is_read_only_is_not_brought_up_to_date(path: Path) -> None:
     """A look changes no byte, and says what to do."""
     change(path, "UPDATE status SET erasing = 1")
@@ -280,7 +261,7 @@ def test_what_is_read_only_is_not_brought_up_to_date(path: Path) -> None:
         store.write([entry("new", "falcon")])
     store.close()
     assert 1 == value(path, "erasing")
-    change(path, *LAYOUT_1)
+    change(path, OTHER_TERMS)
     before = path.read_bytes()
 
     with pytest.raises(SchemaError, match="open it once"):
@@ -292,14 +273,14 @@ def test_what_is_read_only_is_not_brought_up_to_date(path: Path) -> None:
     assert ["memory.db"] == [p.name for p in path.parent.iterdir()]
 
 
-def test_a_migration_leaves_nothing_of_what_was_erased(
+def test_indexing_anew_leaves_nothing_of_what_was_erased(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever it was erased with, and though the process is killed before all is done."""
-    change(path, "PRAGMA secure_delete = OFF", "DELETE FROM entries WHERE number > 60", *LAYOUT_1)
+    change(path, "PRAGMA secure_delete = OFF", "DELETE FROM entries WHERE number > 60", OTHER_TERMS)
     assert b"falcon 77" in path.read_bytes()
     with monkeypatch.context() as killed:
-        killed.setattr(schema, "scrub", lambda *_: True)
+        killed.setattr(rows, "scrub", lambda *_: True)
         SQLite(path).close()
 
     store = SQLite(path)
@@ -309,9 +290,9 @@ def test_a_migration_leaves_nothing_of_what_was_erased(
     assert b"falcon 77" not in files
 
 
-def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
+def test_indexing_anew_that_fails_changes_nothing(path: Path) -> None:
     """A record that cannot be read stops it."""
-    change(path, "PRAGMA user_version = 0", "UPDATE entries SET record = '{' WHERE number = 40")
+    change(path, OTHER_TERMS, "UPDATE entries SET record = '{' WHERE number = 40")
     change(path, "PRAGMA journal_mode = DELETE")
     before = path.read_bytes()
 

@@ -199,6 +199,18 @@ def index_anew(connection: sqlite3.Connection, indexed: int) -> None:
     index(connection, map(_row, held.fetchall()))
 
 
+def count_anew(connection: sqlite3.Connection, number: int) -> None:
+    """Note how many terms an entry has now; its words are not indexed for it."""
+    shelf, source, created, record = connection.execute(
+        "SELECT shelf, id, created, record FROM entries WHERE number = ?", (number,)
+    ).fetchone()
+    length = len(index_terms(decode(record, f"entry {number}").words))
+    connection.execute(
+        "UPDATE entries SET length = ?, check_sum = ? WHERE number = ?",
+        (length, check_sum(record, source, shelf, created, length), number),
+    )
+
+
 def read(row: tuple[int, int, str, str, int, int, str]) -> Entry:
     """The entry of a row, whose columns are those of `ENTRY`.
 

@@ -1,4 +1,4 @@
-"""The file of the SQLite store: created whole, checked when opened, migrated, never mistaken.
+"""The file of the SQLite store: created whole, checked when opened, never mistaken.
 
 A database is made beside its place and moved there when it is complete, so that a crash leaves
 either none or a whole one, and an empty file is damage and no new memory. A damaged file stays
@@ -79,11 +79,7 @@ APPLICATION: Final = 0x6D656D73
 """SQLite's application id: `mems`."""
 
 LAYOUT: Final = 2
-"""The version of the tables; a newer one is refused, an older one is migrated.
-
-2: the words of the latest entries are not in the index yet. `status` was called `state`: a memsim
-that has a file open while it is migrated, and knows only layout 1, reads and writes no more.
-"""
+"""The version of the tables; any other is refused."""
 
 _LOG: Final = 4000
 """Pages of log after which it is written back: 16 MB."""
@@ -134,7 +130,7 @@ def connect(path: Path, *, readonly: bool = False, durable: bool = False) -> sql
         durable: whether a write reaches the disk before it returns.
 
     Raises:
-        SchemaError: a newer memsim wrote it.
+        SchemaError: it has another layout.
         StoreError: it is damaged, belongs to something else, or cannot be opened.
     """
     with rows.reading(path):
@@ -163,6 +159,46 @@ def analysis() -> str:
     return hashlib.blake2b("\n".join(index_terms(sample)).encode(), digest_size=8).hexdigest()
 
 
+def is_current(connection: sqlite3.Connection) -> bool:
+    """Whether the words of a store are indexed as they are here."""
+    (found,) = connection.execute("SELECT analysis FROM status").fetchone()
+    return bool(found == analysis())
+
+
+def index_anew(connection: sqlite3.Connection) -> None:
+    """Index all entries anew where their terms were made otherwise, wholly or not at all.
+
+    The old index may hold words of what was erased: the file is to be scrubbed.
+    """
+    if is_current(connection):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if not is_current(connection):  # another process may have been quicker
+            _index_anew(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _index_anew(connection: sqlite3.Connection) -> None:
+    for (number,) in connection.execute("SELECT number FROM entries").fetchall():
+        rows.count_anew(connection, number)
+    last = rows.last(connection)
+    rows.index_anew(connection, last)
+    connection.execute(
+        "UPDATE status SET analysis = ?, changes = changes + 1, epoch = epoch + 1, erasing = 1,"
+        " indexed = ?",
+        (analysis(), last),
+    )
+    connection.execute(
+        "UPDATE shelves SET version = (SELECT changes FROM status),"
+        " terms = (SELECT coalesce(sum(length), 0) FROM entries WHERE shelf = shelves.number)"
+    )
+
+
 def _create(path: Path) -> None:
     with locked(path.parent):
         for left in path.parent.glob(f".{path.name}.new-*"):
@@ -174,20 +210,15 @@ def _create(path: Path) -> None:
         connection = sqlite3.connect(name, isolation_level=None)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN")
-        lay_out(connection)
+        for statement in TABLES.split(";\n"):
+            connection.execute(statement)
+        connection.execute("INSERT INTO status VALUES (0, 0, NULL, NULL, ?, 0, 0)", (analysis(),))
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {LAYOUT}")
         connection.execute("COMMIT")
         connection.close()
         Path(name).rename(path)
         sync_folder(path.parent)
-
-
-def lay_out(connection: sqlite3.Connection) -> None:
-    """Make the tables of an empty database, within a transaction."""
-    for statement in TABLES.split(";\n"):
-        connection.execute(statement)
-    connection.execute("INSERT INTO status VALUES (0, 0, NULL, NULL, ?, 0, 0)", (analysis(),))
-    connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {LAYOUT}")
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -218,7 +249,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
         raise StoreError(f"{path} is a database of something else")
-    if version > LAYOUT:
+    if version != LAYOUT:
         raise SchemaError(str(path), version, LAYOUT)
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":

@@ -19,7 +19,6 @@ from memsim.memory.index.postings import ScoreTally, best_by_words
 from memsim.memory.stores import PAGE, EmbedderInfo, embedder_of, write_items
 from memsim.memory.stores.sqlite import rows, schema
 from memsim.memory.stores.sqlite.cache import IndexMismatch, ShelfCache
-from memsim.memory.stores.sqlite.migrate import current, migrate
 from memsim.memory.stores.sqlite.schema import StoreIdentity
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ _ASKED_AT_ONCE: Final = 500
 _OPENING: Final = 1.0
 """Seconds for which opening waits for others, to finish an erasure that was cut short."""
 
-_AGAIN: Final = "another memsim has laid it out anew: open it again"
+_AGAIN: Final = "another memsim has indexed it anew: open it again"
 
 
 class SQLite:
@@ -48,8 +47,8 @@ class SQLite:
     A write is in the log when it returns, and survives the process; the last ones before a power
     failure may be lost, whole, without damage.
 
-    A process that has it open while a memsim with another layout, or with other terms, lays it out
-    anew is refused from then on, by a SchemaError, until it opens it again.
+    A process that has it open while a memsim with other terms indexes it anew is refused from then
+    on, by a SchemaError, until it opens it again.
 
     Args:
         path: the file; made where there is none.
@@ -59,7 +58,7 @@ class SQLite:
             power too. It costs a few milliseconds each.
 
     Raises:
-        SchemaError: a newer memsim wrote it, or it is to be read only and an older one did.
+        SchemaError: another memsim wrote it; or it is to be read only and has other terms.
         StoreError: it is damaged, or cannot be opened.
     """
 
@@ -374,9 +373,9 @@ class SQLite:
 
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
         if not self._readonly:
-            migrate(connection)
+            schema.index_anew(connection)
             rows.scrub(connection, _OPENING)
-        elif not current(connection):
+        elif not schema.is_current(connection):
             raise self._laid_out_otherwise("open it once to bring it up to date")
 
     def _refresh(self) -> int:
