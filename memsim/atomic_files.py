@@ -89,9 +89,6 @@ def sweep(path: Path, grace: float = 0.0) -> int:
     Args:
         path: the file.
         grace: seconds for which a writer may still be active; 0 if the caller holds the lock.
-
-    Returns:
-        The number of files removed.
     """
     left = [
         Path(entry.path)
@@ -122,10 +119,6 @@ def locked(path: Path, wait: float = WAIT) -> Iterator[None]:
     """Hold the lock of a file against all other threads and processes.
 
     The lock is a file beside it, which contains the id of the process that holds it.
-
-    Args:
-        path: the file, which need not exist.
-        wait: seconds to wait for another holder.
 
     Raises:
         StoreError: another process held the lock all the time, or the lock file cannot be written.

@@ -58,7 +58,6 @@ class GateSettings:
     """`[tool.memsim.gate]`: how a run is compared with a baseline.
 
     Attributes:
-        metrics: the metrics to compare.
         margin: the smallest difference that matters.
         confidence: the level of the intervals.
         min_probes: fewer pairs than this are not compared.
@@ -77,11 +76,8 @@ class Settings:
     """All settings of a run, except the cases that it plays.
 
     Attributes:
-        scenarios: selectors; empty means memsim's own.
-        strategies: refs.
         budget: tokens that a context may use; each is tried.
         budget_forced: a flag or the environment set the budget, so scenarios cannot change it.
-        repeat: number of times that each case is played.
         jobs: processes; 0 means as many as useful.
         timeout: seconds that a case may take; 0 for no limit.
         max_errors: tolerated unscored probes: a count, or a share below 1.
@@ -90,7 +86,6 @@ class Settings:
         expect_lines: the line of each key of `expect` in `pyproject.toml`.
         baseline: the baseline to compare with; empty for none.
         record: whether a live model is called and its answers are recorded.
-        cassettes: the folder of the recordings.
         max_cost: dollars that the calls of one command may cost; None for no limit.
         judge: the model that judges answers in addition to the rules; empty for none.
     """

@@ -186,14 +186,7 @@ class StoreError(MemsimError):
 
 
 class SchemaError(StoreError):
-    """A store was written by a newer memsim, or by another program.
-
-    Args:
-        store: the store that was opened.
-        found: its version.
-        known: the newest version that can be read.
-        advice: what to do.
-    """
+    """A store was written by a newer memsim, or by another program."""
 
     def __init__(
         self,

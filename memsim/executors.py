@@ -87,9 +87,6 @@ class ProcessPool:
 
     If a process dies, only the case that it was playing becomes `lost`; its other cases go to other
     processes. An interrupt ends the processes and is raised again.
-
-    Args:
-        jobs: number of processes.
     """
 
     jobs: int

@@ -197,7 +197,6 @@ class ScaffoldFile:
     """What was done with one file.
 
     Attributes:
-        path: relative to the project.
         action: `created`, `kept` as it was, or `extended` by a block at its end.
     """
 

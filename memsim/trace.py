@@ -96,9 +96,6 @@ class TurnRecord:
         cached: tokens at the start of the contexts that equal the start of the context sent before.
         overflow: tokens that were trimmed because the strategy's contexts exceeded the budget.
         moved: fact id to the section that now holds it, for facts that moved since the turn before.
-        events: what the strategy logged.
-        calls: the model calls it made.
-        agent: what the agent did with the memory's tools.
     """
 
     turn: int
@@ -176,7 +173,6 @@ class ProbeTrace:
 
     Attributes:
         context: what the model was sent, after trimming to the budget; None if the strategy failed.
-        overflow: tokens that were trimmed.
         answer: the reader's answer; None if it failed.
         error: the failure in one line; empty for none.
         inspectable: whether the strategy can report its content.
@@ -185,7 +181,6 @@ class ProbeTrace:
         corpus: number of original messages so far.
         sessions: session of each original message so far, by id; shared by the case's probes, and
             extended during the replay.
-        agent: what the agent did with the memory's tools before the answer.
     """
 
     probe: Probe

@@ -85,10 +85,6 @@ def _tell_attempt(
 def pick(run: Run, name: str) -> tuple[CaseResult, str | None]:
     """Find the case and the probe by a name; the probe is None if the name is that of a case.
 
-    Args:
-        run: the run with the cases.
-        name: an id with or without `::probe`, or a part of one.
-
     Raises:
         RefError: no case or probe matches, or several match.
     """

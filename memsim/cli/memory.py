@@ -38,13 +38,7 @@ def record_of(entry: Entry) -> dict[str, JSON]:
 
 
 def show_entries(found: Sequence[tuple[Entry, float | None]], form: Form, *, total: int) -> None:
-    """Print entries, each with its score if it has one.
-
-    Args:
-        found: the entries in the order of output.
-        form: the output format.
-        total: the number of entries, including those not shown.
-    """
+    """Print entries, each with its score if it has one."""
     terminal = Terminal.of_process()
     if form == "table":
         terminal.say_lines(list(_entry_table(found, terminal, total)))

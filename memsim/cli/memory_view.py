@@ -130,12 +130,6 @@ def look_into(
 ) -> MemoryView:
     """Open the memory or the PRX workspace at a path.
 
-    Args:
-        path: the memory or the workspace.
-        wait: seconds to wait for another process.
-        readonly: whether the memory is only read.
-        tell: receives remarks for the user.
-
     Raises:
         StoreError: it cannot be opened.
         StateError: it is neither, or it is damaged.
@@ -165,12 +159,7 @@ def matching_entries(memory: MemoryView, who: str | None, word: str) -> list[Ent
 
 
 class SavedMemoryView:
-    """A view of a saved memory.
-
-    Args:
-        memory: the memory; it is closed with the view.
-        tell: receives remarks for the user.
-    """
+    """A view of a saved memory."""
 
     def __init__(self, memory: SavedMemory, tell: Callable[[str], None]) -> None:
         self._memory = memory

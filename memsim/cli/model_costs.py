@@ -66,11 +66,7 @@ def with_provider_access(plan: CasePlan) -> Iterator[CasePlan]:
 
 
 class CostTally:
-    """An executor that adds up the costs of its cases.
-
-    Args:
-        executor: plays the cases.
-    """
+    """An executor that adds up the costs of its cases."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor

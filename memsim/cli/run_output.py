@@ -33,15 +33,7 @@ Format = Literal["table", "md", "json", "jsonl"]
 def show_run(
     run: Run, summary: RunSummary, form: Format, terminal: Terminal, *, quiet: bool
 ) -> None:
-    """Print a run to standard output.
-
-    Args:
-        run: the saved run.
-        summary: its summary.
-        form: the output format.
-        terminal: prints the output.
-        quiet: print only the last line of a table.
-    """
+    """Print a run to standard output."""
     from memsim.report.run_markdown import markdown
     from memsim.report.run_summary import json_case_lines, json_document
 
@@ -124,14 +116,7 @@ ProgressChoice = Literal["auto", "plain", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressStep:
-    """One finished case.
-
-    Attributes:
-        id: the case.
-        result: such as `recall .91`, or the reason why there is no score.
-        seconds: how long it took.
-        failed: it broke a bound or could not be scored.
-    """
+    """One finished case."""
 
     id: str
     result: str

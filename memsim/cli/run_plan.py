@@ -67,11 +67,8 @@ class RunRequest:
     """The arguments of `memsim run`, as typed.
 
     Attributes:
-        selectors: the scenarios.
         strategies: strategy references; empty means those of the project.
-        expression: the value of `-k`.
         last_failed: play only cases that failed in the latest run.
-        data: file or folder of a dataset.
         mask_bad_gold: leave out gold answers of a dataset that are known to be wrong.
         leak_attempts: share of each channel's attempts to play; None for all.
         settings: flags that are settings, by key; None if not given.

@@ -25,7 +25,6 @@ class RunBaseline:
     """The baseline that a run is compared with.
 
     Attributes:
-        name: its name; empty for none.
         sheet: its scores; None if the file does not exist yet.
         strict: fail on unsure or stale metrics and on a missing baseline.
         required: fail if the baseline is missing.

@@ -67,11 +67,7 @@ _BUG = "memsim: this is a bug of memsim, not of your input; please report it wit
 
 
 def guarded(command: Callable[[], object]) -> int:
-    """Run a command and return the exit code of the process.
-
-    Args:
-        command: returns its exit code, or None for 0.
-    """
+    """Run a command and return the exit code of the process."""
     _always_have_streams()
     try:
         with _ended_like_interrupted():
@@ -177,9 +173,6 @@ class Terminal:
     """What standard output can show.
 
     Attributes:
-        width: columns of a line.
-        marks: the signs that it can show.
-        color: whether lines are coloured.
         live: whether standard error is a terminal on which a line can be redrawn.
     """
 

@@ -43,11 +43,6 @@ if TYPE_CHECKING:
 def check_signatures(kind: type[Strategy], file: Path | None, shown: str) -> None:
     """Refuse a class with methods that cannot be called as memsim calls them.
 
-    Args:
-        kind: the class.
-        file: the file that defines it.
-        shown: the file's name in errors.
-
     Raises:
         RefError: a method has the wrong parameters; with file and line of the method.
     """
@@ -94,10 +89,6 @@ class _Loader(SourceFileLoader):
 
 def load_file(path: Path, shown: str = "") -> ModuleType:
     """The module of a strategy file, executed once per process.
-
-    Args:
-        path: the file.
-        shown: the file's name in errors.
 
     Raises:
         RefError: the file raised while it was executed; with the line.

@@ -23,11 +23,6 @@ def read_params(
 ) -> dict[str, Value]:
     """The values of a ref's parameters.
 
-    Args:
-        given: names and values as written.
-        known: the parameters of the strategy.
-        handle: the ref without parameters, for messages.
-
     Raises:
         RefError: a parameter is unknown or missing, or a value has the wrong type.
     """

@@ -187,9 +187,6 @@ def _read(path: Path) -> tuple[Mapping[str, object], str] | None:
 def builtin_folder(kind: str) -> Path:
     """The folder of memsim's own strategies or scenarios.
 
-    Args:
-        kind: `strategies` or `scenarios`.
-
     Raises:
         ConfigError: it does not exist, so the installation is incomplete.
     """

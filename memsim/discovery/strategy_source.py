@@ -47,10 +47,7 @@ class StrategySource:
     """A strategy as its source describes it.
 
     Attributes:
-        name: the strategy's name.
         path: the file; None for an installed strategy without source.
-        line: the line of its class.
-        class_name: the class.
         doc: the first line of its docstring.
         control: its `control`, if the class sets it to a literal; otherwise empty.
         shadows: the origin of another strategy of that name that it replaces; empty for none.
@@ -80,11 +77,6 @@ def strategies_in(
 
     A strategy is a public class that is not abstract, and whose bases in the file lead to one
     called `Strategy`.
-
-    Args:
-        path: a Python file.
-        origin: where the file comes from.
-        shown: the file's name in errors.
 
     Raises:
         RefError: the file cannot be read or is not valid Python.

@@ -131,10 +131,6 @@ def is_path(text: str) -> bool:
 def baseline_path(text: str, reports: Path) -> Path:
     """The path of the baseline of a name, whether it exists or not.
 
-    Args:
-        text: a name, or a path.
-        reports: where baselines are kept.
-
     Raises:
         BaselineError: it cannot be a name.
     """
@@ -168,10 +164,6 @@ def find_baseline(text: str, reports: Path) -> Path:
 
 def write_baseline(path: Path, sheet: ScoreSheet) -> None:
     """Write a baseline in one step: the file is the old one or the new one, never half of it.
-
-    Args:
-        path: the file; its folder is made.
-        sheet: of the run.
 
     Raises:
         BaselineError: it cannot be written.

@@ -76,7 +76,6 @@ class MovedProbe:
 
     Attributes:
         id: what `memsim explain` takes.
-        variant: `strategy@budget`.
         lost: it was kept before and is lost now; else the other way round.
         base, now: share of the repeats that answered it rightly.
         reason: why it is missed, in one word; of the run that misses it.
@@ -116,13 +115,10 @@ class Comparison:
     """A run against a baseline.
 
     Attributes:
-        base, now: the name of the baseline, and of the run.
         made: when and from which commit the baseline was made.
-        cells: by strategy, budget and metric.
         stale: what differs between the two and should not.
         new, gone: scenarios that only one of them has.
         moved: probes newly lost, then newly kept.
-        confidence: of the intervals and the test.
         clustered: whole scenarios were resampled.
     """
 

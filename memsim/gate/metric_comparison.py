@@ -102,11 +102,6 @@ def check_generalise(scenarios: int) -> None:
 def compare(base: ScoreSheet, now: ScoreSheet, rules: ComparisonRules) -> Comparison:
     """Compare a run with a baseline, or with another run.
 
-    Args:
-        base: what it is compared with.
-        now: the candidate.
-        rules: how.
-
     Raises:
         ConfigError: a metric cannot be compared, or there are too few scenarios to generalise.
     """
@@ -368,9 +363,6 @@ def _moved_of(
 
 def noise_between(runs: Sequence[ScoreSheet]) -> dict[str, dict[str, float]]:
     """Measure how far runs differ that share everything but their seeds.
-
-    Args:
-        runs: at least two.
 
     Returns:
         By `strategy@budget` and metric, the largest change between the first and any other: a

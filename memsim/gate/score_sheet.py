@@ -82,8 +82,6 @@ class ScoreSheet:
     """A run or a baseline, as far as it is compared.
 
     Attributes:
-        name: the run's id, or the baseline's name.
-        place: where it lies.
         instruments: what measured: model, embedder, tokenizer, judge, metrics, each as a text.
         scenarios: fingerprint of each, by `path::name`.
         strategies: sha256 of each one's source, by ref; its parameters stand in the ref.

@@ -25,8 +25,6 @@ class Verdict:
     """The verdict of the gate.
 
     Attributes:
-        exit_code: of the command.
-        sentence: the same in words.
         passed, failed, unmeasured: cases of each kind; controls are counted only as unmeasured.
     """
 

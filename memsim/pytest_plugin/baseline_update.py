@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnusedEntries:
-    """Entries of a baseline that no case uses any more.
-
-    Attributes:
-        scenarios: as `path::name`.
-        cells: strategies at a budget.
-    """
+    """Entries of a baseline that no case uses any more."""
 
     scenarios: tuple[str, ...] = ()
     cells: tuple[Cell, ...] = ()
@@ -91,11 +86,6 @@ def check_updatable(settings: Settings) -> None:
 
 def updated(base: ScoreSheet | None, now: ScoreSheet, unused: UnusedEntries | None) -> ScoreSheet:
     """A baseline in which the session's scores replace those of the same cases.
-
-    Args:
-        base: the present baseline; None if there is none.
-        now: the scores of the session.
-        unused: entries of the baseline to remove.
 
     Raises:
         BaselineError: the remaining entries were measured with other settings.

@@ -166,10 +166,6 @@ class EndSteps(Protocol):
 class ScenarioSession:
     """The scenario items of a session and their outcomes; in a worker of xdist, only its own.
 
-    Args:
-        config: pytest's configuration.
-        end_of: makes the end of the session from any of its cases.
-
     Attributes:
         planned: the scenario items to play, by node id, in pytest's order.
         played: the outcomes, by node id.
@@ -311,12 +307,7 @@ class ScenarioSession:
         self.played[nodeid] = CaseOutcome(result=result)
 
     def conclude(self, session: pytest.Session, *, complete: bool) -> None:
-        """Compare the session with the baseline after the last test.
-
-        Args:
-            session: pytest's session.
-            complete: whether nothing stopped it.
-        """
+        """Compare the session with the baseline after the last test."""
         if self._is_worker or not self.planned:
             return
         self._pytest_session = session

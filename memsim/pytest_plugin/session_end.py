@@ -32,12 +32,7 @@ _COLOURS: dict[str, dict[str, bool]] = {
 
 
 class SessionEnd:
-    """The end of a session, prepared at its beginning.
-
-    Args:
-        session: the session.
-        first: any case of it; its project is the project of the session.
-    """
+    """The end of a session, prepared at its beginning."""
 
     def __init__(self, session: ScenarioSession, first: CaseSpec) -> None:
         place = first.scenario.place

@@ -31,13 +31,7 @@ _SIGNS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 
 
 def comparison_of(op: str, left: object, right: object) -> list[str] | None:
-    """Explain a comparison of a score in an assertion; None if it compares no score.
-
-    Args:
-        op: the operator.
-        left: the left operand.
-        right: the right operand.
-    """
+    """Explain a comparison of a score in an assertion; None if it compares no score."""
     scores = [side for side in (left, right) if isinstance(side, Score)]
     if op not in _SIGNS or not scores:
         return None
@@ -107,17 +101,7 @@ def summary_of(
     command: Sequence[str],
     pending: int,
 ) -> RunSummary:
-    """Summarise a session as `memsim run` does.
-
-    Args:
-        results: the result of every played case.
-        lines: their probes.
-        found: the comparison with a baseline, if there was one.
-        settings: of the session.
-        strict: as for `memsim run`.
-        command: what the user typed.
-        pending: number of cases that were planned and not played.
-    """
+    """Summarise a session as `memsim run` does."""
     answers = _answers(results, lines)
     boards = _boards(results, answers)
     failures, unscored = failures_of(results, lines)

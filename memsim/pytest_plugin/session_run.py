@@ -59,9 +59,6 @@ def decode_outcome(text: str) -> CaseOutcome:
 def judge_trial_of(specs: Sequence[CaseSpec]) -> Mapping[str, Any]:
     """Test the judge of a session on known answers; the result as in `run.json`, or empty.
 
-    Args:
-        specs: every case of the session.
-
     Raises:
         CapReached: the trial would exceed the cost limit.
         RefError: there is no such judge.
@@ -97,15 +94,6 @@ def keep_run(
     command: tuple[str, ...],
 ) -> None:
     """Write a run into a folder, and replace the run that is there.
-
-    Args:
-        folder: the folder.
-        specs: the played cases.
-        outcomes: their outcomes.
-        settings: of the session.
-        found: the comparison with a baseline, if there was one.
-        trial: the result of the judge on known answers; empty without a judge.
-        command: what the user typed.
 
     Raises:
         RunFolderError: the folder cannot be written.

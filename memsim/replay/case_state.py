@@ -33,7 +33,6 @@ class CaseState:
     """What turns and questions of one case share; the arguments are those of `replay`.
 
     Attributes:
-        facts: the facts planted so far.
         said: when each message was said.
         watch: holds the strategy to its contract.
         calls: by phase, what guards and meters calls of the strategy.
@@ -86,10 +85,6 @@ class CaseState:
 
     def request(self, query: Query, *, ranked: bool = False) -> Context:
         """Ask the strategy for a context, and hold it to the contract.
-
-        Args:
-            query: what is asked.
-            ranked: compute the rankings that the context left for later.
 
         Raises:
             StrategyError: the strategy raised, or broke its contract.

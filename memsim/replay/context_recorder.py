@@ -48,13 +48,7 @@ class ContextTotals:
         self.sent = self.contexts = self.cached = self.overflow = 0
 
     def add(self, context: Context, overflow: int, cached: int) -> None:
-        """Add a context that was sent.
-
-        Args:
-            context: what was sent, after trimming.
-            overflow: tokens that were trimmed.
-            cached: tokens at its start that equal the start of the context sent before.
-        """
+        """Add a context that was sent."""
         self.contexts += 1
         self.sent += context.tokens
         self.cached += cached
@@ -121,13 +115,7 @@ class ContextRecorder:
             self._originals[message.id] = (self._add(message), message.text)
 
     def turn(self, number: int, context: Context | None, facts: Iterable[Fact] = ()) -> None:
-        """Record the end of a turn.
-
-        Args:
-            number: of the turn.
-            context: what was sent last in it; None when nothing was.
-            facts: planted in it.
-        """
+        """Record the end of a turn."""
         if self._full:
             return
         line = f'{{"turn":{number},"said":{self._said}'

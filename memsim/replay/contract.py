@@ -53,9 +53,6 @@ class InvariantError(AssertionError):
 class Watch:
     """Checks the contexts and events of one case.
 
-    Args:
-        said: ids of all messages said so far.
-
     Attributes:
         whose: the principal whose turn it is.
     """
@@ -90,11 +87,6 @@ class Watch:
 
     def heard(self, message: Message, tokens: int, strategy: Strategy) -> None:
         """Check a message that is about to be observed.
-
-        Args:
-            message: as it was said.
-            tokens: what it costs.
-            strategy: observes it.
 
         Raises:
             InvariantError: it is handed on as another's.

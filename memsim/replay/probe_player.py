@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 
 
 class ProbePlayer:
-    """Asks questions; none of them may change the memory.
-
-    Args:
-        case: the case in play.
-    """
+    """Asks questions; none of them may change the memory."""
 
     def __init__(self, case: CaseState) -> None:
         self._case = case

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 class Stage:
     """Plays events one at a time.
 
-    Args:
-        case: the case in play.
-
     Attributes:
         trace: the records so far.
         keep: takes each turn's record, instead of the trace.

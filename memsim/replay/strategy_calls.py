@@ -33,11 +33,7 @@ def describe_error(error: BaseException) -> str:
 
 
 class MeteredModel:
-    """A model whose calls are recorded.
-
-    Args:
-        model: what answers.
-    """
+    """A model whose calls are recorded."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -79,12 +75,7 @@ _PHASES: tuple[Phase, ...] = ("write", "maintain", "search")
 
 
 class StrategyCall:
-    """A reusable context manager around calls of the strategy in one phase.
-
-    Args:
-        model: is told of the phase.
-        phase: what the strategy is called for.
-    """
+    """A reusable context manager around calls of the strategy in one phase."""
 
     __slots__ = ("_model", "_phase")
 

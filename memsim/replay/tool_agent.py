@@ -131,14 +131,7 @@ _LONGEST_TOKEN = 24
 
 @dataclass(slots=True)
 class AgentTask:
-    """The task of an agent.
-
-    Attributes:
-        tools: what it may call.
-        principal: on whose behalf.
-        now: the present.
-        room: tokens that results may still have.
-    """
+    """The task of an agent."""
 
     tools: tuple[ToolSpec, ...]
     principal: str
@@ -147,17 +140,7 @@ class AgentTask:
 
 
 class ToolAgent:
-    """Lets a model decide which tools to call, and carries the calls out.
-
-    Args:
-        model: decides.
-        strategy: whose tools are called.
-        repeat: which repeat of the case this is.
-        counter: measures what tools give back.
-        hold: is entered around all that the strategy and the model do, again and again.
-        log: is told of every call that is carried out.
-        keep: takes the record of each round.
-    """
+    """Lets a model decide which tools to call, and carries the calls out."""
 
     def __init__(
         self,
@@ -180,13 +163,6 @@ class ToolAgent:
 
     def work(self, messages: Sequence[Message], task: AgentTask) -> tuple[Message, ...]:
         """Let the model call tools until it calls none.
-
-        Args:
-            messages: what the model is sent, the user's message last.
-            task: for whom, with what; its room is used up.
-
-        Returns:
-            The calls and their results, in order; empty where none was made.
 
         Raises:
             ModelError: the model failed; the record tells in which round.
@@ -215,13 +191,7 @@ class ToolAgent:
         return tuple(traffic)
 
     def replaced(self, message: Message, calls: dict[str, ToolUse], principal: str) -> Message:
-        """A scripted tool message with the results of the strategy's own tools in its place.
-
-        Args:
-            message: as the script has it.
-            calls: the calls that it answers, by id.
-            principal: on whose behalf.
-        """
+        """A scripted tool message with the results of the strategy's own tools in its place."""
         with self._hold:
             own = {t.name: t for t in self._strategy.tools(principal)}
         blocks: list[Block] = []

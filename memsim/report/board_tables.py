@@ -125,12 +125,7 @@ def _best(piece: Slice) -> float:
 
 
 def matrix_table(matrix: Matrix, heads: Sequence[str]) -> Table:
-    """Recall by slice, with a column for each strategy.
-
-    Args:
-        matrix: of a board.
-        heads: what the strategies are called, in the order of the board's rows.
-    """
+    """Recall by slice, with a column for each strategy."""
     slices = matrix.slices
     series = [
         (Column(matrix.by, right=False), [s.name for s in slices]),

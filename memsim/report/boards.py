@@ -65,9 +65,6 @@ def beaten(samples: Mapping[str, Sample]) -> dict[str, tuple[str, ...]]:
     """Find the rows that each row beats significantly.
 
     Paired by probe, a permutation test for each pair of rows, Holm over all of them.
-
-    Args:
-        samples: by the rows' letters.
     """
     pairs = list(combinations(samples, 2))
     tests = [_paired(samples[a], samples[b]) for a, b in pairs]
@@ -110,12 +107,7 @@ MASKED = {
 
 
 def boards_of(cases: Sequence[CaseResult], answers: Sequence[ProbeAnswer]) -> tuple[Board, ...]:
-    """Compute the boards of a run: by dataset, then by budget as planned.
-
-    Args:
-        cases: of the run.
-        answers: all their probes.
-    """
+    """Compute the boards of a run: by dataset, then by budget as planned."""
     keys = dict.fromkeys((c.dataset, c.budget) for c in cases)
     order = {dataset: place for place, dataset in enumerate(dict.fromkeys(d for d, _ in keys))}
     boards = []

@@ -32,13 +32,7 @@ if TYPE_CHECKING:
 
 
 def case_lines(case: CaseResult, probes: Sequence[Mapping[str, Any]], width: int) -> list[TextLine]:
-    """Render the failed probes of a case, with a command to paste.
-
-    Args:
-        case: its result.
-        probes: its lines of `probes.jsonl`.
-        width: cells in a line.
-    """
+    """Render the failed probes of a case, with a command to paste."""
     lines = [TextLine(text=case.key, tone="head")]
     if case.error:
         lines.append(TextLine(text=f"  {case.state}: {case.error}", tone="bad"))
@@ -88,12 +82,7 @@ Line = Mapping[str, Any]
 
 
 def leak_case_lines(case: str, lines: Sequence[Line]) -> list[TextLine]:
-    """Render a leakage case: its counts, and each attempt that was not safe.
-
-    Args:
-        case: its id.
-        lines: of `probes.jsonl`.
-    """
+    """Render a leakage case: its counts, and each attempt that was not safe."""
     score = score_lines(lines)
     found = [_finding(line) for line in lines]
     shown = [TextLine(text=case, tone="dim")]
@@ -122,12 +111,7 @@ def _short(attempt: Attempt) -> str:
 
 
 def leak_probe_lines(case: str, line: Line) -> list[TextLine]:
-    """Render one attempt or control in full.
-
-    Args:
-        case: its case's id.
-        line: its line of `probes.jsonl`.
-    """
+    """Render one attempt or control in full."""
     record = line[KEY]
     shown = [TextLine(text=f"{case}::{line['probe']}", tone="dim")]
     found = _finding(line)
@@ -148,13 +132,7 @@ def leak_probe_lines(case: str, line: Line) -> list[TextLine]:
 
 
 def story_lines(story: ProbeStory, marks: Marks, width: int) -> list[TextLine]:
-    """Render the story of a probe for the terminal.
-
-    Args:
-        story: what is told.
-        marks: signs that can be shown.
-        width: cells in a line; only what was answered is wrapped.
-    """
+    """Render the story of a probe for the terminal."""
     asked = f"asked at turn {story.turn}" + (f" ({story.age})" if story.age else "")
     head = [story.probe, f'"{story.ask}"', f"ability: {story.ability}", asked]
     rows = [row for piece in story.pieces for row in _piece_rows(piece, story)]

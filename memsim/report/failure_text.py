@@ -40,13 +40,7 @@ def failure_lines(failures: tuple[CaseFailure, ...], marks: Marks) -> list[TextL
 
 
 def block(failure: CaseFailure, marks: Marks, command: str = "") -> list[TextLine]:
-    """Render one failed case: its bounds, its missed probes and a command.
-
-    Args:
-        failure: the case.
-        marks: signs that can be shown.
-        command: what to type next; by default, what explains its first missed probe.
-    """
+    """Render one failed case: its bounds, its missed probes and a command."""
     lines = [TextLine(text=f"FAILED {failure.case}", tone="bad")]
     said = [broken_text(b, marks) for b in failure.broken]
     wide = max((len(text) for text in said), default=0)
@@ -109,13 +103,7 @@ def unscored_lines(cases: tuple[UnscoredCase, ...], marks: Marks) -> list[TextLi
 
 
 def missed_lines(groups: tuple[MissedGroup, ...], marks: Marks, width: int) -> list[TextLine]:
-    """Render what each strategy missed, why, and up to three probes to look into.
-
-    Args:
-        groups: by strategy and budget.
-        marks: signs that can be shown.
-        width: cells in a line; commands are never broken.
-    """
+    """Render what each strategy missed, why, and up to three probes to look into."""
     if not groups:
         return []
     lines = [TextLine(text="missed, and why", tone="head")]

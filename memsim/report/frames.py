@@ -23,11 +23,7 @@ TOKENS = "tokens."
 
 @dataclass(frozen=True)
 class Frames:
-    """The records of a run, each kind read once.
-
-    Args:
-        run: as saved.
-    """
+    """The records of a run, each kind read once."""
 
     run: Run
 

@@ -32,10 +32,6 @@ def add_to_job_summary(text: str, environ: Mapping[str, str]) -> str:
 
     The text is added at once or not at all, so that jobs which write at the same time do not mix.
 
-    Args:
-        text: Markdown, in which nothing of strangers is markup.
-        environ: of the process.
-
     Returns:
         What went wrong, in one line; empty if nothing did or nothing was asked for. A summary that
         cannot be written is no reason to fail.

@@ -125,9 +125,7 @@ class Column:
     """One column of a table: its head, and how it gives way where there is no room.
 
     Attributes:
-        head: its name above it.
         group: a word over this and the neighbouring columns of the same group.
-        right: numbers stand to the right.
         rank: 0 is always shown; of the others, the highest goes first where there is no room.
         clip: its texts are cut where there is no room, down to `LEAST` cells.
         meaning: what its cells say, for the legend and tooltips; empty where the head says it.
@@ -161,12 +159,7 @@ class Table:
     def of_columns(
         cls, series: Iterable[tuple[Column, Sequence[str]]], tones: Iterable[Tone] = ()
     ) -> Table:
-        """Make a table from columns with their cells.
-
-        Args:
-            series: each column with its cells, from the top down.
-            tones: of the rows; none for plain rows.
-        """
+        """Make a table from columns with their cells."""
         columns, cells = zip(*series, strict=True)
         plain: Iterable[Tone] = repeat("")
         rows = zip(zip(*cells, strict=True), chain(tones, plain), strict=False)
@@ -209,13 +202,7 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
 
 
 def terminal_table(table: Table, width: int, *, indent: str = "  ") -> TerminalTable:
-    """Render a table within a width in cells; columns give way by rank, and none is cut.
-
-    Args:
-        table: what is shown.
-        width: cells in a line.
-        indent: what every line begins with.
-    """
+    """Render a table within a width in cells; columns give way by rank, and none is cut."""
     columns = table.columns
     wide = [
         max([cells_wide(c.head), *(cells_wide(cells[i]) for cells, _ in table.rows)])

@@ -35,10 +35,8 @@ class LeakCell:
         upper: the exact upper 95 % bound of it.
         clr, swl: secrets that came out, as such and by weight.
         any_leak: any-of-r, mean over owners.
-        repeats: the r of it.
         coverage: eligible of planned.
         served, asked: controls; their share is authorised recall.
-        recall: that share; None without controls.
         states: attempts by state.
         tiers: leaking attempts by tier of the matcher.
         frs: forgotten secrets that any tier still holds.
@@ -48,7 +46,6 @@ class LeakCell:
         measures: further means of the channel's own, as (mean, n).
         slices: leaks by attack and by label, as (k, n).
         paths: how secrets got out, redacted.
-        ways: how many different ones there are.
     """
 
     strategy: str
@@ -109,8 +106,6 @@ class LeakBoard:
     """All channels and strategies at one budget.
 
     Attributes:
-        strategies: in the order in which they were asked for.
-        rows: by channel.
         grades: one for each strategy.
         negatives: secrets looked for that nobody planted, and how many of them were found.
     """

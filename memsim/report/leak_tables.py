@@ -31,14 +31,7 @@ UNMEASURED = "What could not be measured"
 def leakage_lines(
     boards: Sequence[LeakBoard], marks: Marks, width: int, *, beside: Sequence[Board] = ()
 ) -> list[TextLine]:
-    """Render leakage boards for a terminal.
-
-    Args:
-        boards: of channels.
-        marks: signs that can be shown.
-        width: cells in a line.
-        beside: what the same strategies recalled in the same run, and at what price.
-    """
+    """Render leakage boards for a terminal."""
     lines: list[TextLine] = []
     for board in boards:
         found = leakage_text(board, marks, beside=beside)
@@ -204,14 +197,7 @@ def _unmeasured(board: LeakBoard) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakageText:
-    """A board of leakage in words.
-
-    Attributes:
-        title: what it is over.
-        table: every channel, four columns for each strategy.
-        notes: what the columns mean, and how well each strategy does at best.
-        blocks: further remarks, each with its heading.
-    """
+    """A board of leakage in words."""
 
     title: str
     table: Table

@@ -22,10 +22,6 @@ class ProbeAnswer:
     """One probe of one case, as it was scored.
 
     Attributes:
-        case: the case's id.
-        scenario: `path::scenario`.
-        strategy: its ref.
-        probe: the probe's id.
         answerable: whether there is a right answer other than that it is not known.
         outcome: one of metrics: PASS, STALE, MISS and so on.
         reason: why it was missed, in one word; empty when it was not, or nobody can tell.

@@ -47,13 +47,11 @@ class BoardRow:
         beats: letters of the rows that it beats in recall (paired, Holm, p <= .05).
         in_context: share of answerable probes whose answer stood in the context.
         evidence: mean share of the evidence messages that stood in the context.
-        abstained: share of unanswerable probes where it said that it does not know.
         context_mean, context_peak: tokens of what was sent: mean over cases, and the largest.
         question_mean: tokens sent for a question, with the question itself: mean over probes.
         missed: answerable probes that it did not answer rightly in most repeats.
         hallucinated: unanswerable probes that it answered in most repeats.
         lost: pieces of evidence that were not in the context of a question.
-        compactions: of all scenarios together.
         leaks: probes in which something private was visible; None when nothing private was planted.
         unscored: probes that could not be scored.
         answerable: probes that it should have been scored on, as the others were.
@@ -135,7 +133,6 @@ class Board:
 
     Attributes:
         dataset: empty for scenarios.
-        scenarios: how many scenarios (conversations of a dataset).
         probes: how many probes each strategy was asked, repeats not counted.
         answerable: how many of them have an answer.
         repeats: how often each was asked.
@@ -233,9 +230,7 @@ class RunHeader:
     """What shaped the numbers.
 
     Attributes:
-        run: the run's id.
         place: what a reader may open: the report, or the run's folder.
-        command: what was typed.
         judge: who was to judge answers besides the rules; empty for nobody.
     """
 
@@ -289,11 +284,7 @@ class RunSummary:
     """Everything that is shown of a run.
 
     Attributes:
-        pending: planned cases that were not run.
         seconds: how long the command took; None when nobody waited for it.
-        comparison: with the baseline; None without one.
-        leakage: channels of leakage, by budget; empty where none was played.
-        judging: of the judge; None without one.
     """
 
     header: RunHeader

@@ -36,12 +36,7 @@ _VALUES = 56
 
 
 def agent_phrases(rounds: Iterable[AgentRecord], marks: Marks) -> list[str]:
-    """Describe what an agent called in a turn, a phrase for each call.
-
-    Args:
-        rounds: as `memsim.scoring.trace_records` writes them.
-        marks: signs that can be shown.
-    """
+    """Describe what an agent called in a turn, a phrase for each call."""
     calls = [call for each in rounds for call in each.get("calls", ())]
     if not calls:
         return ["called no tool"]
@@ -51,13 +46,7 @@ def agent_phrases(rounds: Iterable[AgentRecord], marks: Marks) -> list[str]:
 
 
 def agent_lines(rounds: Sequence[AgentRecord], marks: Marks, width: int) -> Iterator[TextLine]:
-    """Render what an agent did for a question, round by round.
-
-    Args:
-        rounds: as `memsim.scoring.trace_records` writes them.
-        marks: signs that can be shown.
-        width: cells in a line.
-    """
+    """Render what an agent did for a question, round by round."""
     head = _NAME
     for each in rounds:
         number = f"{each['round'] or marks.dash:>2} "
@@ -125,14 +114,7 @@ MANY_PIECES = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoryStep:
-    """Something that happened to a piece of evidence.
-
-    Attributes:
-        turn: when.
-        what: in a word or two.
-        how: in a phrase.
-        tokens: what the context of that turn held; None when none was asked for.
-    """
+    """Something that happened to a piece of evidence."""
 
     turn: int
     what: str
@@ -142,14 +124,7 @@ class StoryStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidencePiece:
-    """One piece of evidence.
-
-    Attributes:
-        name: the fact, or the message where no fact was planted.
-        steps: its way until the question.
-        now: where it was when the question was asked.
-        found: it stood in the context.
-    """
+    """One piece of evidence."""
 
     name: str
     steps: tuple[StoryStep, ...]
@@ -191,14 +166,7 @@ class ProbeStory:
 
 
 def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNICODE) -> ProbeStory:
-    """Build the story of a probe from its records.
-
-    Args:
-        probe: its line of `probes.jsonl`.
-        turns: the lines of its case in `turns.jsonl`.
-        budget: of its case.
-        marks: signs that can be shown.
-    """
+    """Build the story of a probe from its records."""
     evidence = probe["evidence"][:MANY_PIECES]
     happened = _events(evidence, turns, until=probe["turn"])
     return ProbeStory(

@@ -43,10 +43,6 @@ if TYPE_CHECKING:
 def judge_report_of(run: Run, answers: Iterable[ProbeAnswer]) -> JudgeReport | None:
     """Report how a run's judge did; None where it had none.
 
-    Args:
-        run: as saved.
-        answers: all its probes.
-
     Raises:
         RunFolderError: what it says of the judge is damaged.
     """
@@ -191,12 +187,7 @@ def _unmeasured(case: CaseResult) -> bool:
 
 
 def failure_of(case: CaseResult, probes: Iterable[Mapping[str, Any]]) -> CaseFailure:
-    """A case that broke a bound.
-
-    Args:
-        case: its result.
-        probes: its lines of `probes.jsonl`.
-    """
+    """A case that broke a bound."""
     return _failure(case, [answer_of(case, line) for line in probes])
 
 

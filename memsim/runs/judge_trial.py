@@ -23,13 +23,6 @@ def with_judge_trial(plan: CasePlan, writer: RunWriter) -> tuple[CasePlan, Spend
 
     A run that is continued believes what it found when it began.
 
-    Args:
-        plan: of a run.
-        writer: where it is kept.
-
-    Returns:
-        The plan, and what the trial came to, here and now.
-
     Raises:
         CapReached: the trial would have cost too much.
         RunFolderError: the folder cannot be written.

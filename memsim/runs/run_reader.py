@@ -28,13 +28,7 @@ LATEST = "latest"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A saved run.
-
-    Attributes:
-        folder: where it lies.
-        info: what `run.json` says.
-        cases: those that are complete, in the plan's order.
-    """
+    """A saved run."""
 
     folder: Path
     info: Mapping[str, object]

@@ -253,11 +253,6 @@ class RunWriter:
     def finish(self, code: ExitCode, verdict: str = "", *, against: str = "") -> None:
         """Finish the run and write its result.
 
-        Args:
-            code: of the command.
-            verdict: the same in words.
-            against: the baseline that it was compared with.
-
         Raises:
             RunFolderError: the folder cannot be written.
         """

@@ -60,13 +60,7 @@ SCORING_VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseScore:
-    """The scores and metrics of a case.
-
-    Attributes:
-        probes: one score for each of the trace's probes, in their order.
-        metrics: every metric of `METRICS`.
-        error: why the case could not be played to its end; empty when it could.
-    """
+    """The scores and metrics of a case."""
 
     probes: tuple[ProbeScore, ...]
     metrics: Mapping[str, Measure]
@@ -86,12 +80,7 @@ def score_probes(trace: Trace) -> tuple[ProbeScore, ...]:
 
 
 def score_case(trace: Trace, probes: tuple[ProbeScore, ...] | None = None) -> CaseScore:
-    """Score a case.
-
-    Args:
-        trace: what the replay saw.
-        probes: the probes' scores, when they are known already.
-    """
+    """Score a case."""
     scores = score_probes(trace) if probes is None else probes
     lines = [record(t, s, "") for t, s in zip(trace.probes, scores, strict=True)]
     turns = (turn_record(turn, "") for turn in trace.turns)

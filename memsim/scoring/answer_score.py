@@ -26,10 +26,7 @@ class AnswerScore:
 
     Attributes:
         score: share of the expected answer that is given, 0 to 1; None where it cannot be scored.
-        right: the expected answer is given, whatever else is.
-        abstained: the answer says that it does not know.
         locomo_f1: LoCoMo's score; None for probes without one of its categories.
-        detail: why the answer is not right, in a few words.
     """
 
     outcome: Outcome
@@ -41,13 +38,7 @@ class AnswerScore:
 
 
 def judge_answer(probe: Probe, answer: str, superseded: Sequence[str] = ()) -> AnswerScore:
-    """Judge an answer by rule.
-
-    Args:
-        probe: the question, with what is expected and forbidden.
-        answer: what was answered.
-        superseded: earlier values of what is asked for.
-    """
+    """Judge an answer by rule."""
     abstained = abstains(answer)
     f1 = _f1(probe, answer)
     if probe.unanswerable:

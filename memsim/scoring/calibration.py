@@ -100,13 +100,7 @@ _TOPIC = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAnswer:
-    """An answer of which it is known whether it is right.
-
-    Attributes:
-        scenario: its name.
-        probe: whose question it answers.
-        given: the answer.
-    """
+    """An answer of which it is known whether it is right."""
 
     scenario: str
     probe: Probe
@@ -121,13 +115,7 @@ class KnownAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindScore:
-    """How a judge did on the known answers of one kind.
-
-    Attributes:
-        n: how many there were.
-        told: how many it judged as it had to.
-        unread: of how many it gave no verdict.
-    """
+    """How a judge did on the known answers of one kind."""
 
     n: int = 0
     told: int = 0
@@ -144,7 +132,6 @@ class JudgeTrial:
     """How a judge did on all known answers of a run.
 
     Attributes:
-        kinds: by kind.
         flips: share of the answers on which its opinions differed; None where it gave only one.
         unfit: why nothing that it says counts, in a phrase; empty where it may be believed.
     """
@@ -155,13 +142,7 @@ class JudgeTrial:
 
 
 def known_answers(scenario: str, probes: Sequence[Probe], seed: int) -> tuple[KnownAnswer, ...]:
-    """The known answers that a scenario gives: the same for the same seed, whatever else is run.
-
-    Args:
-        scenario: its name.
-        probes: those that a judge is asked about.
-        seed: of the run.
-    """
+    """The known answers that a scenario gives: the same for the same seed, whatever else is run."""
     sound = [p for p in probes if p.labels.get("gold") != AUDITED_WRONG]
     if not sound:
         return ()
@@ -252,12 +233,7 @@ def _other_number(text: str) -> str:
 
 
 def try_judge(known: Sequence[KnownAnswer], votes: Sequence[Sequence[bool | None]]) -> JudgeTrial:
-    """How a judge did.
-
-    Args:
-        known: what it was asked about.
-        votes: its opinions on each.
-    """
+    """How a judge did."""
     verdicts = [majority(opinions) for opinions in votes]
     kinds: dict[str, KindScore] = {
         kind: _told([(k, v) for k, v in zip(known, verdicts, strict=True) if k.kind == kind])

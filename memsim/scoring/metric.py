@@ -15,13 +15,7 @@ Line = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A number of a case.
-
-    Attributes:
-        about: a phrase that defines it.
-        better: which way is better.
-        unit: `share` is 0 to 1.
-    """
+    """A number of a case."""
 
     about: str
     better: Better

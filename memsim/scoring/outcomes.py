@@ -170,12 +170,7 @@ UNMEASURED: frozenset[Outcome] = frozenset({"ERROR", "UNSCORED"})
 
 
 def outcome_of_answer(*, found: bool, old_as_current: bool) -> Outcome:
-    """The outcome of an answer to something that was planted.
-
-    Args:
-        found: the expected answer is given.
-        old_as_current: a superseded or forbidden value is given, and not marked old.
-    """
+    """The outcome of an answer to something that was planted."""
     if found:
         return "MIXED" if old_as_current else "PASS"
     return "STALE" if old_as_current else "MISS"

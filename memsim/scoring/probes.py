@@ -24,13 +24,10 @@ class ProbeScore:
     """The score of one probe.
 
     Attributes:
-        outcome: what became of it.
         reason: why it failed, in one word; None when it did not, or its evidence cannot tell.
         whereabouts: where its evidence was; None without evidence.
-        detail: more about it in a few words, such as what failed.
         scores: by metric name, 0 to 1; None where it could not be scored. Those of a ranking are
             there only where something was ranked.
-        leaks: the hidden facts that could be seen, and where.
         ranks: where a ranker put the evidence; None where nothing was ranked.
     """
 
@@ -49,12 +46,7 @@ class ProbeScore:
 
 
 def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:
-    """Score one probe.
-
-    Args:
-        trace: the question and all that was seen of it.
-        discarded: from `outcomes.discards`.
-    """
+    """Score one probe."""
     judged = _judge(trace)
     visible = leaks(trace)
     outcome: Outcome = "LEAK" if visible else judged.outcome

@@ -122,15 +122,7 @@ def record(
     repeat: int = 0,
     ballot: Ballot | None = None,
 ) -> Record:
-    """One probe as an object of `probes.jsonl`.
-
-    Args:
-        trace: what was seen of it.
-        score: what it was worth.
-        case_id: the case it belongs to.
-        repeat: which repeat of the case.
-        ballot: what the judge says of it; None where it is not to be judged.
-    """
+    """One probe as an object of `probes.jsonl`."""
     scores = {k: v if v is None else round(v, _DIGITS) for k, v in score.scores.items()}
     if ballot is not None:
         verdict = ballot.verdict
@@ -163,13 +155,7 @@ def record(
 
 
 def turn_record(turn: TurnRecord, case_id: str, repeat: int = 0) -> Record:
-    """One turn as an object of `turns.jsonl`, without what is empty.
-
-    Args:
-        turn: what happened in it.
-        case_id: the case it belongs to.
-        repeat: which repeat of the case.
-    """
+    """One turn as an object of `turns.jsonl`, without what is empty."""
     made: Record = {
         "case": case_id,
         "turn": turn.turn,

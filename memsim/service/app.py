@@ -52,15 +52,7 @@ FAILED: dict[int | str, dict[str, Any]] = {
 
 @dataclass(slots=True, kw_only=True)
 class Layers:
-    """The layers of memory that the service serves.
-
-    Attributes:
-        working: the working memory.
-        ledger: the injection ledger.
-        episodes: the episodic memory.
-        embedder: makes the vectors of stored texts and queries.
-        now: returns the present time.
-    """
+    """The layers of memory that the service serves."""
 
     working: AegisWorking
     ledger: AegisLedger

@@ -51,11 +51,6 @@ _NORMAL_FROM = 2000
 def wilson(successes: int, n: int, *, confidence: float = CONFIDENCE) -> Interval | None:
     """Compute Wilson's score interval of a share; None where n is 0.
 
-    Args:
-        successes: how many of `n`.
-        n: how many there were.
-        confidence: share of such intervals that hold the true value.
-
     Raises:
         ValueError: the counts or the confidence make no sense.
     """
@@ -73,11 +68,6 @@ def wilson(successes: int, n: int, *, confidence: float = CONFIDENCE) -> Interva
 
 def clopper_pearson(successes: int, n: int, *, confidence: float = CONFIDENCE) -> Interval | None:
     """Compute the exact (Clopper-Pearson) interval of a share; None where n is 0.
-
-    Args:
-        successes: how many of `n`.
-        n: how many there were.
-        confidence: at least this share of such intervals holds the true value.
 
     Raises:
         ValueError: the counts or the confidence make no sense.

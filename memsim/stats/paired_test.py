@@ -310,14 +310,6 @@ def visible_drop(
     """Compute the smallest drop that would be called worse `power` of the time.
 
     Never less than the fewest probes that, lost alone, would be called so; None where no drop is.
-
-    Args:
-        change: as it was found.
-        strata: the scenario of each pair.
-        margin: drops below it do not matter.
-        confidence: that the test asks for.
-        power: share of the times.
-        draws: of the bootstrap.
     """
     if change.n < 2:
         return None

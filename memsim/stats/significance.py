@@ -24,11 +24,6 @@ def permutation_p(
 
     Exact for up to 13 differences other than 0, drawn beyond. None when there is no difference to
     permute.
-
-    Args:
-        differences: one for each probe.
-        draws: how often to flip signs.
-        seed: of the draws.
     """
     moved = [d for d in differences if d]
     if not moved:

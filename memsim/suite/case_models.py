@@ -73,13 +73,7 @@ def _end(_number: int, _frame: object) -> NoReturn:
 
 
 def access_of(settings: Settings, project: Project, *, ledger: Path | None = None) -> ModelAccess:
-    """Whether a run replays, records or asks a provider.
-
-    Args:
-        settings: the run's.
-        project: whose folder of recordings it is.
-        ledger: the file that tells what was spent.
-    """
+    """Whether a run replays, records or asks a provider."""
     if not asks_provider(settings.model, settings.embedder, settings.judge):
         return NO_ACCESS
     folder = project.base / settings.cassettes
@@ -95,13 +89,7 @@ def access_of(settings: Settings, project: Project, *, ledger: Path | None = Non
 def play_with_models(
     spec: CaseSpec, counter: TokenCounter, play: Callable[[Model, Judge | None], CaseOutcome]
 ) -> CaseOutcome:
-    """Play a case with its model and judge; errors are recorded in the outcome.
-
-    Args:
-        spec: the case.
-        counter: token counts.
-        play: plays it.
-    """
+    """Play a case with its model and judge; errors are recorded in the outcome."""
     if not asks_provider(spec.model, spec.embedder, spec.judge):
         with judge_of(spec, counter) as judge:
             return _tried(spec, lambda: play(_offline(spec.model, counter, spec.seed), judge))

@@ -44,9 +44,6 @@ _CHANNEL = re.compile(r"l\d\d?")
 def parse_expression(text: str) -> Selector:
     """Parse a `-k` expression into a test on case ids.
 
-    Args:
-        text: an expression; an empty one means every case.
-
     Raises:
         ConfigError: it is not an expression; the column is named.
     """
@@ -153,10 +150,8 @@ class CasePlan:
     """The cases of a run, in the order of their records.
 
     Attributes:
-        cases: by scenario, strategy, budget, repeat.
         fingerprints: one for each case: of its script, the strategy's source and everything else
             that its records depend on.
-        fingerprint: of them all.
     """
 
     cases: tuple[CaseSpec, ...]

@@ -77,13 +77,6 @@ def parse_bound(
 ) -> MetricBound:
     """A bound such as `>= 0.80`; a bare number is the least, or the most where lower is better.
 
-    Args:
-        metric: which metric.
-        text: the bound.
-        known: every metric there is.
-        path: the file that says it.
-        line: its line there.
-
     Raises:
         ConfigError: there is no such metric, or the text is not a bound.
     """
@@ -192,11 +185,8 @@ class CaseResult:
     """The result of a case: a line of `cases.jsonl`.
 
     Attributes:
-        id: the case's id, without its repeat.
-        strategy: the ref.
         control: floor, ceiling or evidence; empty for a strategy that is compared.
         state: whether it was played to its end.
-        error: why it was not, in one line.
         metrics: every metric; None where it was not measured.
         counts: probes, answerable, passed, failed, errors; with a judge also unjudged: answers of
             which it gave no verdict.
@@ -234,9 +224,6 @@ class CaseOutcome:
     """A case's result with its records, encoded.
 
     Attributes:
-        turn_lines: lines for `turns.jsonl`.
-        probe_lines: lines for `probes.jsonl`.
-        context_lines: lines for `contexts.jsonl`.
         spent: what the calls of a provider's model came to, here and now.
         unpaid: why the case was given up where the money was at its end; it is to be played again.
     """

@@ -64,13 +64,7 @@ NO_JUDGEMENT = Judgement()
 
 
 class Judge:
-    """Asks a judge about the answers of one case.
-
-    Args:
-        opened: the model that judges, and the account of its calls.
-        draws: opinions on each answer.
-        at_once: calls under way at the same time.
-    """
+    """Asks a judge about the answers of one case."""
 
     def __init__(self, opened: CaseModel, draws: int, at_once: int = 1) -> None:
         self._opened = opened
@@ -233,9 +227,6 @@ class Calibration:
     """The result of trying a judge on known answers.
 
     Attributes:
-        judge: its ref.
-        trial: how it did.
-        known: what it was asked about.
         ballots: its opinions on each; empty where it could not be asked.
         spent: what that came to, here and now.
     """

@@ -27,10 +27,6 @@ def attack(spec: CaseSpec, setting: Setting) -> CaseOutcome:
     Whatever the strategy raises is told in the result, not raised. No strategy only marks a floor
     or a ceiling here: one that gives secrets away fails, one that keeps none was not measured.
 
-    Args:
-        spec: the case.
-        setting: what worlds are made from.
-
     Raises:
         ScenarioError: a file of attacks is wrong.
     """

@@ -52,9 +52,6 @@ class ScenarioRef:
 
     Attributes:
         source: the file as ids write it, or the dataset's name.
-        name: the scenario's name.
-        dataset: the dataset's name; empty for scenario files.
-        options: the dataset's options.
         place: where the file or the dataset's data is.
     """
 
@@ -97,10 +94,6 @@ _READ: dict[Path, tuple[_Stamp, Mapping[str, Scenario]]] = {}
 
 def scenarios_in_file(path: Path, shown: str) -> Mapping[str, Scenario]:
     """The scenarios of a file by name, parsed once while the file does not change.
-
-    Args:
-        path: the file.
-        shown: how errors name it.
 
     Raises:
         ScenarioError: it is wrong.
@@ -205,12 +198,6 @@ def find_scenarios(
     """The scenarios that selectors name, in order and without duplicates.
 
     None given means the project's folder `scenarios`, or memsim's own where there is none.
-
-    Args:
-        selectors: as the module describes.
-        project: what paths and names are looked up in.
-        data: the file or folder of a dataset's data.
-        options: the dataset's options.
 
     Raises:
         RefError: a selector means nothing.

@@ -28,12 +28,7 @@ if TYPE_CHECKING:
 
 
 class Score(float):
-    """A metric of a case: a number that knows the case and metric it comes from.
-
-    Attributes:
-        metric: its name.
-        report: what came of its case.
-    """
+    """A metric of a case: a number that knows the case and metric it comes from."""
 
     __slots__ = ("metric", "report")
     metric: str
@@ -55,11 +50,7 @@ class CaseReport:
     """The result of one case.
 
     Attributes:
-        id: the case's id.
         state: `scored`, or `error` when the strategy or the model failed.
-        error: what failed, in one line.
-        metrics: every metric by name; None where there was nothing to measure.
-        outcomes: probes by outcome.
         probes: one record a probe, as in `probes.jsonl`.
         turns: one record a turn, as in `turns.jsonl`.
         result: the same as a run would keep it.

@@ -137,10 +137,6 @@ def _inflated(text: str) -> str:
 def data_block(name: str, text: str) -> Markup:
     """Render a block of data that `Page.data(name)` reads.
 
-    Args:
-        name: a letter, then letters, digits and dashes.
-        text: JSON.
-
     Raises:
         ValueError: the name is another.
     """

@@ -46,13 +46,7 @@ class _Chunk:
 
 @dataclass(slots=True, kw_only=True)
 class Cases:
-    """What the script shows cases from.
-
-    Attributes:
-        keys, rows: as the blocks have them.
-        blocks: of stories, ready for the page.
-        left_out: stories for which there was no room.
-    """
+    """What the script shows cases from."""
 
     keys: list[list[object]] = field(default_factory=list)
     rows: list[list[object]] = field(default_factory=list)

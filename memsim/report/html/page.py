@@ -50,11 +50,6 @@ NAMES = {
 def save_page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> Path:
     """Write `report.html` into a run's folder.
 
-    Args:
-        run: as saved.
-        summary: its numbers, with all that was missed.
-        viewer: the replay viewer.
-
     Raises:
         RunFolderError: its records are damaged, or its folder cannot be written.
     """
@@ -69,11 +64,6 @@ def save_page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> 
 
 def page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> str:
     """Render the whole page; the same run always gives the same bytes.
-
-    Args:
-        run: as saved.
-        summary: its numbers.
-        viewer: the replay viewer; None leaves it out.
 
     Raises:
         RunFolderError: the run's records are damaged.
@@ -104,13 +94,7 @@ def page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> str:
 
 
 def viewer_page(run: Run, summary: RunSummary, viewer: Fragment) -> str:
-    """Render a page of the replay viewer alone, for cases without room in the report.
-
-    Args:
-        run: as saved.
-        summary: its numbers.
-        viewer: the replay viewer.
-    """
+    """Render a page of the replay viewer alone, for cases without room in the report."""
     subject = PageContent(run=run, summary=summary, viewer=viewer)
     body = joined([_top(subject), _main(_viewer(viewer)), _foot(subject)])
     return _document(subject, body, data_blocks(viewer.data), viewer)

@@ -40,15 +40,7 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageContent:
-    """A run as the page shows it.
-
-    Attributes:
-        run: as saved.
-        summary: its numbers, as tables show them.
-        plots: ready to be put into the page, by name.
-        viewer: the replay viewer; None where there is none.
-        frames: the records behind the numbers; None where only numbers are shown.
-    """
+    """A run as the page shows it."""
 
     run: Run
     summary: RunSummary
@@ -108,15 +100,7 @@ def address(**parts: object) -> str:
 
 
 def section(name: str, title: str, question: str, *inside: str, css: str = "") -> Markup:
-    """Render one section of the page.
-
-    Args:
-        name: its id.
-        title: its heading.
-        question: what it answers, in a few words.
-        inside: what it shows.
-        css: a further class.
-    """
+    """Render one section of the page."""
     return element(
         "section",
         element("h2", title, id=f"{name}-title"),

@@ -37,11 +37,7 @@ MANY = 300
 
 
 def figure(picture: Picture) -> Markup:
-    """A plot with its caption.
-
-    Args:
-        picture: drawn; its figure is not changed.
-    """
+    """A plot with its caption."""
     drawing = scrolling(_inline(picture), f"Plot: {picture.title}")
     caption = element("figcaption", picture.caption)
     return element("figure", drawing, caption, id=f"plot-{picture.name}", class_="plot")

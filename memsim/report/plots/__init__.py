@@ -44,11 +44,6 @@ DPI = 150
 def pictures(run: Run, summary: RunSummary, frames: Frames | None = None) -> Iterator[Picture]:
     """Every plot for which the run has numbers, in order.
 
-    Args:
-        run: as saved.
-        summary: its numbers, as tables show them.
-        frames: its records, where they were read already.
-
     Raises:
         RunFolderError: its records are damaged.
     """
@@ -64,12 +59,6 @@ def save_pictures(
     run: Run, summary: RunSummary, folder: Path, *, formats: Sequence[str] = FORMATS
 ) -> tuple[tuple[Picture, tuple[Path, ...]], ...]:
     """Draw every plot into a folder, the same bytes for the same run.
-
-    Args:
-        run: as saved.
-        summary: its numbers.
-        folder: made if it is not there.
-        formats: `svg`, `png` or both.
 
     Raises:
         RunFolderError: its records are damaged.

@@ -25,12 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotMaterial:
-    """A run's numbers.
-
-    Attributes:
-        summary: as tables show them.
-        frames: the records, for what tables do not show.
-    """
+    """A run's numbers."""
 
     summary: RunSummary
     frames: Frames
@@ -152,14 +147,7 @@ _SETTINGS: Any = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A plot with its caption.
-
-    Attributes:
-        name: of its file, such as `trade-off`.
-        title: of its section.
-        caption: one or two sentences with the run's own numbers.
-        figure: drawn; closed once it is saved.
-    """
+    """A plot with its caption."""
 
     name: str
     title: str

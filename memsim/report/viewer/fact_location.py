@@ -42,12 +42,7 @@ _UNREACHABLE = frozenset({"audit", "log", "export", "purged", "deleted"})
 
 @dataclass(slots=True, kw_only=True)
 class FactPath:
-    """One fact, or one message that is evidence.
-
-    Attributes:
-        name: the fact, or the id of the message.
-        stops: turn and state, in order; the first is where it was planted.
-    """
+    """One fact, or one message that is evidence."""
 
     name: str
     source: str
@@ -210,11 +205,7 @@ def failed(probe: Line) -> bool:
 
 
 class Sightings:
-    """Track where messages stand in the contexts of the turns.
-
-    Args:
-        sources: ids of the messages to look for.
-    """
+    """Track where messages stand in the contexts of the turns."""
 
     def __init__(self, sources: Iterable[str]) -> None:
         self._ways = {source: FactPath(name=source, source=source) for source in sources}

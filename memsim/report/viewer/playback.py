@@ -67,9 +67,6 @@ class PlaybackFrame:
 class Playback:
     """The records of one case, read in order.
 
-    Args:
-        lines: as `memsim.replay.context_recorder` wrote them.
-
     Attributes:
         messages: those seen so far, by number.
         full: the first turn of which no context was kept any more; None while they all were.

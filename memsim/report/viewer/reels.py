@@ -41,12 +41,7 @@ FOLLOWED = 60
 
 @dataclass(slots=True, kw_only=True)
 class Script:
-    """What is said in a scenario.
-
-    Attributes:
-        messages, turns: as the page has them.
-        numbers: of the messages by id.
-    """
+    """What is said in a scenario."""
 
     messages: list[list[object]] = field(default_factory=list)
     turns: list[list[object]] = field(default_factory=list)
@@ -144,14 +139,7 @@ class _Reel:
 def reel_of(
     records: Iterable[Line], turns: Sequence[Line], probes: Sequence[Line], script: Script
 ) -> Data:
-    """Encode a case as JSON values for the page.
-
-    Args:
-        records: its lines of `contexts.jsonl`.
-        turns: its lines of `turns.jsonl`.
-        probes: its lines of `probes.jsonl`.
-        script: of its scenario; filled by the first case that has one.
-    """
+    """Encode a case as JSON values for the page."""
     playback = Playback(records)
     made = _Reel(script, first=not script.turns)
     by_turn = {line["turn"]: line for line in turns}

@@ -194,14 +194,6 @@ ROOM_BESIDE = 12_000_000
 def save_beside(run: Run, summary: RunSummary, viewer: Fragment | None) -> tuple[Path, ...]:
     """Write the replay pages of the cases without room in the report.
 
-    Args:
-        run: as saved.
-        summary: its numbers.
-        viewer: what is in the report's page, made with `beside`.
-
-    Returns:
-        The pages; none where the report's page holds all.
-
     Raises:
         RunFolderError: the run's records are damaged, or its folder cannot be written.
     """

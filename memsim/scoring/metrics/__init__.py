@@ -27,13 +27,7 @@ _ORDER = ("answers", "evidence_shares", "ranked_evidence", "audits", "probe_coun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricFamily:
-    """The metrics of one file.
-
-    Attributes:
-        metrics: by name.
-        measure: gives a measure for each of them.
-        needs_judge: whether only runs with a judge have them.
-    """
+    """The metrics of one file."""
 
     metrics: Mapping[str, Metric]
     measure: Callable[[CaseRecords], Mapping[str, Measure]]
@@ -62,10 +56,6 @@ def summarise(probes: Iterable[Line], turns: Iterable[Line]) -> dict[str, Measur
 
     Lines of several cases may be pooled: shares are then means over all their probes, counts and
     amounts are sums.
-
-    Args:
-        probes: lines of `probes.jsonl`.
-        turns: lines of `turns.jsonl`, those of each case in order.
     """
     records = CaseRecords(probes, turns)
     found: dict[str, Measure] = {}

@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 
 class ProbeType(NamedTuple):
-    """How answers to one type of probe are compared.
-
-    Attributes:
-        match: compares an answer with one expected text.
-        any_length: whether long answers are compared as well.
-    """
+    """How answers to one type of probe are compared."""
 
     match: Callable[[Probe, str, str], AnswerMatch]
     any_length: bool
