@@ -25,12 +25,9 @@ The tree::
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
+from pathlib import Path
 
 
 class ExitCode(IntEnum):

@@ -6,24 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from memsim.cli.terminal import printable
 from memsim.errors import ModelError, UsageError
-from memsim.memory.codec import canonical
+from memsim.memory.audit import AuditOutcome
+from memsim.memory.codec import JSON, canonical
 from memsim.memory.deletion import ErasureReport, original_of
 from memsim.memory.entry import LAYERS, Conversation, Entry, passage_of
 from memsim.memory.history.working import TTL
 from memsim.memory.parts import SEARCHED
-from memsim.memory.persistence.saved_memory import open_memory
+from memsim.memory.persistence.saved_memory import SavedMemory, open_memory
 from memsim.message import EPOCH
 from memsim.systems.prx.workspace_view import find_workspace
-
-if TYPE_CHECKING:
-    from memsim.memory.audit import AuditOutcome
-    from memsim.memory.codec import JSON
-    from memsim.memory.persistence.saved_memory import SavedMemory
-
 
 WORKING = "working"
 """The layer and the category of working memory."""

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import ast
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from memsim.discovery.strategy_source import Param
 from memsim.errors import RefError, nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from memsim.discovery.strategy_source import Param
 
 Value = int | float | bool | str | None
 

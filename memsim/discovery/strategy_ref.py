@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from memsim.errors import RefError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Origin = Literal["project", "installed", "built-in", "path"]
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memsim.discovery.strategy_ref import Origin, snake_case
 from memsim.errors import RefError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _SYSTEMS = _PACKAGE / "systems"

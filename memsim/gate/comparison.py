@@ -6,14 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from memsim.atomic_files import GRACE, sweep, write_whole
 from memsim.errors import RunFolderError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 ChangeWord = Literal["worse", "better", "same", "unsure", "unmeasured", "stale", "new", "gone"]
 CHANGE_WORDS: tuple[ChangeWord, ...] = (

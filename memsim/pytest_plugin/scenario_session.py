@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import pytest
 
@@ -15,10 +15,7 @@ from memsim.discovery import find_project
 from memsim.errors import MemsimError
 from memsim.pytest_plugin.session_options import explain_hint, session_access, session_settings
 from memsim.pytest_plugin.session_run import decode_outcome, encode_outcome
-from memsim.suite.cases import CaseOutcome, blank_result
-
-if TYPE_CHECKING:
-    from memsim.suite.cases import CaseSpec
+from memsim.suite.cases import CaseOutcome, CaseSpec, blank_result
 
 
 def specs_in(path: Path, config: pytest.Config) -> tuple[CaseSpec, ...]:

@@ -5,27 +5,22 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memsim.config import Settings
 from memsim.gate import fails, judge, lacks, rule
+from memsim.gate.comparison import Comparison
 from memsim.report.board_tables import board_lines
 from memsim.report.boards import boards_of, estimate
 from memsim.report.comparison_text import comparison_lines
 from memsim.report.failure_text import block, metric_value
-from memsim.report.layout import UNICODE, TextLine
+from memsim.report.layout import UNICODE, Marks, TextLine
 from memsim.report.number_format import interval, plural
 from memsim.report.probe_answers import ProbeAnswer, answer_of
-from memsim.report.run_summary import Board, RunSummary
+from memsim.report.run_summary import Board, CaseFailure, RunSummary, UnscoredCase
 from memsim.report.summarise import DATASET, EXAMPLES, failure_of, header_of, missed_of, unscored_of
+from memsim.suite.cases import CaseResult
 from memsim.suite.single import CaseReport, Score
-
-if TYPE_CHECKING:
-    from memsim.config import Settings
-    from memsim.gate.comparison import Comparison
-    from memsim.report.layout import Marks
-    from memsim.report.run_summary import CaseFailure, UnscoredCase
-    from memsim.suite.cases import CaseResult
-
 
 _SIGNS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 

@@ -29,18 +29,13 @@ question changes nothing is checked by `ProbePlayer.check_purity`.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Container, Iterable
 
-from memsim.context import TRIMMED_FIRST
+from memsim.context import TRIMMED_FIRST, Context
 from memsim.errors import StrategyError
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
-
-    from memsim.context import Context
-    from memsim.message import Message
-    from memsim.scenario.script import Fact
-    from memsim.strategy import Event, Query, Strategy
+from memsim.message import Message
+from memsim.scenario.script import Fact
+from memsim.strategy import Event, Query, Strategy
 
 _GIVES_WAY = frozenset(TRIMMED_FIRST)
 _WITH_SUMMARIES = frozenset({"summary", "window"})

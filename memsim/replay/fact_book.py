@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from memsim.context import Context, SectionName
 from memsim.fast_dataclass import fast_init
+from memsim.message import Message
+from memsim.scenario.script import Fact, GrantEvent, Probe
 from memsim.scenario.words import ValueSearch
-from memsim.trace import Age, Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-    from memsim.context import Context, SectionName
-    from memsim.message import Message
-    from memsim.scenario.script import Fact, GrantEvent, Probe
-    from memsim.strategy import Event
-    from memsim.trace import Presence
+from memsim.strategy import Event
+from memsim.trace import Age, Presence, Stop
 
 
 @fast_init

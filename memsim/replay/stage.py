@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from memsim.context import Context
 from memsim.errors import MemsimError
+from memsim.message import Message
+from memsim.replay.case_state import CaseState
 from memsim.replay.context_recorder import ContextTotals, by_section, common_start
 from memsim.replay.contract import watch_asked
 from memsim.replay.probe_player import ProbePlayer
 from memsim.replay.tool_agent import AgentTask
-from memsim.scenario.script import Ask, ElapseEvent, ForgetEvent, GrantEvent, RestartEvent, Turn
-from memsim.strategy import Event, Grant, Query
+from memsim.scenario.script import (
+    Ask,
+    ElapseEvent,
+    ForgetEvent,
+    GrantEvent,
+    Probe,
+    RestartEvent,
+    ScriptEvent,
+    Turn,
+)
+from memsim.strategy import Event, ForgetOutcome, Grant, Query, Strategy
 from memsim.trace import ProbeTrace, TurnRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from memsim.context import Context
-    from memsim.message import Message
-    from memsim.replay.case_state import CaseState
-    from memsim.scenario.script import Probe, ScriptEvent
-    from memsim.strategy import ForgetOutcome, Strategy
 
 
 class Stage:

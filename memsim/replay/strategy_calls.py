@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
 
 from memsim.errors import MemsimError, StrategyError
-from memsim.trace import CallRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
-
-    from memsim.models import Model, Reply, Request
-    from memsim.trace import Phase
-
+from memsim.models import Model, Reply, Request
+from memsim.trace import CallRecord, Phase
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from memsim.gate.comparison import Comparison, MetricChange
 from memsim.report.comparison_text import change, value
 from memsim.report.failure_text import broken_text
 from memsim.report.layout import UNICODE
-
-if TYPE_CHECKING:
-    from memsim.gate.comparison import Comparison, MetricChange
-    from memsim.report.run_summary import CaseFailure, UnscoredCase
-
+from memsim.report.run_summary import CaseFailure, UnscoredCase
 
 # The report on the page of a CI job: appended to the file that `GITHUB_STEP_SUMMARY` names.
 

@@ -11,16 +11,13 @@ By words (`tokens`), an answer is right when
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memsim.language.lexicon import MONTHS
 from memsim.scoring.answer_text import STOP, AnswerWords, content, places, read_words, stem
 from memsim.scoring.polarity import NEGATORS, denied, is_negative
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
-
 
 ENOUGH = 0.6
 """Share of an expected text's content words that an answer must hold."""

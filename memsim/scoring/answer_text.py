@@ -20,16 +20,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import Stemmer
 
 from memsim.language.lexicon import MONTHS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 # Reads what is written without a space: plain words, contractions, compounds and identifiers.
 

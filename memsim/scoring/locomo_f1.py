@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import Stemmer
 
 from memsim.scoring.polarity import abstains
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop", "adversarial")
 """Its categories 1 to 5, by name."""

@@ -7,16 +7,10 @@ from Bergen to Oslo` does so for Bergen alone. Words reach only as far as their 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from memsim.scoring.answer_text import fold
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memsim.scoring.answer_text import AnswerWords
-
+from memsim.scoring.answer_text import AnswerWords, fold
 
 # Recognises an answer that says that it does not know.
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from memsim.stats.interval import CONFIDENCE, normal_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 POWER = 0.8
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from memsim.stats.bootstrap import DRAWS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _BLOCK = 1 << 21
 """Most signs held in memory at once."""

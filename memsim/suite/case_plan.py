@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memsim.config import Settings
 from memsim.discovery import (
@@ -22,14 +21,11 @@ from memsim.discovery.project import PYPROJECT
 from memsim.errors import ConfigError, NothingCollected, RefError
 from memsim.models.model_access import NO_ACCESS, ModelAccess
 from memsim.models.model_ref import is_live, read_judge
+from memsim.scenario.script import Scenario
 from memsim.scoring import JUDGED, METRICS, SCORING_VERSION
 from memsim.suite.cases import CaseSpec, MetricBound, parse_bound
 from memsim.suite.judgement import instrument
 from memsim.suite.scenarios import LEAKAGE, ScenarioRef, Selection
-
-if TYPE_CHECKING:
-    from memsim.scenario.script import Scenario
-
 
 # `-k`: pytest's expression language over case ids.
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_families import Families
 from memsim.leakage.attack_files import load_families
+from memsim.leakage.attack_world import Setting
 from memsim.leakage.channel import play_channel
 from memsim.leakage.channels import load_channel
 from memsim.leakage.probe_lines import channel_lines, score_lines
-from memsim.suite.cases import CaseOutcome, CaseResult, ExpectFailure, check_expectations
+from memsim.leakage.scores import ChannelScore
+from memsim.suite.cases import (
+    CaseOutcome,
+    CaseResult,
+    CaseSpec,
+    ExpectFailure,
+    State,
+    check_expectations,
+)
 from memsim.trace import json_line
-
-if TYPE_CHECKING:
-    from memsim.leakage.attack_world import Setting
-    from memsim.leakage.scores import ChannelScore
-    from memsim.suite.cases import CaseSpec, State
 
 
 def attack(spec: CaseSpec, setting: Setting) -> CaseOutcome:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from memsim.config import load_settings, parse_budget
 from memsim.discovery import StrategyRef, find_project, reload_changed, resolve, try_parameters
@@ -17,14 +17,12 @@ from memsim.errors import RefError, Unmeasurable
 from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.model_ref import read_judge
 from memsim.scenario.script import Scenario
+from memsim.strategy import Strategy
 from memsim.suite.case_models import access_of
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, State
 from memsim.suite.judgement import calibrate, with_calibration
 from memsim.suite.play import MakeStrategy, make_strategy, play_scenario
 from memsim.suite.scenarios import ScenarioRef, find_scenarios
-
-if TYPE_CHECKING:
-    from memsim.strategy import Strategy
 
 
 class Score(float):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from memsim.errors import ExitCode
+from memsim.gate.comparison import Comparison, MovedProbe
 from memsim.report import comparison_text as told
 from memsim.report import number_format
 from memsim.report.board_tables import (
@@ -32,11 +32,8 @@ from memsim.report.html.markup import (
 )
 from memsim.report.html.page_content import PageContent, address, section, strategy_name
 from memsim.report.layout import UNICODE, Column, Table
+from memsim.report.run_summary import Board, BoardRow
 from memsim.scoring.outcomes import reason_name
-
-if TYPE_CHECKING:
-    from memsim.gate.comparison import Comparison, MovedProbe
-    from memsim.report.run_summary import Board, BoardRow
 
 WORDS = {
     ExitCode.PASSED: ("passed", "good"),

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from memsim.scoring.metric import share
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memsim.scoring.metric import CaseRecords, Measure
+from memsim.scoring.metric import CaseRecords, Measure, share
 
 METRICS = {
     "recall": share("answerable probes answered rightly, nothing forbidden given"),

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from memsim.scoring.metric import CaseRecords, share, unmeasured
+from memsim.scoring.metric import CaseRecords, Measure, share, unmeasured
 from memsim.scoring.metrics.answers import REASONS, UNANSWERED
 from memsim.scoring.metrics.evidence_shares import NO_EVIDENCE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memsim.scoring.metric import Measure
 
 AUDITED_WRONG = "audited-wrong"
 """The label of a gold answer, or a citation, that an audit found wrong."""

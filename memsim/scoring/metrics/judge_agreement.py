@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from memsim.scoring.metric import mean_of, share
+from memsim.scoring.metric import CaseRecords, Measure, mean_of, share
 from memsim.scoring.votes import flipped, votes_in
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memsim.scoring.metric import CaseRecords, Measure
 
 METRICS = {
     "judged": share("probes that the judge was asked about and whose answer it found right"),

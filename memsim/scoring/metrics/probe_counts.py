@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from memsim.scoring.metric import amount, measured, share, unmeasured
+from memsim.scoring.metric import CaseRecords, Line, Measure, amount, measured, share, unmeasured
 from memsim.scoring.metrics.evidence_shares import NO_EVIDENCE
 from memsim.scoring.outcomes import UNMEASURED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from memsim.scoring.metric import CaseRecords, Line, Measure
 
 METRICS = {
     "lost": amount("pieces of evidence that were not in the context of a question", "count"),

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from memsim.scoring.evidence import CUTOFFS, DEPTH
-from memsim.scoring.metric import Measure, share, unmeasured
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from memsim.scoring.metric import CaseRecords, Line, Metric
+from memsim.scoring.metric import CaseRecords, Line, Measure, Metric, share, unmeasured
 
 
 def _metrics() -> Iterator[tuple[str, Metric]]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
 from memsim.context import SECTIONS
-from memsim.scoring.metric import amount, measured, share, unmeasured
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from memsim.scoring.metric import CaseRecords, Line, Measure, Metric
+from memsim.scoring.metric import (
+    CaseRecords,
+    Line,
+    Measure,
+    Metric,
+    amount,
+    measured,
+    share,
+    unmeasured,
+)
 
 PHASES = ("write", "maintain", "search", "answer", "judge")
 """When model calls are made, in the order of a case."""
