@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from memsim.leakage.attempt import Attempt, read_finding
+from memsim.leakage.attempt import Attempt, Finding, read_finding
 from memsim.leakage.probe_lines import KEY, score_lines
 from memsim.report import number_format
 from memsim.report.failure_text import explain_command
@@ -22,11 +22,7 @@ from memsim.report.layout import (
 )
 from memsim.report.story import EvidencePiece, ProbeStory, agent_lines
 from memsim.scoring.outcomes import PASSED, UNMEASURED, reason_name
-
-if TYPE_CHECKING:
-    from memsim.leakage.attempt import Finding
-    from memsim.suite import CaseResult
-
+from memsim.suite import CaseResult
 
 # The failed probes of one case, each with its reason and the command that explains it.
 

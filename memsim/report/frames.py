@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from memsim.context import SECTIONS
 from memsim.report.probe_answers import scenario_of
-
-if TYPE_CHECKING:
-    from memsim.runs import Run
-    from memsim.suite import CaseResult
+from memsim.runs import Run
+from memsim.suite import CaseResult
 
 LEAKAGE = "leakage"
 TOKENS = "tokens."

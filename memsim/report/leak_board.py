@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.leakage.probe_lines import score_lines
-from memsim.leakage.scores import grade
-
-if TYPE_CHECKING:
-    from memsim.leakage.scores import ChannelScore, LeakTally
-    from memsim.runs import Run
+from memsim.leakage.scores import ChannelScore, LeakTally, grade
+from memsim.runs import Run
 
 DATASET = "leakage"
 SHOWN_PATHS = 3

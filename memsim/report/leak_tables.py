@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memsim.leakage.scores import COUNTED
 from memsim.report import number_format
 from memsim.report.layout import (
     Column,
+    Marks,
     Table,
     TextLine,
     Tone,
@@ -17,12 +17,8 @@ from memsim.report.layout import (
     markdown_table,
     terminal_table,
 )
-
-if TYPE_CHECKING:
-    from memsim.report.layout import Marks
-    from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
-    from memsim.report.run_summary import Board
-
+from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
+from memsim.report.run_summary import Board
 
 UNMEASURED = "What could not be measured"
 """The head of a block that only Markdown and HTML show."""

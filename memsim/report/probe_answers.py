@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memsim.runs import Run
 from memsim.scoring.metrics.audits import AUDITED_WRONG
 from memsim.scoring.outcomes import PASSED, UNMEASURED
-
-if TYPE_CHECKING:
-    from memsim.runs import Run
-    from memsim.suite import CaseResult
+from memsim.suite import CaseResult
 
 Unit = tuple[str, str]
 """A scenario and a probe of it."""

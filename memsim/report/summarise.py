@@ -6,12 +6,14 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memsim.config import Settings
 from memsim.errors import ExitCode, RunFolderError
 from memsim.gate import Verdict, fails, judge, lacks
 from memsim.gate.comparison import read_comparison
 from memsim.report.boards import boards_of
+from memsim.report.leak_board import LeakBoard
 from memsim.report.number_format import plural
 from memsim.report.probe_answers import ProbeAnswer, answer_of, answers_of
 from memsim.report.run_summary import (
@@ -27,15 +29,10 @@ from memsim.report.run_summary import (
     UnscoredCase,
     own_version,
 )
+from memsim.runs import Run
 from memsim.runs.run_folder import INFO
 from memsim.scoring.votes import agreement, flipped, majority, votes_in
-
-if TYPE_CHECKING:
-    from memsim.config import Settings
-    from memsim.report.leak_board import LeakBoard
-    from memsim.runs import Run
-    from memsim.suite import CaseResult
-
+from memsim.suite import CaseResult
 
 # How a run's judge did on known answers, and how far it agrees with the rules.
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from memsim.report import number_format
 from memsim.report.html.cost_section import money_of
 from memsim.report.html.markup import Markup, Value, breakable, code, element, joined
 from memsim.report.html.page_content import PageContent, address, strategy_name
+from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
+from memsim.report.run_summary import Board, BoardRow, MissedGroup
 from memsim.scoring.outcomes import reason_name
-
-if TYPE_CHECKING:
-    from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
-    from memsim.report.run_summary import Board, BoardRow, MissedGroup
 
 WEAKEST, LADDER = 2, 8
 """Weakest slices that are named, and strategies that are shown in the ladder."""

@@ -6,16 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.report import number_format
 from memsim.report.html.markup import Markup, element, table
 from memsim.report.html.page_content import PageContent, section, strategy_name
 from memsim.report.layout import Column, Table
-
-if TYPE_CHECKING:
-    from memsim.report.run_summary import Board, BoardRow
-    from memsim.suite import CaseResult
+from memsim.report.run_summary import Board, BoardRow
+from memsim.suite import CaseResult
 
 MEMORY = frozenset({"write", "maintain", "search"})
 """Phases in which a memory, and not the agent, calls a model."""

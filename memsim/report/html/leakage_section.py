@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from memsim.report import number_format
 from memsim.report.html.markup import Markup, element, folded, items, joined, table, unmeasured
 from memsim.report.html.page_content import PageContent, section
 from memsim.report.layout import UNICODE, Column, Table
+from memsim.report.leak_board import LeakBoard, LeakCell
 from memsim.report.leak_tables import leakage_text
-
-if TYPE_CHECKING:
-    from memsim.report.leak_board import LeakBoard, LeakCell
 
 TONES = {"leak": "leak", "safe": "safe", "invalid": "unclear", "n/a": "unclear", "error": "unclear"}
 

@@ -9,11 +9,8 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from memsim.report.layout import Column, Table
-
+from memsim.report.layout import Column, Table
 
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _JOINTS = re.compile("[_:=@/,.]+(?=[^_:=@/,.])")

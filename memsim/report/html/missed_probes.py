@@ -13,16 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memsim.gate.comparison import MovedProbe
 from memsim.report.html.markup import Markup, compact_json, data_block, element, packed_size
 from memsim.report.html.page_content import PageContent, section
 from memsim.report.probe_answers import ProbeAnswer, answer_of
 from memsim.report.story import story_of
-
-if TYPE_CHECKING:
-    from memsim.gate.comparison import MovedProbe
-    from memsim.suite import CaseResult
+from memsim.suite import CaseResult
 
 LEAKAGE = "leakage"
 CHUNK = 200

@@ -6,9 +6,10 @@ import base64
 import hashlib
 import warnings
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from memsim.errors import RunFolderError
+from memsim.report.frames import Frames
 from memsim.report.html.cost_section import spending
 from memsim.report.html.fact_loss import forgotten_facts, grid
 from memsim.report.html.invariant_section import invariants
@@ -17,16 +18,10 @@ from memsim.report.html.leakage_section import leakage
 from memsim.report.html.markup import Markup, data_blocks, element, joined
 from memsim.report.html.method import method
 from memsim.report.html.missed_probes import cases, cases_of
-from memsim.report.html.page_content import PageContent, section
+from memsim.report.html.page_content import Fragment, PageContent, section
 from memsim.report.html.pictures import colours, figure
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from memsim.report.frames import Frames
-    from memsim.report.html.page_content import Fragment
-    from memsim.report.run_summary import RunSummary
-    from memsim.runs import Run
+from memsim.report.run_summary import RunSummary
+from memsim.runs import Run
 
 NAME = "report.html"
 SCRIPTS = ("page.js", "filters.js", "cases.js")

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from memsim.report import number_format
+from memsim.report.frames import Frames
 from memsim.report.html.markup import Markup, breakable, element, joined
-
-if TYPE_CHECKING:
-    from memsim.report.frames import Frames
-    from memsim.report.run_summary import Board, BoardRow, RunSummary
-    from memsim.runs import Run
-    from memsim.suite import CaseResult
-
+from memsim.report.run_summary import Board, BoardRow, RunSummary
+from memsim.runs import Run
+from memsim.suite import CaseResult
 
 # A part of the HTML report that another package makes: what the page embeds, and how.
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memsim.report.frames import Frames
 from memsim.report.plots.baseline_change import forest
@@ -15,10 +14,8 @@ from memsim.report.plots.cost import context_over_time, spend
 from memsim.report.plots.fact_loss import forgetting_curve, survival, whereabouts
 from memsim.report.plots.style import Picture, PlotMaterial, styled
 from memsim.report.plots.tradeoff import budget_sweep, trade_off
-
-if TYPE_CHECKING:
-    from memsim.report.run_summary import RunSummary
-    from memsim.runs import Run
+from memsim.report.run_summary import RunSummary
+from memsim.runs import Run
 
 Draw = Callable[[PlotMaterial], Picture | None]
 

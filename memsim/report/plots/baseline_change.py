@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from memsim.gate.comparison import Comparison, MetricChange
 from memsim.gate.score_sheet import is_share
 from memsim.report.layout import UNICODE
-from memsim.report.plots.style import FAINT, HALF_PAGE, INK, Picture
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from memsim.gate.comparison import Comparison, MetricChange
-    from memsim.report.plots.style import PlotMaterial
+from memsim.report.plots.style import FAINT, HALF_PAGE, INK, Picture, PlotMaterial
 
 WORDS: dict[str, tuple[str, str, str, Any]] = {
     "worse": ("#d55e00", "v", "#d55e00", "-"),

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from memsim.report.plots.style import HALF_PAGE, Picture, share
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from memsim.report.plots.style import PlotMaterial
-    from memsim.report.run_summary import Matrix
+from memsim.report.plots.style import HALF_PAGE, Picture, PlotMaterial, share
+from memsim.report.run_summary import Matrix
 
 LOW_TO_HIGH = LinearSegmentedColormap.from_list("recall", ["#fbf3e4", "#7fb8ad", "#0b5d6b"])
 VERDICTS = {"safe": "#cfe8dd", "leak": "#d55e00", "invalid": "#f6e3b4", "n/a": "#f2f2f2"}

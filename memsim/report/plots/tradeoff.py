@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
@@ -15,19 +15,14 @@ from memsim.report.plots.style import (
     FAINT,
     HALF_PAGE,
     Picture,
+    PlotMaterial,
     colour,
     dashes,
     label_ends,
     lettering,
     share,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from memsim.report.plots.style import PlotMaterial
-    from memsim.report.run_summary import BoardRow
-
+from memsim.report.run_summary import BoardRow
 
 # Names beside points, placed so that none covers a point, a line or another name.
 

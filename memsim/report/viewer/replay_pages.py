@@ -8,22 +8,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import quote
 
 from memsim.errors import RunFolderError
 from memsim.report.html.markup import Markup, element, packed_size
 from memsim.report.html.page import viewer_page
 from memsim.report.html.page_content import Fragment
+from memsim.report.run_summary import RunSummary
 from memsim.report.viewer.reels import Script, reel_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from memsim.report.run_summary import RunSummary
-    from memsim.runs import Run
-    from memsim.suite.cases import CaseResult
-
+from memsim.runs import Run
+from memsim.suite.cases import CaseResult
 
 ROOM = 1_500_000
 """Most packed characters that all data may take in the page."""
