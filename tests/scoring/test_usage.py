@@ -9,13 +9,13 @@ import pytest
 from memsim.context import Context
 from memsim.message import said
 from memsim.scoring.metric import CaseRecords, Measure
-from memsim.scoring.metrics.usage import METRICS as USAGE
-from memsim.scoring.metrics.usage import measure
+from memsim.scoring.metrics import caching, compactions, context_tokens, cost, model_calls
 from memsim.scoring.probes import score_probe
 from memsim.scoring.trace_records import record, turn_record
 from memsim.strategy import Event
 from memsim.trace import CallRecord, Phase, ProbeTrace, TurnRecord
 
+FAMILIES = (context_tokens, caching, compactions, model_calls, cost)
 Lines = list[dict[str, object]]
 MakeTurn = Callable[..., TurnRecord]
 
@@ -27,7 +27,8 @@ def lines(*turns: TurnRecord, case: str = "c", repeat: int = 0) -> Lines:
 
 def usage(turns: Lines, probes: Lines) -> dict[str, Measure]:
     """Every metric of usage."""
-    return dict(measure(CaseRecords(probes, turns)))
+    records = CaseRecords(probes, turns)
+    return {name: m for family in FAMILIES for name, m in family.measure(records).items()}
 
 
 def values(measures: dict[str, Measure], *names: str) -> list[float | None]:
@@ -139,7 +140,7 @@ def test_nothing_measured_is_none_with_a_reason() -> None:
     """Calls can be counted to none; contexts, caches and compactions of nothing cannot be told."""
     found = usage([], [])
 
-    assert set(found) == set(USAGE)
+    assert list(found) == [name for family in FAMILIES for name in family.METRICS]
     for name, value in found.items():
         assert (value.value is None) == bool(value.reason), name
     assert [None, None, None, 0] == values(

@@ -21,7 +21,10 @@ from dataclasses import dataclass
 
 from memsim.scoring.metric import CaseRecords, Line, Measure, Metric
 
-_ORDER = ("answers", "evidence_shares", "ranked_evidence", "audits", "probe_counts", "usage")
+_ORDER = (
+    *("answers", "evidence_shares", "ranked_evidence", "audits", "lost", "leaks", "unscored"),
+    *("context_tokens", "caching", "compactions", "model_calls", "cost"),
+)
 """Files whose metrics are listed first, in this order; others follow by name."""
 
 

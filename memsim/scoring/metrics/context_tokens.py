@@ -1,0 +1,65 @@
+"""Size of the contexts in tokens: `context_mean`, `context_peak`, by section, `overflow`.
+
+Means and sums are over the contexts of turns. They are over the contexts of questions when no turn
+sent one, as in a recorded conversation. The peak is over all contexts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from memsim.context import SECTIONS
+from memsim.scoring.metric import CaseRecords, Measure, amount, measured, unmeasured
+
+_OVER = "of turns that sent one, else of questions"
+_BY_SECTION = {section: f"context_{section}" for section in SECTIONS if section != "query"}
+METRICS = {
+    "context_mean": amount(f"mean context {_OVER}", "tokens"),
+    "context_peak": amount("largest context", "tokens"),
+    "context_total": amount("all contexts sent", "tokens"),
+    **{
+        name: amount(f"context's {section}, mean {_OVER}", "tokens")
+        for section, name in _BY_SECTION.items()
+    },
+    "overflow": amount("cut from contexts that were over the budget", "tokens"),
+}
+
+
+class _Sizes:
+    """Sizes of contexts, by section."""
+
+    def __init__(self) -> None:
+        self.n = self.peak = self.total = self.sent = self.overflow = 0
+        self.sections: Counter[str] = Counter()
+
+    def add(self, tokens: Mapping[str, int], *, sent: int, overflow: int) -> None:
+        total = sum(tokens.values())
+        self.sections.update(tokens)
+        self.n += 1
+        self.total += total
+        self.sent += sent
+        self.overflow += overflow
+        self.peak = max(self.peak, total)
+
+
+def measure(records: CaseRecords) -> Mapping[str, Measure]:
+    """Measure the contexts of all turns, or of all questions."""
+    turns, questions = _Sizes(), _Sizes()
+    for line in records.turns:
+        if (tokens := line.get("tokens")) is not None:
+            turns.add(tokens, sent=line["sent"], overflow=line.get("overflow", 0))
+    for line in records.probes:
+        if (context := line["context"]) is not None:
+            overflow = context["overflow"]
+            questions.add(context["tokens"], sent=context["total"], overflow=overflow)
+    sizes = turns if turns.total else questions
+    if not (n := sizes.n):
+        return dict.fromkeys(METRICS, unmeasured("no context was asked for"))
+    return {
+        "context_mean": measured(sizes.total / n, n),
+        "context_peak": measured(max(turns.peak, questions.peak), n),
+        "context_total": measured(sizes.sent, n),
+        **{name: measured(sizes.sections[section] / n, n) for section, name in _BY_SECTION.items()},
+        "overflow": measured(sizes.overflow, n),
+    }
