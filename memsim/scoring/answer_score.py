@@ -79,7 +79,7 @@ def _match(probe: Probe, answer: str) -> AnswerMatch:
     if not kind.any_length and too_long(answer, probe.expect):
         return AnswerMatch(right=False, share=0.0, detail="the answer is too long to tell")
     matches = [kind.match(probe, expected, answer) for expected in probe.expect]
-    if probe.match == "all":
+    if kind.needs_every:
         share = sum(m.share for m in matches) / len(matches)
         missing = next((m.detail for m in matches if not m.right), "")
         return AnswerMatch(right=all(m.right for m in matches), share=share, detail=missing)

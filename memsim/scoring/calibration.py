@@ -14,6 +14,7 @@ from memsim.models.offline.judge import read_verdict
 from memsim.scenario.script import Probe
 from memsim.scoring.answer_score import judge_answer
 from memsim.scoring.metrics.audits import AUDITED_WRONG
+from memsim.scoring.probe_types import probe_type
 from memsim.scoring.votes import flipped, majority
 
 # What a judge is asked about which answers, and what its reply is worth.
@@ -40,7 +41,7 @@ def question_of(
 ) -> Request:
     """What a judge is asked about an answer."""
     wanted = [_line(text) for text in probe.expect]
-    if probe.match == "all":
+    if probe_type(probe.match).needs_every:
         wanted = [" and ".join(wanted)]
     known = {_line(text).casefold() for text in probe.expect}
     old = dict.fromkeys(map(_line, (*probe.forbid, *superseded)))
@@ -182,7 +183,8 @@ def _drawn(
 
 
 def _right(probe: Probe, _order: Sequence[Probe], chance: random.Random) -> list[str]:
-    gold = " and ".join(probe.expect) if probe.match == "all" else probe.expect[0]
+    every = probe_type(probe.match).needs_every
+    gold = " and ".join(probe.expect) if every else probe.expect[0]
     frames = _VERDICTS if gold.casefold().startswith(("yes", "no")) else _RIGHT
     return [frame.format(gold.rstrip(" .")) for frame in chance.sample(frames, len(frames))]
 

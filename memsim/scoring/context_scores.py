@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from memsim.scoring.answer_match import ENOUGH, everything_in, holds_all, is_exact, occurrences
 from memsim.scoring.answer_text import content, read_words
+from memsim.scoring.probe_types import probe_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,11 +83,11 @@ _APART = re.compile(r"[,;\n]\s+|\s+and\s+", re.IGNORECASE)
 
 
 def answer_in_context(probe: Probe, context: Context) -> bool:
-    """Whether an expected answer stands in a context; for `all`, whether every one does."""
+    """Whether an expected answer stands in a context; every one, where the probe needs every."""
     held = [everything_in(text) for text in _texts(context)]
     held += [_day(day) for day in sorted(_dates(context))]
     found = (_stands(expected, held) for expected in probe.expect)
-    return all(found) if probe.match == "all" else any(found)
+    return all(found) if probe_type(probe.match).needs_every else any(found)
 
 
 def _texts(context: Context) -> Iterator[str]:

@@ -38,6 +38,17 @@ Reason = Literal[
     "not-read",
     "not-inspectable",
 ]
+REASONS: Mapping[str, str] = {
+    "not-written": "it was never taken into the memory",
+    "evicted": "it left the context when that was made smaller",
+    "purged": "it was deleted on purpose",
+    "denied": "the asker may not see it",
+    "retrieval-miss": "it is stored, but was not brought up",
+    "over-budget": "it was brought up, and cut to fit the budget",
+    "not-read": "it stood in the context, and the model did not use it",
+    "not-inspectable": "the strategy does not show what it holds",
+}
+"""What each reason for a miss means."""
 
 
 def reason_name(reason: str) -> str:
@@ -47,26 +58,34 @@ def reason_name(reason: str) -> str:
 
 _ARCHIVED = frozenset({"archive", "archived", "offload", "offloaded"})
 _UNREACHABLE = frozenset({"audit", "log", "export", "purged", "deleted"})
-_PURGES = frozenset({"purged", "archived", "expired", "deleted", "evicted", "forgotten"})
-_COMPACTS = frozenset(
-    {"compaction", "compacted", "dropped", "summarised", "summarized", "trimmed", "merged"}
+PURGES = frozenset({"purged", "archived", "expired", "deleted", "forgotten"})
+"""Kinds of events after which a message is `purged`."""
+EVICTIONS = frozenset(
+    {"compaction", "compacted", "summarised", "summarized", "merged"}
+    | {"dropped", "evicted", "trimmed"}
 )
-_DISCARDS = _PURGES | _COMPACTS
+"""Kinds of events after which a message is `evicted`."""
 
 
 def place_of(piece: EvidenceTrace, *, inspectable: bool) -> Whereabouts:
     """Where one piece of evidence was at the question."""
     if piece.presence != "absent":
         return piece.presence
-    if piece.trimmed:
+    tier = None if piece.location is None else piece.location.tier
+    return place_outside(tier, trimmed=piece.trimmed, inspectable=inspectable)
+
+
+def place_outside(tier: str | None, *, trimmed: bool, inspectable: bool) -> Whereabouts:
+    """Where evidence was that no context held; `tier` is where the strategy reports it."""
+    if trimmed:
         return "trimmed"
     if not inspectable:
         return "not-inspectable"
-    if piece.location is None or piece.location.tier in _UNREACHABLE:
+    if tier is None or tier in _UNREACHABLE:
         return "lost"
-    if piece.location.tier == "denied":
+    if tier == "denied":
         return "denied"
-    return "archived" if piece.location.tier in _ARCHIVED else "stored"
+    return "archived" if tier in _ARCHIVED else "stored"
 
 
 def whereabouts(trace: ProbeTrace) -> Whereabouts | None:
@@ -120,9 +139,9 @@ def _worst(trace: ProbeTrace) -> EvidenceTrace | None:
 def _how_lost(piece: EvidenceTrace, event: str) -> Reason:
     cause = piece.path[-1].cause if piece.path else ""
     for kind in (cause, event):
-        if kind in _PURGES:
+        if kind in PURGES:
             return "purged"
-        if kind in _COMPACTS:
+        if kind in EVICTIONS:
             return "evicted"
     was_there = any(stop.presence != "absent" for stop in piece.path)
     return "evicted" if was_there else "not-written"
@@ -137,7 +156,7 @@ def discards(turns: Iterable[TurnRecord], wanted: Iterable[str]) -> dict[str, st
         source: event.kind
         for turn in turns
         for event in turn.events
-        if event.kind in _DISCARDS
+        if event.kind in PURGES | EVICTIONS
         for source in event.sources
         if source in sources
     }

@@ -10,7 +10,7 @@ from memsim.report.html.markup import Markup, Value, breakable, code, element, j
 from memsim.report.html.page_content import PageContent, address, strategy_name
 from memsim.report.leak_board import LeakBoard, LeakCell, LeakRow
 from memsim.report.run_summary import Board, BoardRow, MissedGroup
-from memsim.scoring.outcomes import reason_name
+from memsim.scoring.outcomes import REASONS, reason_name
 
 WEAKEST, LADDER = 2, 8
 """Weakest slices that are named, and strategies that are shown in the ladder."""
@@ -104,7 +104,8 @@ def _ties(best: BoardRow, others: Sequence[BoardRow]) -> str:
         return "No other strategy was scored: there is nothing to choose between."
     alike = [row for row in others if row.letter not in best.beats]
     if not alike:
-        return f"It beats all {len(others)} others (paired by probe, Holm, p ≤ .05)."
+        rest = "the other strategy" if len(others) == 1 else f"all {len(others)} others"
+        return f"It beats {rest} (paired by probe, Holm, p ≤ .05)."
     shown = ", ".join(f"{r.strategy} ({number_format.share(r.recall.mean)})" for r in alike[:3])
     more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
     text = f"Not significantly different from {shown}{more} on this many probes."
@@ -154,18 +155,6 @@ def _why(subject: PageContent, best: BoardRow) -> Iterator[str]:
         )
     link = address(show="cases", strategy=best.strategy, budget=best.budget)
     yield element("a", "Look at each of them", href=link)
-
-
-REASONS = {
-    "not-written": "it was never taken into the memory",
-    "evicted": "it left the context when that was made smaller",
-    "purged": "it was deleted on purpose",
-    "denied": "the asker may not see it",
-    "retrieval-miss": "it is stored, but was not brought up",
-    "over-budget": "it was brought up, and cut to fit the budget",
-    "not-read": "it stood in the context, and the model did not use it",
-}
-"""What each reason for a miss means."""
 
 
 def _group_of(subject: PageContent, row: BoardRow) -> MissedGroup | None:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.report import number_format
 from memsim.report.board_tables import matrix_table
-from memsim.report.html.brief import REASONS
 from memsim.report.html.markup import Markup, breakable, element, folded, items, joined, table
 from memsim.report.html.page_content import PageContent, address, section, strategy_name, variant
 from memsim.report.layout import Column, Table
-from memsim.scoring.outcomes import reason_name
+from memsim.scoring.outcomes import REASONS, reason_name
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -83,11 +83,17 @@ def variant(strategy: str, budget: int) -> str:
     return f"{strategy}@{number_format.budget(budget)}"
 
 
+UNBROKEN = 18
+"""Letters of a strategy's name that stay on one line, as those of memsim's own do."""
+
+
 def strategy_name(strategy: str) -> Markup:
     """Render a strategy's name with the colour that plots give it."""
     from memsim.report.html.pictures import chip
     from memsim.report.plots.style import colour
 
+    if len(strategy) <= UNBROKEN:
+        return element("span", chip(colour(strategy)), strategy, class_="unbroken")
     return joined([chip(colour(strategy)), breakable(strategy)])
 
 

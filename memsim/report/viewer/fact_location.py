@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from memsim.report.viewer.playback import Playback, PlaybackFrame, PlaybackMessage
-from memsim.scoring.outcomes import PASSED, UNMEASURED
+from memsim.scoring.outcomes import PASSED, PURGES, UNMEASURED, place_outside
 
 Line = Mapping[str, Any]
 State = Literal[
@@ -35,9 +35,9 @@ State = Literal[
 """A section of the context; or, in no context: stored and found when asked, stored and missed,
 archived, denied, cut to fit the budget, in a black box, not asked for, lost."""
 
-_GONE = frozenset({"purged", "expired", "deleted", "evicted", "forgotten"})
-_ARCHIVES = frozenset({"archive", "archived", "offload", "offloaded"})
-_UNREACHABLE = frozenset({"audit", "log", "export", "purged", "deleted"})
+_GONE = PURGES - {"archived"}
+_STATES: Mapping[str, State] = {"trimmed": "cut", "not-inspectable": "closed", "stored": "missed"}
+"""States that are called otherwise than the whereabouts that they stand for."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,19 +56,12 @@ class FactPath:
 
 def place_of(piece: Line, *, inspectable: bool) -> State:
     """Where a piece of evidence was when its question was put."""
-    if piece["presence"] != "absent":
-        found: State = piece["presence"]
-        return found
-    if piece["trimmed"]:
-        return "cut"
-    if not inspectable:
-        return "closed"
-    tier = piece["location"] and piece["location"]["tier"]
-    if tier is None or tier in _UNREACHABLE:
-        return "lost"
-    if tier == "denied":
-        return "denied"
-    return "archived" if tier in _ARCHIVES else "missed"
+    found: Any = piece["presence"]
+    if found == "absent":
+        tier = piece["location"] and piece["location"]["tier"]
+        found = place_outside(tier, trimmed=piece["trimmed"], inspectable=inspectable)
+    state: State = _STATES.get(found, found)
+    return state
 
 
 def fact_paths(

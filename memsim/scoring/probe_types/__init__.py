@@ -6,8 +6,8 @@ A new type needs one new file, with a function that compares an answer with one 
         right = answer.startswith(expected)
         return AnswerMatch(right=right, share=float(right))
 
-With several expected texts the best match counts; `match: all` needs every one of them. Answers
-above `length_limit` are wrong, unless the file says `ANY_LENGTH = True`.
+With several expected texts the best match counts, unless the file says `NEEDS_EVERY = True`.
+Answers above `length_limit` are wrong, unless the file says `ANY_LENGTH = True`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,25 @@ if TYPE_CHECKING:
 
 
 class ProbeType(NamedTuple):
-    """How answers to one type of probe are compared."""
+    """How answers to one type of probe are compared.
+
+    Attributes:
+        match: compares an answer with one expected text.
+        any_length: whether long answers are compared as well.
+        needs_every: whether an answer has to give every expected text.
+    """
 
     match: Callable[[Probe, str, str], AnswerMatch]
     any_length: bool
+    needs_every: bool
 
 
 @lru_cache(maxsize=64)
 def probe_type(name: str) -> ProbeType:
     """The probe type of a name; its file is imported on first use."""
     module = importlib.import_module(f"{__name__}.match_{name}")
-    return ProbeType(match=module.match, any_length=getattr(module, "ANY_LENGTH", False))
+    return ProbeType(
+        match=module.match,
+        any_length=getattr(module, "ANY_LENGTH", False),
+        needs_every=getattr(module, "NEEDS_EVERY", False),
+    )

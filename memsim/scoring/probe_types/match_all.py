@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from memsim.scoring.probe_types.match_any import match
 
-from memsim.scoring.answer_match import AnswerMatch, match_sequence
+__all__ = ["NEEDS_EVERY", "match"]
 
-if TYPE_CHECKING:
-    from memsim.scenario.script import Probe
-
-
-def match(_probe: Probe, expected: str, answer: str) -> AnswerMatch:
-    """Find one expected text."""
-    return match_sequence(expected, answer)
+NEEDS_EVERY = True
