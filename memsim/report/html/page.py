@@ -7,9 +7,9 @@ import hashlib
 import warnings
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memsim.errors import RunFolderError
-from memsim.report.frames import Frames
 from memsim.report.html.cost_section import spending
 from memsim.report.html.fact_loss import forgotten_facts, grid
 from memsim.report.html.invariant_section import invariants
@@ -22,6 +22,9 @@ from memsim.report.html.page_content import Fragment, PageContent, section
 from memsim.report.html.pictures import colours, figure
 from memsim.report.run_summary import RunSummary
 from memsim.runs import Run
+
+if TYPE_CHECKING:
+    from memsim.report.frames import Frames
 
 NAME = "report.html"
 SCRIPTS = ("page.js", "filters.js", "cases.js")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from memsim.report import number_format
-from memsim.report.frames import Frames
 from memsim.report.html.markup import Markup, breakable, element, joined
 from memsim.report.run_summary import Board, BoardRow, RunSummary
 from memsim.runs import Run
 from memsim.suite import CaseResult
+
+if TYPE_CHECKING:
+    from memsim.report.frames import Frames
 
 # A part of the HTML report that another package makes: what the page embeds, and how.
 

@@ -6,10 +6,13 @@ import colorsys
 import io
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from memsim.report.html.markup import Markup, element, legible, scrolling
-from memsim.report.plots.style import Picture
+
+if TYPE_CHECKING:
+    from memsim.report.plots.style import Picture
 
 _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 _DROPPED = frozenset({"metadata", "style"})
