@@ -1,106 +1,50 @@
-"""Opens a store by name; what a store needs beside memsim is imported only when it is asked for.
+"""Open a store by its kind; packages that a store needs are imported only then.
 
-A store with a server finds its address among the services, which come from the environment:
-`MEMSIM_POSTGRES_URL` as libpq reads it, `MEMSIM_REDIS_URL` as redis-py does. They may hold
-passwords, so they stand in no settings file and in no record of a run.
+Each kind is one file of `memsim/memory/stores`, found by its name:
+
+- `store_NAME.py` opens a store in this process or in files;
+- `server_NAME.py` opens a store with a server, whose address stands in `MEMSIM_NAME_URL`.
+
+Such a file defines `open_places(site: StoreSite) -> Places`. Addresses may hold passwords, so they
+stand in no settings file and in no record of a run.
 """
 
 from __future__ import annotations
 
-import hashlib
+import importlib
+import pkgutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
-from memsim.errors import StoreError, nearest
+from memsim.errors import nearest
+from memsim.memory import stores
+from memsim.memory.stores.site import Places, StoreSite, StoreUnavailableError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from memsim.memory.history.working import WorkingStore
-    from memsim.memory.ledger import LedgerStore
     from memsim.memory.stores import Store
 
+_MODULES = {
+    module.name.partition("_")[2]: module.name
+    for module in pkgutil.iter_modules(stores.__path__)
+    if module.name.startswith(("store_", "server_"))
+}
 
-# Removes memories from servers where they were kept for a while only.
+KINDS = tuple(sorted(_MODULES))
+"""Every kind of store."""
 
+if TYPE_CHECKING:
+    StoreKind = str
+else:
+    StoreKind = Literal[KINDS]
 
-def drop_schema(url: str, schema: str) -> None:
-    """Remove a memory from PostgreSQL; one that is not there is nothing to remove.
-
-    Raises:
-        StoreError: the server failed.
-    """
-    import psycopg
-    from psycopg import sql
-
-    try:
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("SET client_min_messages = error")
-            drop = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(schema))
-            connection.execute(drop)
-    except psycopg.Error as error:
-        said = error.diag.message_primary or str(error).partition("\n")[0]
-        raise StoreError(f"PostgreSQL keeps {schema} still: {said}") from error
-
-
-def drop_keys(url: str, name: str) -> None:
-    """Remove a memory from Redis, with its working memory and its ledger.
-
-    Raises:
-        StoreError: the server failed.
-    """
-    from memsim.memory.stores.redis.connection import RedisConnection
-
-    session = RedisConnection(url, name)
-    try:
-        cursor = b"0"
-        while True:
-            cursor, keys = session.call("SCAN", cursor, "MATCH", session.key("*"), "COUNT", 1000)
-            if keys:
-                session.call("UNLINK", *keys)
-            if cursor == b"0":
-                return
-    finally:
-        session.close()
-
-
-StoreKind = Literal["memory", "markdown", "sqlite", "chroma", "postgres", "redis"]
-
-SERVICES: Mapping[str, str] = {"postgres": "MEMSIM_POSTGRES_URL", "redis": "MEMSIM_REDIS_URL"}
-"""The variables that hold the addresses of servers, by the store's name."""
-
-
-class StoreUnavailableError(StoreError, ValueError):
-    """A store cannot be had here: its server has no address, or a package of it is missing.
-
-    It is a `ValueError` as well, since whoever named the store may name another.
-    """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
-    """Where a memory is kept.
-
-    Attributes:
-        store: its entries.
-        working: its working memory; None for this process.
-        ledger: its injection ledger; None for this process.
-    """
-
-    store: Store
-    working: WorkingStore | None = None
-    ledger: LedgerStore | None = None
-    _closing: ExitStack = field(default_factory=ExitStack, repr=False)
-
-    def close(self) -> None:
-        """Release everything, and remove what was to be thrown away; a second call does nothing.
-
-        Raises:
-            StoreError: the server failed, and what was to be thrown away is there still.
-        """
-        self._closing.close()
+SERVICES: Mapping[str, str] = {
+    kind: f"MEMSIM_{kind.upper()}_URL"
+    for kind, module in _MODULES.items()
+    if module.startswith("server_")
+}
+"""The variables that hold the addresses of servers, by the store's kind."""
 
 
 def addresses(environ: Mapping[str, str]) -> dict[str, str]:
@@ -156,76 +100,17 @@ def open_places(
         ValueError: as `open_store`.
         StoreError: as `open_store`.
     """
-    known = get_args(StoreKind)
-    if kind not in known:
-        meant = nearest(kind, known)
+    if kind not in KINDS:
+        meant = nearest(kind, KINDS)
         hint = f" (did you mean {meant!r}?)" if meant else ""
-        raise ValueError(f"store is {kind!r}: it is {', '.join(known)}{hint}")
-    if kind in SERVICES:
-        url = _address(kind, services)
-        opener = _postgres if kind == "postgres" else _redis
-        with _needing(kind):
-            return opener(url, lambda: name or name_of(folder()), throwaway)
-    store = _in_files(kind, folder, synced=not throwaway)
-    closing = ExitStack()
-    closing.callback(store.close)
-    return Places(store=store, _closing=closing)
-
-
-def name_of(folder: Path) -> str:
-    """What a server calls the memory of a folder: of no other folder, and of no other machine's."""
-    import platform
-
-    where = f"{platform.node()}\n{folder.resolve()}".encode("utf-8", "surrogateescape")
-    return f"memsim_{hashlib.blake2b(where, digest_size=12).hexdigest()}"
-
-
-def _in_files(kind: StoreKind, folder: Callable[[], Path], *, synced: bool) -> Store:
-    if kind == "memory":
-        from memsim.memory.stores.in_memory import InMemory
-
-        return InMemory()
-    if kind == "markdown":
-        from memsim.memory.stores.markdown.store import Markdown
-
-        return Markdown(folder() / "entries", synced=synced)
-    if kind == "chroma":
-        with _needing(kind):
-            from memsim.memory.stores.chroma import ChromaEntries
-
-            return ChromaEntries(folder() / "entries")
-    from memsim.memory.stores.sqlite.store import SQLite
-
-    return SQLite(folder() / "memory.sqlite3")
-
-
-def _postgres(url: str, naming: Callable[[], str], throwaway: bool) -> Places:  # noqa: FBT001 - one of a pair
-    from memsim.memory.stores.postgres.store import PostgresStore
-
-    name = naming()
-    store = PostgresStore(url, name)
-    closing = ExitStack()
-    if throwaway:
-        closing.callback(drop_schema, url, name)
-    closing.callback(store.close)
-    return Places(store=store, _closing=closing)
-
-
-def _redis(url: str, naming: Callable[[], str], throwaway: bool) -> Places:  # noqa: FBT001 - one of a pair
-    from memsim.memory.stores.redis.store import RedisStore
-    from memsim.memory.stores.redis.working import RedisLedger, RedisWorking
-
-    name = naming()
-    store = RedisStore(url, name)
-    with ExitStack() as closing:
-        if throwaway:
-            closing.callback(drop_keys, url, name)
-        closing.callback(store.close)
-        working = RedisWorking(url, name)
-        closing.callback(working.close)
-        ledger = RedisLedger(url, name)
-        closing.callback(ledger.close)
-        return Places(store=store, working=working, ledger=ledger, _closing=closing.pop_all())
+        raise ValueError(f"store is {kind!r}: it is {', '.join(KINDS)}{hint}")
+    url = _address(kind, services) if kind in SERVICES else ""
+    site = StoreSite(folder=folder, url=url, given_name=name, throwaway=throwaway)
+    with _needing(kind):
+        module = importlib.import_module(f"{stores.__name__}.{_MODULES[kind]}")
+        places: Places = module.open_places(site)
+    places.closing.callback(places.store.close)
+    return places
 
 
 def _address(kind: str, services: Mapping[str, str]) -> str:
@@ -240,9 +125,10 @@ def _needing(kind: StoreKind) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        if (error.name or "").partition(".")[0] == "memsim":
+        package = (error.name or "").partition(".")[0]
+        if package in {"", "memsim"}:
             raise
-        asked = f"memsim[{kind}]" if kind in SERVICES else "chromadb"
+        asked = f"memsim[{kind}]" if kind in SERVICES else package
         raise StoreUnavailableError(
             f"store={kind} needs a package that is missing: pip install '{asked}'"
         ) from error

@@ -18,8 +18,9 @@ from memsim.cli.program import program
 from memsim.clock import Clock
 from memsim.discovery.loader import prepare
 from memsim.errors import ModelError, RefError, StoreError
-from memsim.memory.places import addresses, name_of
+from memsim.memory.places import addresses
 from memsim.memory.stores.postgres.store import PostgresStore
+from memsim.memory.stores.site import name_of
 from memsim.message import TokenCounter, load_tokenizer, said
 from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.registry import load_embedder, load_model

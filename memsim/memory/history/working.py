@@ -12,11 +12,12 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from memsim.errors import StateError, StoreError
 from memsim.memory.codec import JSON, canonical, parse, reading
 from memsim.memory.entry import Conversation
+from memsim.memory.stores import WorkingStore
 from memsim.memory.stores.wrappers import READ_ONLY
 from memsim.message import utc
 
@@ -30,40 +31,6 @@ SCRATCHPAD, ENTITIES = "scratchpad", "entities"
 
 ATTEMPTS = 1_000
 """Swaps that are tried before a store counts as failing: whoever wins one makes progress."""
-
-
-@runtime_checkable
-class WorkingStore(Protocol):
-    """One text per conversation. Every method raises `StoreError` where the store itself fails."""
-
-    def read(self, of: Conversation) -> str | None:
-        """The text, byte for byte; None where there is none."""
-        ...
-
-    def swap(
-        self,
-        of: Conversation,
-        old: str | None,
-        new: str | None,
-        lasting: timedelta | None = None,
-    ) -> bool:
-        """Put `new` in the place of `old` if that is what is there: one atomic step.
-
-        Args:
-            of: the conversation.
-            old: what has to be there; None for nothing.
-            new: what shall be there; None for nothing.
-            lasting: the store may drop the text by a clock of its own after this long, not sooner;
-                expiry does not depend on it.
-
-        Returns:
-            Whether it was there, and has been replaced.
-        """
-        ...
-
-    def conversations(self) -> list[Conversation]:
-        """Every conversation that has a text, sorted."""
-        ...
 
 
 class InProcessWorking:

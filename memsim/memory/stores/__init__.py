@@ -21,8 +21,9 @@ from memsim.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from datetime import timedelta
 
-    from memsim.memory.entry import Entry
+    from memsim.memory.entry import Conversation, Entry
     from memsim.memory.index import Hit
     from memsim.memory.permissions import Where
     from memsim.models import Vectors
@@ -137,6 +138,40 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Release files and connections; calling it again does nothing."""
+        ...
+
+
+@runtime_checkable
+class WorkingStore(Protocol):
+    """One text per conversation. Every method raises `StoreError` where the store itself fails."""
+
+    def read(self, of: Conversation) -> str | None:
+        """The text, byte for byte; None where there is none."""
+        ...
+
+    def swap(
+        self,
+        of: Conversation,
+        old: str | None,
+        new: str | None,
+        lasting: timedelta | None = None,
+    ) -> bool:
+        """Put `new` in the place of `old` if that is what is there: one atomic step.
+
+        Args:
+            of: the conversation.
+            old: what has to be there; None for nothing.
+            new: what shall be there; None for nothing.
+            lasting: the store may drop the text by a clock of its own after this long, not sooner;
+                expiry does not depend on it.
+
+        Returns:
+            Whether it was there, and has been replaced.
+        """
+        ...
+
+    def conversations(self) -> list[Conversation]:
+        """Every conversation that has a text, sorted."""
         ...
 
 

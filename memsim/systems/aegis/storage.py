@@ -11,7 +11,8 @@ from typing import Any
 
 from memsim.errors import StateError
 from memsim.memory.codec import JSON, reading
-from memsim.memory.places import SERVICES, StoreUnavailableError, name_of
+from memsim.memory.places import SERVICES
+from memsim.memory.stores.site import StoreUnavailableError, name_of
 from memsim.models import Embedder
 from memsim.systems.aegis.episodes import Episodes, InProcessEpisodes, load_episodes, save_episodes
 from memsim.systems.aegis.hashes import Hashes, InProcessHashes
@@ -106,7 +107,7 @@ def open_storage(
         StoreUnavailableError: a server has no address, or a package of its own is missing.
         StoreError: a server cannot be used.
     """
-    from memsim.memory.places import drop_schema
+    from memsim.memory.stores.server_postgres import drop_schema
 
     for what, word, other in (("working", working, "redis"), ("episodes", episodes, "postgres")):
         if word not in {"embedded", other}:

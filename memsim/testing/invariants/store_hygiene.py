@@ -15,7 +15,7 @@ from memsim.memory.deletion import original_of
 from memsim.memory.entry import Entry, Layer
 from memsim.memory.options import RetentionPolicy
 from memsim.memory.permissions import Where
-from memsim.memory.places import StoreKind, open_store
+from memsim.memory.places import open_store
 from memsim.memory.retention import clean, has_own_term
 from memsim.memory.stores import Store
 from memsim.testing.check_cases import Case, ShelfCase, ShelfEntry
@@ -77,7 +77,7 @@ def entry_of(kept: ShelfEntry, now: datetime) -> Entry:
 def filled(case: ShelfCase) -> Iterator[tuple[Store, dict[str, Entry]]]:
     """A store with a case's entries in it, and these by id."""
     with throwaway() as folder:
-        store = open_store(cast("StoreKind", case.store), lambda: Path(folder), {}, name="check")
+        store = open_store(case.store, lambda: Path(folder), {}, name="check")
         try:
             entries = [entry_of(kept, case.now) for kept in case.entries]
             store.write(entries)

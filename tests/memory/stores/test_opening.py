@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import get_args
 
 import psycopg
 import pytest
@@ -20,20 +20,26 @@ from memsim.memory.entry import Conversation
 from memsim.memory.history.working import WorkingMemory
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.places import (
+    KINDS,
     SERVICES,
-    Places,
     StoreKind,
-    StoreUnavailableError,
     addresses,
-    name_of,
     open_places,
     open_store,
 )
+from memsim.memory.stores.site import Places, StoreUnavailableError, name_of
 from memsim.message import EPOCH
 from memsim.suite.single import run
 from tests.memory.stores import servers
 
-KINDS: tuple[StoreKind, ...] = get_args(StoreKind)
+POCKET = """\
+from memsim.memory.stores.in_memory import InMemory
+from memsim.memory.stores.site import Places
+
+
+def open_places(site):
+    return Places(store=InMemory())
+"""
 
 SCENARIO = """\
 memsim: 1
@@ -162,7 +168,23 @@ def test_a_missing_package_is_named(
 def test_an_unknown_kind_is_named_with_the_nearest() -> None:
     """A slip is an error of the caller's."""
     with pytest.raises(ValueError, match="did you mean 'postgres'"):
-        open_store("postgras", lambda: pytest.fail("asked"), {})  # type: ignore[arg-type]
+        open_store("postgras", lambda: pytest.fail("asked"), {})
+
+
+def test_one_new_file_is_a_new_kind(tmp_path: Path) -> None:
+    """No list names the kinds a second time."""
+    (tmp_path / "store_pocket.py").write_text(POCKET, encoding="utf-8")
+    code = (
+        "from memsim.memory import stores; stores.__path__.append('.')\n"
+        "from memsim.memory.places import open_store\n"
+        "print(open_store('pocket', None, {}).name)\n"
+    )
+
+    shown = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert (shown.stdout, shown.stderr) == ("memory\n", "")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -12,8 +12,9 @@ import redis
 
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import Conversation
-from memsim.memory.history.working import WorkingMemory, WorkingStore
+from memsim.memory.history.working import WorkingMemory
 from memsim.memory.ledger import InjectionLedger, LedgerStore
+from memsim.memory.stores import WorkingStore
 from memsim.memory.stores.redis.store import RedisStore
 from memsim.memory.stores.redis.working import RedisLedger, RedisWorking
 from memsim.message import EPOCH

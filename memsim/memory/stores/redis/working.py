@@ -151,7 +151,7 @@ class _Texts:
 
 
 class RedisWorking:
-    """Working memory in a Redis server; see `memsim.memory.history.working.WorkingStore`.
+    """Working memory in a Redis server; see `memsim.memory.stores.WorkingStore`.
 
     Args:
         url: where the server is, as redis-py reads it; its password is never shown.
