@@ -16,11 +16,8 @@ from memsim.stats import (
     holm,
     mean_interval,
     normal_quantile,
-    paired_interval,
     permutation_p,
-    probes_for_drop,
     sign_p,
-    smallest_drop,
     wilson,
 )
 
@@ -196,14 +193,14 @@ def test_pairing_removes_what_both_share() -> None:
     baseline = [n / 40 for n in range(20)]
     candidate = [value + 0.25 for value in baseline]
 
-    assert Interval(0.25, 0.25) == paired_interval(candidate, baseline)
+    assert Interval(0.25, 0.25) == mean_interval(differences(candidate, baseline))
 
 
 def test_pairs_need_two_sides() -> None:
     """Lists of different lengths are not pairs."""
     assert [0.5, -0.5] == differences([1.0, 0.0], [0.5, 0.5])
     with pytest.raises(ValueError, match="cannot be paired"):
-        paired_interval([1.0], [1.0, 0.0])
+        differences([1.0], [1.0, 0.0])
 
 
 def test_sign_test_gives_the_binomial_values() -> None:
@@ -260,31 +257,6 @@ def test_holm_only_ever_raises_and_keeps_order(p_values: list[float]) -> None:
     assert all(p <= a <= 1 for p, a in zip(p_values, adjusted, strict=True))
     ranked = sorted(range(len(p_values)), key=lambda i: p_values[i])
     assert sorted(adjusted) == [adjusted[i] for i in ranked]
-
-
-def test_the_smallest_visible_drop_shrinks_with_the_root_of_n() -> None:
-    """Four times the probes see half the drop."""
-    small, large = smallest_drop([0.0, 1.0, -1.0, 0.0] * 25), smallest_drop([0.0, 1, -1, 0] * 100)
-
-    assert small is not None
-    assert large is not None
-    assert 2.0 == pytest.approx(small / large, abs=0.02)
-
-
-def test_probes_for_a_drop_undo_the_smallest_drop() -> None:
-    """As many probes as there are, for the drop that they can see."""
-    pairs = [0.0, 1.0, -1.0, 0.0] * 25
-    drop = smallest_drop(pairs)
-
-    assert drop is not None
-    assert len(pairs) == probes_for_drop(pairs, drop)
-
-
-def test_nothing_that_differs_shows_no_drop() -> None:
-    """Without spread there is no telling."""
-    assert smallest_drop([0.0] * 50) is None
-    assert smallest_drop([0.5]) is None
-    assert probes_for_drop([0.0] * 50, 0.05) is None
 
 
 def test_normal_quantiles_are_the_known_ones() -> None:

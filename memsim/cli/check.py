@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from memsim.cli.run_options import format_option
 from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import ColorChoice, Terminal, complain
 from memsim.discovery import find_project, find_strategies, resolve, try_parameters
@@ -50,7 +51,7 @@ Examples:
     help="Compare pairs of worlds that differ only in what others say; show the first leak.",
 )
 @click.option("-j", "--jobs", metavar="N", help="Number of processes; 0 means as many as useful.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
+@format_option("table", "json")
 @click.option("-o", "--output", metavar="DIR", help="Folder for counterexamples.")
 @click.option(
     "-v", "--verbose", is_flag=True, help="Also print what was not measured, and full coverage."

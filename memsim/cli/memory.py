@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from memsim.memory.deletion import ErasureReport
     from memsim.memory.entry import Entry
 
-
 Form = Literal["table", "json", "jsonl"]
 
 

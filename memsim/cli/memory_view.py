@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from memsim.cli.terminal import printable
 from memsim.errors import ModelError, UsageError
@@ -18,7 +18,7 @@ from memsim.memory.history.working import TTL
 from memsim.memory.parts import SEARCHED
 from memsim.memory.persistence.saved_memory import SavedMemory, open_memory
 from memsim.message import EPOCH
-from memsim.systems.prx.workspace_view import find_workspace
+from memsim.systems.prx.workspace_view import PrxWorkspace, find_workspace
 
 WORKING = "working"
 """The layer and the category of working memory."""
@@ -70,91 +70,11 @@ KEEPER = "keeper"
 """The principal of a request without access control."""
 
 
-class MemoryView(Protocol):
-    """A memory that can be listed, searched and changed.
+class SavedMemoryView:
+    """A view of a saved memory.
 
     `who` is the principal who asks; None is the keeper, who sees all entries.
     """
-
-    @property
-    def acl(self) -> bool:
-        """Whether access control is on."""
-        ...
-
-    def entries(self, who: str | None) -> Iterable[Entry]:
-        """Every entry that a principal may see, oldest first."""
-        ...
-
-    def search(
-        self, query: str, who: str | None, category: str | None, limit: int
-    ) -> Sequence[tuple[Entry, float]]:
-        """The entries that match a query, best first, each with its score."""
-        ...
-
-    def get(self, who: str | None, key: str) -> Entry | None:
-        """The entry with a key: the principal's own, else one that the principal may see."""
-        ...
-
-    def forget(self, who: str, key: str) -> ErasureReport:
-        """Erase a principal's entry by its key, and report everything that was erased."""
-        ...
-
-    def note(
-        self,
-        tool: str,
-        who: str | None,
-        *,
-        outcome: AuditOutcome = "allowed",
-        key: str = "",
-        category: str = "",
-    ) -> None:
-        """Write an audit record."""
-        ...
-
-    def keepers(self) -> dict[str, JSON]:
-        """Statistics of the whole memory, for its keeper."""
-        ...
-
-    def close(self) -> None:
-        """Close the memory."""
-        ...
-
-
-def look_into(
-    path: Path, *, wait: float, readonly: bool, tell: Callable[[str], None]
-) -> MemoryView:
-    """Open the memory or the PRX workspace at a path.
-
-    Raises:
-        StoreError: it cannot be opened.
-        StateError: it is neither, or it is damaged.
-    """
-    found = find_workspace(path, now=_now, wait=wait)
-    return found or SavedMemoryView(open_memory(path, now=_now, wait=wait, readonly=readonly), tell)
-
-
-def matching_entries(memory: MemoryView, who: str | None, word: str) -> list[Entry]:
-    """The entries of one owner that match a word on the command line.
-
-    The word may be a key, a key as it is printed, or the id of a message; the passages of a long
-    message are returned in their order. The principal's own entries come before shared ones.
-    """
-    entry = memory.get(who, word)
-    if entry is not None and who in {None, entry.owner}:
-        return [entry]
-    seen = [*memory.entries(who)]
-    ways = [
-        [e for e in seen if word in {e.key, printable(e.key)}],
-        [e for e in seen if original_of(e) == word],
-    ]
-    own = ([e for e in found if e.owner == who] for found in ways)
-    found = next(filter(None, (*own, [entry] if entry else [], *ways)), [])
-    of_one = (e for e in found if e.owner == found[0].owner)
-    return sorted(of_one, key=lambda e: passage_of(e) or 0)
-
-
-class SavedMemoryView:
-    """A view of a saved memory."""
 
     def __init__(self, memory: SavedMemory, tell: Callable[[str], None]) -> None:
         self._memory = memory
@@ -238,6 +158,43 @@ class SavedMemoryView:
     def close(self) -> None:
         """Close the memory."""
         self._memory.close()
+
+
+MemoryView = SavedMemoryView | PrxWorkspace
+"""A memory that can be listed, searched and changed: both have the same methods."""
+
+
+def look_into(
+    path: Path, *, wait: float, readonly: bool, tell: Callable[[str], None]
+) -> MemoryView:
+    """Open the memory or the PRX workspace at a path.
+
+    Raises:
+        StoreError: it cannot be opened.
+        StateError: it is neither, or it is damaged.
+    """
+    found = find_workspace(path, now=_now, wait=wait)
+    return found or SavedMemoryView(open_memory(path, now=_now, wait=wait, readonly=readonly), tell)
+
+
+def matching_entries(memory: MemoryView, who: str | None, word: str) -> list[Entry]:
+    """The entries of one owner that match a word on the command line.
+
+    The word may be a key, a key as it is printed, or the id of a message; the passages of a long
+    message are returned in their order. The principal's own entries come before shared ones.
+    """
+    entry = memory.get(who, word)
+    if entry is not None and who in {None, entry.owner}:
+        return [entry]
+    seen = [*memory.entries(who)]
+    ways = [
+        [e for e in seen if word in {e.key, printable(e.key)}],
+        [e for e in seen if original_of(e) == word],
+    ]
+    own = ([e for e in found if e.owner == who] for found in ways)
+    found = next(filter(None, (*own, [entry] if entry else [], *ways)), [])
+    of_one = (e for e in found if e.owner == found[0].owner)
+    return sorted(of_one, key=lambda e: passage_of(e) or 0)
 
 
 def _now() -> datetime:

@@ -24,9 +24,9 @@ class VerbGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command, and suggest the nearest name for an unknown one."""
-        name = args[0]
-        if name not in self.commands and not name.startswith("-"):
-            near = nearest(name, self.commands)
+        name, known = args[0], self.list_commands(ctx)
+        if name not in known and not name.startswith("-"):
+            near = nearest(name, known)
             hint = f" (did you mean {near!r}?)" if near else ""
             raise click.UsageError(f"no command is called {printable(name)!r}{hint}", ctx)
         return super().resolve_command(ctx, args)
@@ -64,7 +64,7 @@ class Invocation:
         return ("memsim", *self.arguments)
 
 
-class Program(click.Group):
+class Program(VerbGroup):
     """The root command; it imports the module of a command when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -78,17 +78,6 @@ class Program(click.Group):
         module = importlib.import_module(f"memsim.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command, and suggest the nearest name for an unknown one."""
-        name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            near = nearest(name, COMMANDS)
-            hint = f" (did you mean {near!r}?)" if near else ""
-            raise click.UsageError(f"no command is called {name!r}{hint}", ctx)
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command list from `COMMANDS`, without importing the commands."""

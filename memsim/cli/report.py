@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memsim.cli.run_options import COLOR, HTML, QUIET, ConfigCommand, format_option
+from memsim.cli.run_options import COLOR, HTML, QUIET, ConfigCommand, format_option, switch
 from memsim.cli.run_output import Format, header_lines, show_run
 from memsim.cli.saved_runs import saved_run, write_page, write_report
 from memsim.cli.terminal import ColorChoice, Terminal
@@ -32,12 +32,7 @@ Examples:
 )
 @click.argument("run", metavar="[RUN]", default="latest")
 @format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT")
-@click.option(
-    "--plots",
-    is_flag=True,
-    envvar="MEMSIM_PLOTS",
-    help="Draw every plot into the run's folder, as SVG and PNG.",
-)
+@switch("--plots", about="Draw every plot into the run's folder, as SVG and PNG.")
 @HTML
 @click.option(
     "--all",

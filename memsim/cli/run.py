@@ -210,11 +210,11 @@ class _Performance:
         turns = sum(spec.scenario.load().turns for spec in left)
         executor = CostTally(choose_executor(plan.settings.jobs, cases=len(left), turns=turns))
         choice: ProgressChoice = "none" if writer.finished or flags["quiet"] else flags["progress"]
-        with show_progress(choice, self._terminal, done=done, total=len(plan.cases)) as progress:
+        with show_progress(choice, self._terminal, done=done, total=len(plan.cases)) as advance:
 
             def watch(result: CaseResult) -> bool:
                 bad = fails(result) or lacks(result)
-                progress.advance(step_of(result, failed=bad))
+                advance(step_of(result, failed=bad))
                 return bool(flags["stop_at_first"]) and bad
 
             try:

@@ -69,9 +69,13 @@ def format_option(*forms: str, variable: str | None = None) -> Callable[[_Comman
     )
 
 
-QUIET = click.option(
-    "-q", "--quiet", is_flag=True, envvar="MEMSIM_QUIET", help="Print only the last line."
-)
+def switch(*names: str, about: str) -> Callable[[_Command], _Command]:
+    """A flag without a value; its variable is `MEMSIM_` and its long name."""
+    variable = names[-1].lstrip("-").replace("-", "_").upper()
+    return click.option(*names, is_flag=True, envvar=f"MEMSIM_{variable}", help=about)
+
+
+QUIET = switch("-q", "--quiet", about="Print only the last line.")
 COLOR = click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),
@@ -79,24 +83,14 @@ COLOR = click.option(
     envvar="MEMSIM_COLOR",
     help="Colour the output; NO_COLOR and FORCE_COLOR are respected.",
 )
-STRICT = click.option(
-    "--strict",
-    is_flag=True,
-    envvar="MEMSIM_STRICT",
-    help="Also fail on unsure or stale metrics, and if the baseline is missing.",
+STRICT = switch(
+    "--strict", about="Also fail on unsure or stale metrics, and if the baseline is missing."
 )
-GENERALISE = click.option(
+GENERALISE = switch(
     "--generalise",
-    is_flag=True,
-    envvar="MEMSIM_GENERALISE",
-    help="Resample whole scenarios, to judge other scenarios too; needs 10 or more.",
+    about="Resample whole scenarios, to judge other scenarios too; needs 10 or more.",
 )
-HTML = click.option(
-    "--html",
-    is_flag=True,
-    envvar="MEMSIM_HTML",
-    help="Write report.html into the run's folder: one page with everything.",
-)
+HTML = switch("--html", about="Write report.html into the run's folder: one page with everything.")
 SELECT = (
     click.option(
         "-k",
@@ -114,9 +108,7 @@ SELECT = (
         envvar="MEMSIM_STRATEGY",
         help="A strategy: name, name:param=value or my.py@Class; repeatable.",
     ),
-    click.option(
-        "--lf", is_flag=True, envvar="MEMSIM_LF", help="Only cases that failed in the latest run."
-    ),
+    switch("--lf", about="Only cases that failed in the latest run."),
     click.option(
         "-x",
         "stop_at_first",
@@ -141,11 +133,9 @@ SELECT = (
         envvar="MEMSIM_DATA",
         help="File or folder of a dataset.",
     ),
-    click.option(
+    switch(
         "--mask-bad-gold",
-        is_flag=True,
-        envvar="MEMSIM_MASK_BAD_GOLD",
-        help="locomo: leave out gold answers that the audit beside the data marks as wrong.",
+        about="locomo: leave out gold answers that the audit beside the data marks as wrong.",
     ),
     click.option(
         "--leak-attempts",
@@ -181,12 +171,7 @@ MODEL = (
         help="Answers of a live model: only replay, record missing ones, or record all again."
         "  [default: none]",
     ),
-    click.option(
-        "--live",
-        is_flag=True,
-        envvar="MEMSIM_LIVE",
-        help="Call the live model and record nothing.",
-    ),
+    switch("--live", about="Call the live model and record nothing."),
     click.option(
         "--cassettes",
         metavar="DIR",
@@ -197,9 +182,7 @@ MODEL = (
     click.option(
         "--max-cost", metavar="USD", help="Stop before calls cost more.  [default: no limit]"
     ),
-    click.option(
-        "--dry-run", is_flag=True, envvar="MEMSIM_DRY_RUN", help="Print the plan and run nothing."
-    ),
+    switch("--dry-run", about="Print the plan and run nothing."),
 )
 GATE = (
     click.option(
@@ -215,12 +198,7 @@ GATE = (
         help="Baseline to compare with.  [default: the configured one]",
     ),
     STRICT,
-    click.option(
-        "--require-baseline",
-        is_flag=True,
-        envvar="MEMSIM_REQUIRE_BASELINE",
-        help="Fail if the configured baseline is missing.",
-    ),
+    switch("--require-baseline", about="Fail if the configured baseline is missing."),
     GENERALISE,
 )
 OUTPUT = (
@@ -234,13 +212,7 @@ OUTPUT = (
     ),
     format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT"),
     QUIET,
-    click.option(
-        "-v",
-        "--verbose",
-        is_flag=True,
-        envvar="MEMSIM_VERBOSE",
-        help="Print every missed probe by id.",
-    ),
+    switch("-v", "--verbose", about="Print every missed probe by id."),
     COLOR,
     click.option(
         "--progress",
@@ -249,16 +221,9 @@ OUTPUT = (
         envvar="MEMSIM_PROGRESS",
         help="Progress on standard error.",
     ),
-    click.option(
-        "--no-report", is_flag=True, envvar="MEMSIM_NO_REPORT", help="Write no report.md."
-    ),
+    switch("--no-report", about="Write no report.md."),
     HTML,
-    click.option(
-        "--no-resume",
-        is_flag=True,
-        envvar="MEMSIM_NO_RESUME",
-        help="Start a new run even if the same run was interrupted.",
-    ),
+    switch("--no-resume", about="Start a new run even if the same run was interrupted."),
 )
 GROUPS = (
     ("Select", SELECT),
@@ -269,24 +234,18 @@ GROUPS = (
 )
 
 
+_SETTINGS = frozenset(
+    {"budget", "repeat", "seed", "model", "embedder", "tokenizer", "judge", "jobs", "max_errors"}
+    | {"timeout", "baseline", "record", "cassettes", "max_cost"}
+)
+"""Flags that are settings, whose variables and keys the configuration reads."""
+
+
 def settings_in(flags: RunFlags) -> dict[str, object]:
     """The flags that are settings, by their configuration key; None if not given."""
-    values: dict[str, object] = {
-        "budget": flags["budget"],
-        "repeat": flags["repeat"],
-        "seed": flags["seed"],
-        "model": flags["model"],
-        "embedder": flags["embedder"],
-        "tokenizer": flags["tokenizer"],
-        "judge": flags["judge"],
-        "jobs": flags["jobs"],
-        "max_errors": flags["max_errors"],
-        "timeout": flags["timeout"],
-        "baseline": flags["baseline"],
-        "record": "live" if flags["live"] else flags["record"],
-        "cassettes": flags["cassettes"],
-        "max_cost": flags["max_cost"],
-    }
+    values: dict[str, object] = {key: value for key, value in flags.items() if key in _SETTINGS}
+    if flags["live"]:
+        values["record"] = "live"
     return values | {"expect": flags["fail_under"] or None}
 
 

@@ -7,10 +7,11 @@ Markdown, JSON or JSON lines on standard output.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from itertools import count
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -20,12 +21,8 @@ from memsim.report.layout import TextLine, cells_wide
 from memsim.report.number_format import plural
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as RichProgress
-    from rich.progress import TaskID
-
     from memsim.report.run_summary import RunHeader, RunSummary
     from memsim.runs import Run
-
 
 Format = Literal["table", "md", "json", "jsonl"]
 
@@ -124,51 +121,15 @@ class ProgressStep:
     failed: bool = False
 
 
-class Progress(Protocol):
-    """Receives finished cases."""
-
-    def advance(self, step: ProgressStep) -> None:
-        """Count a finished case."""
-
-
-class _Silent:
-    def advance(self, step: ProgressStep) -> None:
-        """Print nothing."""
-
-
-class _Plain:
-    def __init__(self, done: int, total: int, failed_mark: str) -> None:
-        self._done = done
-        self._total = total
-        self._failed = failed_mark
-
-    def advance(self, step: ProgressStep) -> None:
-        self._done += 1
-        mark = self._failed if step.failed else " "
-        place = f"[{self._done:>{len(str(self._total))}}/{self._total}]"
-        took = number_format.seconds(step.seconds)
-        said = f"{place} {mark} {printable(step.id)}  {step.result}  {took}"
-        with suppress(BrokenPipeError):
-            click.echo(said, err=True)
-
-
-class _Live:
-    def __init__(self, bar: RichProgress, task: TaskID) -> None:
-        self._bar = bar
-        self._task = task
-        self._failed = 0
-
-    def advance(self, step: ProgressStep) -> None:
-        self._failed += step.failed
-        failed = f"{self._failed} failed" if self._failed else ""
-        self._bar.update(self._task, advance=1, failed=failed)
+Advance = Callable[[ProgressStep], None]
+"""Receives each finished case."""
 
 
 @contextmanager
 def show_progress(
     choice: ProgressChoice, terminal: Terminal, *, done: int, total: int
-) -> Iterator[Progress]:
-    """Show progress over the cases of a run.
+) -> Iterator[Advance]:
+    """Show progress over the cases of a run; yield what receives each finished case.
 
     Args:
         choice: `auto` is a live line on a terminal and a line per case elsewhere.
@@ -177,16 +138,25 @@ def show_progress(
         total: number of cases in the plan.
     """
     if choice == "none":
-        yield _Silent()
+        yield lambda _step: None
     elif choice == "plain" or not terminal.live:
-        yield _Plain(done, total, terminal.marks.failed)
+        numbers = count(done + 1)
+        yield lambda step: _say_step(step, next(numbers), total, terminal.marks.failed)
     else:
-        with _live(terminal, done=done, total=total) as live:
-            yield live
+        with _live(terminal, done=done, total=total) as advance:
+            yield advance
+
+
+def _say_step(step: ProgressStep, number: int, total: int, failed_mark: str) -> None:
+    mark = failed_mark if step.failed else " "
+    place = f"[{number:>{len(str(total))}}/{total}]"
+    took = number_format.seconds(step.seconds)
+    with suppress(BrokenPipeError):
+        click.echo(f"{place} {mark} {printable(step.id)}  {step.result}  {took}", err=True)
 
 
 @contextmanager
-def _live(terminal: Terminal, *, done: int, total: int) -> Iterator[Progress]:
+def _live(terminal: Terminal, *, done: int, total: int) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -201,8 +171,16 @@ def _live(terminal: Terminal, *, done: int, total: int) -> Iterator[Progress]:
         transient=True,
         refresh_per_second=8,
     )
+    failed = 0
+
+    def advance(step: ProgressStep) -> None:
+        nonlocal failed
+        failed += step.failed
+        bar.update(task, advance=1, failed=f"{failed} failed" if failed else "")
+
     with bar:
-        yield _Live(bar, bar.add_task("", total=total, completed=done, failed=""))
+        task = bar.add_task("", total=total, completed=done, failed="")
+        yield advance
 
 
 class Stopwatch:

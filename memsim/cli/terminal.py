@@ -26,7 +26,6 @@ from memsim.report.layout import ASCII, UNICODE, Marks, TextLine, Tone
 if TYPE_CHECKING:
     from memsim.memory.codec import JSON
 
-
 JOINER = "\u200d"
 """The zero-width joiner: it joins emoji, and terminals do not interpret it otherwise."""
 

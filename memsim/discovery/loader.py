@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from memsim.models import Reply, Request
 
-
 # Check the signatures of a strategy's methods.
 
 
@@ -300,7 +299,6 @@ def make(ref: StrategyRef | str, env: Environment, project: Project | None = Non
 
 
 # A strategy is made once before the run, so that refused parameters are reported at once.
-
 
 _BUDGET = 4096
 

@@ -53,7 +53,6 @@ from memsim.gate.verdict import judge
 if TYPE_CHECKING:
     from memsim.runs import Run
 
-
 # Only complete, measured and passed runs of committed code may become a baseline.
 
 

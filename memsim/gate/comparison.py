@@ -153,7 +153,6 @@ class Comparison:
 
 # A comparison is stored with its run, so that the run is shown again as it was judged.
 
-
 COMPARISON = "comparison.json"
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from memsim.runs import Run
     from memsim.suite.cases import CaseResult
 
-
 Cell = tuple[str, int]
 """A strategy's ref and a budget."""
 

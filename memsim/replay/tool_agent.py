@@ -41,9 +41,7 @@ if TYPE_CHECKING:
     from memsim.strategy import Strategy
     from memsim.trace import ToolOutcome
 
-
 # Whether a tool's arguments are such as its schema allows: what fails on others is no bug of it.
-
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),

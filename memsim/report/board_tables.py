@@ -82,7 +82,6 @@ def closing_line(summary: RunSummary, marks: Marks) -> str:
 
 # Recall by scenario, ability, category or budget, with a column for each strategy or budget.
 
-
 MANY_SLICES = 24
 """A matrix with more rows than this is cut to its most telling ones."""
 

@@ -17,7 +17,6 @@ from memsim.suite import CaseResult
 
 # Means with intervals, and significant wins: reports use statistics only here.
 
-
 Sample = dict[Unit, float]
 """Scores by scenario and probe."""
 

@@ -73,7 +73,6 @@ def _tone(probe: Mapping[str, Any]) -> Tone:
 
 # A leakage case in full: every attempt that leaked or could not be measured, and why.
 
-
 Line = Mapping[str, Any]
 
 

@@ -14,7 +14,6 @@ from memsim.report.run_summary import CaseFailure, UnscoredCase
 
 # The report on the page of a CI job: appended to the file that `GITHUB_STEP_SUMMARY` names.
 
-
 VARIABLE = "GITHUB_STEP_SUMMARY"
 MOST_BYTES = 1 << 20
 """Most bytes of a step summary; GitHub hides larger ones."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from memsim.report.leak_board import LeakBoard
     from memsim.runs import Run
 
-
 LEAST_SCORED = 0.95
 """Share of its probes that a row must have scored: the missing ones may be the hard ones."""
 

@@ -15,7 +15,6 @@ from memsim.scoring.probe_types import probe_type
 
 # What an agent did with a memory's tools, as terminal lines and as a phrase.
 
-
 AgentRecord = Mapping[str, Any]
 
 OUTCOMES = {

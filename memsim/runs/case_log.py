@@ -165,7 +165,6 @@ def read_span(path: Path, span: RecordSpan) -> bytes | None:
 
 # `ahead.jsonl`: costly cases that finished before their turn to be kept had come.
 
-
 AHEAD = "ahead.jsonl"
 WORTH_KEEPING = 1.0
 """Fewest seconds of a case that is written ahead; quicker ones are played again."""

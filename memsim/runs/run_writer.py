@@ -47,9 +47,7 @@ from memsim.suite.cases import CaseOutcome, CaseResult
 if TYPE_CHECKING:
     from memsim.suite.case_plan import CasePlan
 
-
 # The versions and the state of the working tree of a run, for information only.
-
 
 _PACKAGES = ("memsim", "chromadb", "litellm", "tiktoken", "wordllama")
 

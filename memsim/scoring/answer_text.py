@@ -30,7 +30,6 @@ from memsim.language.lexicon import MONTHS
 
 # Reads what is written without a space: plain words, contractions, compounds and identifiers.
 
-
 _SHORT = {
     **{month[:3]: month for month in MONTHS if month not in {"march", "may"}},
     "sept": "september",
@@ -150,7 +149,6 @@ def shorten(number: str) -> str:
 
 
 # Reads number words, so that `twenty-five` and `25` are one answer.
-
 
 _SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"

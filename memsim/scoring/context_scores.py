@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from memsim.scenario.script import Fact, Probe
     from memsim.trace import ProbeTrace
 
-
 # Finds what an asker may not see in what they were shown: the context and the answer.
 
 

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
     from memsim.trace import EvidenceTrace, ProbeTrace, TurnRecord
 
-
 Whereabouts = Literal[
     "window",
     "working",

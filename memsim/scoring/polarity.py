@@ -14,7 +14,6 @@ from memsim.scoring.answer_text import AnswerWords, fold
 
 # Recognises an answer that says that it does not know.
 
-
 _NOT = r"(?: not|n't| never)"
 _BE = "(?:is|was|are|were|has|have|been)"
 _ADVERBS = "(?: (?:been|yet|ever|actually|explicitly|specifically|directly|currently)){0,2}"

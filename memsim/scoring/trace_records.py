@@ -70,9 +70,7 @@ if TYPE_CHECKING:
 
     Record = dict[str, object]
 
-
 # Writes what an agent did with a memory's tools, round by round.
-
 
 LONGEST_TEXT = 4_000
 """Characters that are kept of a text."""

@@ -4,7 +4,7 @@ Pure functions of their arguments: chance is seeded, and drawn from the raw bits
 whose stream is fixed for good, so that the same values give the same interval on every machine.
 """
 
-from memsim.stats.bootstrap import DRAWS, differences, mean_interval, paired_interval
+from memsim.stats.bootstrap import DRAWS, differences, mean_interval
 from memsim.stats.interval import (
     CONFIDENCE,
     Interval,
@@ -14,13 +14,11 @@ from memsim.stats.interval import (
     wilson,
 )
 from memsim.stats.paired_test import PairedChange, paired_change, visible_drop
-from memsim.stats.power import POWER, probes_for_drop, smallest_drop
 from memsim.stats.significance import holm, permutation_p, sign_p
 
 __all__ = [
     "CONFIDENCE",
     "DRAWS",
-    "POWER",
     "Interval",
     "PairedChange",
     "clopper_pearson",
@@ -29,11 +27,8 @@ __all__ = [
     "mean_interval",
     "normal_quantile",
     "paired_change",
-    "paired_interval",
     "permutation_p",
-    "probes_for_drop",
     "sign_p",
-    "smallest_drop",
     "t_quantile",
     "visible_drop",
     "wilson",

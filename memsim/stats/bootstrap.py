@@ -64,40 +64,6 @@ def mean_interval(
     return interval(_quantile(means, tail), _quantile(means, 1 - tail))
 
 
-def paired_interval(
-    candidate: Sequence[float],
-    baseline: Sequence[float],
-    *,
-    strata: Sequence[Hashable] | None = None,
-    clusters: Sequence[Hashable] | None = None,
-    draws: int = DRAWS,
-    confidence: float = CONFIDENCE,
-    seed: int = 0,
-) -> Interval | None:
-    """Compute the bootstrap interval of the mean paired difference `candidate - baseline`.
-
-    Args:
-        candidate: one value for each probe.
-        baseline: the same probes' values to compare with.
-        strata: as in `mean_interval`.
-        clusters: as in `mean_interval`.
-        draws: how often to resample.
-        confidence: share of such intervals that hold the true difference, about.
-        seed: of the draws.
-
-    Raises:
-        ValueError: the two are not of the same length, or as `mean_interval`.
-    """
-    return mean_interval(
-        differences(candidate, baseline),
-        strata=strata,
-        clusters=clusters,
-        draws=draws,
-        confidence=confidence,
-        seed=seed,
-    )
-
-
 def differences(candidate: Sequence[float], baseline: Sequence[float]) -> list[float]:
     """`candidate - baseline`, probe by probe.
 

@@ -43,7 +43,6 @@ def normal_quantile(p: float) -> float:
 
 # Intervals of a share, and the quantiles that they need.
 
-
 _NORMAL_FROM = 2000
 """Degrees of freedom above which Student's distribution is taken as normal."""
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from memsim.stats.bootstrap import DRAWS, indices
 from memsim.stats.interval import CONFIDENCE, check_confidence, normal_quantile, t_quantile
-from memsim.stats.power import POWER
 from memsim.stats.significance import sign_p
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 _KEPT = 1 << 22
 """Draws of one shape that are cached."""
 
+POWER = 0.8
 LEAST = 5
 """Fewest probes of a stratum: fewer often move together, which looks like certainty."""
 

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from memsim.models.registry import CaseModel, RunEmbedder
     from memsim.suite.judgement import Judge
 
-
 # Ends a case that takes too long, wherever in a strategy's code it is.
-
 
 _AGAIN = 1.0
 """Seconds until the next reminder, for a strategy that hangs in its `close` as well."""

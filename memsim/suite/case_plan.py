@@ -29,7 +29,6 @@ from memsim.suite.scenarios import LEAKAGE, ScenarioRef, Selection
 
 # `-k`: pytest's expression language over case ids.
 
-
 Selector = Callable[[str], bool]
 
 _TOKEN = re.compile(r"\s*(?:(?P<paren>[()])|(?P<name>[^\s()]+))")

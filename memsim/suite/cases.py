@@ -19,7 +19,6 @@ from memsim.suite.scenarios import ScenarioRef
 
 # Bounds on a case's metrics: a scenario's `expect:`, `[tool.memsim.expect]`, `--fail-under`.
 
-
 _BOUND = re.compile(r"^\s*(>=|<=|==|>|<)?\s*(\S+)\s*$")
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -127,7 +126,6 @@ def check_expectations(
 State = Literal["scored", "error", "lost", "invalid"]
 """`scored`: played to its end. `error`: the strategy or model failed. `lost`: its process died.
 `invalid`: of a channel of leakage too little could be tried to say anything."""
-
 
 UNTRIED = "it was not tried on known answers"
 """Why no case believes a judge, as long as nobody says otherwise."""

@@ -20,9 +20,7 @@ from memsim.fast_dataclass import fast_init
 if TYPE_CHECKING:
     from memsim.scenario.script import Scenario
 
-
 # Rare garbage collection: it would take a tenth of the time of small cases.
-
 
 _YOUNG = 50_000
 """New objects between two searches: some megabytes, where Python's own 700 suit a small heap."""
@@ -165,7 +163,6 @@ def dataset_names() -> Collection[str]:
 
 
 # Which scenarios a run plays: from selectors to refs.
-
 
 _BUILTIN = "builtin/"
 SUFFIXES = (".yaml", ".yml")

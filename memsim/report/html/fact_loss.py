@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
     from memsim.report.run_summary import Board, Matrix, MissedGroup
 
-
 # Facts lost by compactions: how many after each, and their names after the second.
-
 
 AFTER = (1, 2, 5, 10)
 SECOND = 2

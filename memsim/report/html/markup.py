@@ -96,7 +96,6 @@ def unmeasured(what: str, how: str = "") -> Markup:
 
 # Blocks of JSON that no browser runs, packed where they are large.
 
-
 PACKED = 16_384
 """Blocks of at least this many characters are packed."""
 

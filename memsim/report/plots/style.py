@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from memsim.report.frames import Frames
     from memsim.report.run_summary import Board, RunSummary
 
-
 # The data of plots: the numbers that tables show, and the records behind them.
 
 

@@ -26,7 +26,6 @@ from memsim.report.run_summary import BoardRow
 
 # Names beside points, placed so that none covers a point, a line or another name.
 
-
 LETTER, LINE = 0.0132, 0.046
 """The size of a letter and of a line of a name."""
 AROUND = (0.012, 0.022)

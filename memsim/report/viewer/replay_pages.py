@@ -181,7 +181,6 @@ def _dumped(value: object) -> str:
 
 # Pages beside the report for the cases without room in it, one for each scenario.
 
-
 ROOM_BESIDE = 12_000_000
 """Most packed characters that the data of one page may take."""
 
