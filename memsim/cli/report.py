@@ -32,7 +32,7 @@ Examples:
 )
 @click.argument("run", metavar="[RUN]", default="latest")
 @format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT")
-@switch("--plots", about="Draw every plot into the run's folder, as SVG and PNG.")
+@switch("--plots", text="Draw every plot into the run's folder, as SVG and PNG.")
 @HTML
 @click.option(
     "--all",

@@ -69,13 +69,13 @@ def format_option(*forms: str, variable: str | None = None) -> Callable[[_Comman
     )
 
 
-def switch(*names: str, about: str) -> Callable[[_Command], _Command]:
+def switch(*names: str, text: str) -> Callable[[_Command], _Command]:
     """A flag without a value; its variable is `MEMSIM_` and its long name."""
     variable = names[-1].lstrip("-").replace("-", "_").upper()
-    return click.option(*names, is_flag=True, envvar=f"MEMSIM_{variable}", help=about)
+    return click.option(*names, is_flag=True, envvar=f"MEMSIM_{variable}", help=text)
 
 
-QUIET = switch("-q", "--quiet", about="Print only the last line.")
+QUIET = switch("-q", "--quiet", text="Print only the last line.")
 COLOR = click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),
@@ -84,13 +84,13 @@ COLOR = click.option(
     help="Colour the output; NO_COLOR and FORCE_COLOR are respected.",
 )
 STRICT = switch(
-    "--strict", about="Also fail on unsure or stale metrics, and if the baseline is missing."
+    "--strict", text="Also fail on unsure or stale metrics, and if the baseline is missing."
 )
 GENERALISE = switch(
     "--generalise",
-    about="Resample whole scenarios, to judge other scenarios too; needs 10 or more.",
+    text="Resample whole scenarios, to judge other scenarios too; needs 10 or more.",
 )
-HTML = switch("--html", about="Write report.html into the run's folder: one page with everything.")
+HTML = switch("--html", text="Write report.html into the run's folder: one page with everything.")
 SELECT = (
     click.option(
         "-k",
@@ -108,7 +108,7 @@ SELECT = (
         envvar="MEMSIM_STRATEGY",
         help="A strategy: name, name:param=value or my.py@Class; repeatable.",
     ),
-    switch("--lf", about="Only cases that failed in the latest run."),
+    switch("--lf", text="Only cases that failed in the latest run."),
     click.option(
         "-x",
         "stop_at_first",
@@ -135,7 +135,7 @@ SELECT = (
     ),
     switch(
         "--mask-bad-gold",
-        about="locomo: leave out gold answers that the audit beside the data marks as wrong.",
+        text="locomo: leave out gold answers that the audit beside the data marks as wrong.",
     ),
     click.option(
         "--leak-attempts",
@@ -171,7 +171,7 @@ MODEL = (
         help="Answers of a live model: only replay, record missing ones, or record all again."
         "  [default: none]",
     ),
-    switch("--live", about="Call the live model and record nothing."),
+    switch("--live", text="Call the live model and record nothing."),
     click.option(
         "--cassettes",
         metavar="DIR",
@@ -182,7 +182,7 @@ MODEL = (
     click.option(
         "--max-cost", metavar="USD", help="Stop before calls cost more.  [default: no limit]"
     ),
-    switch("--dry-run", about="Print the plan and run nothing."),
+    switch("--dry-run", text="Print the plan and run nothing."),
 )
 GATE = (
     click.option(
@@ -198,7 +198,7 @@ GATE = (
         help="Baseline to compare with.  [default: the configured one]",
     ),
     STRICT,
-    switch("--require-baseline", about="Fail if the configured baseline is missing."),
+    switch("--require-baseline", text="Fail if the configured baseline is missing."),
     GENERALISE,
 )
 OUTPUT = (
@@ -212,7 +212,7 @@ OUTPUT = (
     ),
     format_option("table", "md", "json", "jsonl", variable="MEMSIM_FORMAT"),
     QUIET,
-    switch("-v", "--verbose", about="Print every missed probe by id."),
+    switch("-v", "--verbose", text="Print every missed probe by id."),
     COLOR,
     click.option(
         "--progress",
@@ -221,9 +221,9 @@ OUTPUT = (
         envvar="MEMSIM_PROGRESS",
         help="Progress on standard error.",
     ),
-    switch("--no-report", about="Write no report.md."),
+    switch("--no-report", text="Write no report.md."),
     HTML,
-    switch("--no-resume", about="Start a new run even if the same run was interrupted."),
+    switch("--no-resume", text="Start a new run even if the same run was interrupted."),
 )
 GROUPS = (
     ("Select", SELECT),
