@@ -111,8 +111,7 @@ def _alone(side: ComparisonSide, settings: Settings) -> Verdict:
 
     if side.run is None:
         return Verdict(exit_code=ExitCode.PASSED, sentence=side.sheet.name)
-    said = side.run.info.get("settings")
-    tolerated = said.get("max_errors", 0) if isinstance(said, dict) else settings.max_errors
+    tolerated = side.run.table("settings").get("max_errors", settings.max_errors)
     return judge(side.run.cases, max_errors=float(tolerated))
 
 

@@ -67,8 +67,8 @@ def refuse_unfit(run: Run) -> None:
 
 
 def _faults(run: Run) -> Iterator[str]:
-    settings: Mapping[str, Any] = _table(run, "settings")
-    planned = len(_table(run, "cases"))
+    settings = run.table("settings")
+    planned = len(run.table("cases"))
     if not run.finished:
         yield "it was interrupted"
     if len(run.cases) < planned:
@@ -92,11 +92,6 @@ def _faults(run: Run) -> Iterator[str]:
             f"model {model} answers by chance: it needs --repeat {CHANCE_REPEATS} or more,"
             f" and had {repeat}"
         )
-
-
-def _table(run: Run, key: str) -> Mapping[str, Any]:
-    found = run.info.get(key)
-    return found if isinstance(found, Mapping) else {}
 
 
 FORMAT = 1
@@ -315,7 +310,7 @@ def _read_columns(found: Mapping[str, Any]) -> dict[Cell, SheetColumn]:
         cell: SheetColumn(
             probes=probes.get(cell, {}),
             amounts=found_amounts,
-            asked=len(probes.get(cell, {})),
+            questions=len(probes.get(cell, {})),
             dataset=datasets[cell],
         )
         for cell, found_amounts in amounts.items()

@@ -223,9 +223,11 @@ class _Bench:
     def _unscored(self, before: SheetColumn, after: SheetColumn) -> str:
         allowed = self.rules.gate.max_errors
         for column, whose in ((before, self.base.name), (after, self.now.name)):
-            most = allowed * column.asked if allowed < 1 else allowed
+            most = allowed * column.questions if allowed < 1 else allowed
             if column.errors > most:
-                return f"{column.errors} of {column.asked} probes of {whose} could not be scored"
+                return (
+                    f"{column.errors} of {column.questions} probes of {whose} could not be scored"
+                )
         return ""
 
     def _paired(self, blank: MetricChange, before: SheetColumn, after: SheetColumn) -> MetricChange:

@@ -65,13 +65,13 @@ class SheetColumn:
     Attributes:
         probes: by scenario and probe.
         amounts: by scenario: metrics of whole cases, one value for each repeat.
-        asked, errors: probes times repeats, and how many of them could not be scored.
+        questions, errors: probes times repeats, and how many of them could not be scored.
         dataset: the scenarios are conversations of one.
     """
 
     probes: Mapping[Unit, ProbeScores] = field(default_factory=dict)
     amounts: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
-    asked: int = 0
+    questions: int = 0
     errors: int = 0
     dataset: str = ""
 
@@ -197,7 +197,7 @@ def _column(
             scenario: {metric: tuple(values) for metric, values in mine.items()}
             for scenario, mine in amounts.items()
         },
-        asked=sum(c.counts.get("probes", 0) for c in cases),
+        questions=sum(c.counts.get("probes", 0) for c in cases),
         errors=sum(max(c.counts.get("errors", 0), int(c.state != "scored")) for c in cases),
         dataset=_dataset(cases),
     )
@@ -221,17 +221,18 @@ def _seen(lines: Sequence[Mapping[str, Any]]) -> ProbeScores:
         unscored=sum(line["outcome"] in UNMEASURED for line in lines),
         reason=missed["reason"] or "",
         said=max(turns, default=None),
-        gone=_gone(missed["evidence"]),
+        gone=gone_from(missed["evidence"]),
     )
 
 
-def _gone(evidence: Sequence[Mapping[str, Any]]) -> int | None:
+def gone_from(evidence: Sequence[Mapping[str, Any]]) -> int | None:
+    """Find the turn from which evidence was out of the context; the latest of several."""
     left = [piece["path"][-1] for piece in evidence if len(piece["path"]) > 1]
     return max((turn for turn, presence, _ in left if presence == "absent"), default=None)
 
 
 def scenario_of(case: str) -> str:
-    """`path::scenario` of a case's id."""
+    """`path::scenario` of the id of a case or a probe."""
     path, _, rest = case.partition("::")
     return f"{path}::{rest.partition('[')[0]}"
 

@@ -318,9 +318,9 @@ class SessionEnd:
 
         if not on_github(os.environ):
             return []
-        from memsim.pytest_plugin.session_report import failures_of
+        from memsim.pytest_plugin.session_report import failures_in
 
-        failures, unscored = failures_of(self._results, self._lines())
+        failures, unscored = failures_in(self._results, self._lines())
         return annotation_lines(failures, unscored, self._found, self._project.base, os.environ)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from memsim.config import Settings
-from memsim.gate import fails, judge, lacks, rule
+from memsim.gate import judge, lacks, rule
 from memsim.gate.comparison import Comparison
 from memsim.report.board_tables import board_lines
 from memsim.report.boards import boards_of, estimate
@@ -18,7 +18,15 @@ from memsim.report.layout import UNICODE, Marks, TextLine
 from memsim.report.number_format import interval, plural
 from memsim.report.probe_answers import ProbeAnswer, answer_of
 from memsim.report.run_summary import Board, CaseFailure, RunSummary, UnscoredCase
-from memsim.report.summarise import DATASET, EXAMPLES, failure_of, header_of, missed_of, unscored_of
+from memsim.report.summarise import (
+    DATASET,
+    EXAMPLES,
+    failure_of,
+    failures_of,
+    header_of,
+    missed_of,
+    unscored_of,
+)
 from memsim.suite.cases import CaseResult
 from memsim.suite.single import CaseReport, Score
 
@@ -99,7 +107,7 @@ def summary_of(
     """Summarise a session as `memsim run` does."""
     answers = _answers(results, lines)
     boards = _boards(results, answers)
-    failures, unscored = failures_of(results, lines)
+    failures, unscored = failures_in(results, lines)
     alone = judge(results, max_errors=settings.max_errors)
     required = settings.baseline if strict and found is None else ""
     return RunSummary(
@@ -123,12 +131,9 @@ def _answers(results: Sequence[CaseResult], lines: Lines) -> list[ProbeAnswer]:
     return [answer_of(cases[x["case"], x["repeat"]], x) for x in lines if DATASET not in x]
 
 
-def failures_of(
+def failures_in(
     results: Sequence[CaseResult], lines: Lines
 ) -> tuple[tuple[CaseFailure, ...], tuple[UnscoredCase, ...]]:
     """The cases that broke a bound, and those that could not be scored."""
-    mine: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for line in lines:
-        mine.setdefault((line["case"], line["repeat"]), []).append(line)
-    failed = [failure_of(c, mine.get((c.id, c.repeat), ())) for c in results if fails(c)]
+    failed = failures_of(results, _answers(results, lines))
     return tuple(failed), tuple(unscored_of(c) for c in results if lacks(c))

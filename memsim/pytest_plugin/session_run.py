@@ -13,7 +13,7 @@ from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.cassette.case_recordings import folder_lock
 from memsim.pytest_plugin.session_options import RUN_FILES, RUN_FOLDERS
 from memsim.runs import load_run, open_run
-from memsim.runs.case_log import read_result, result_record
+from memsim.runs.case_log import outcome_record, read_outcome
 from memsim.runs.judge_trial import JUDGE_KEY
 from memsim.suite.case_plan import CasePlan, fingerprint
 from memsim.suite.cases import CaseOutcome
@@ -35,25 +35,13 @@ def encode_outcome(outcome: CaseOutcome, *, turns: bool) -> str:
         outcome: the outcome of a case.
         turns: whether to include the records of turns and contexts, which are most of the text.
     """
-    record = {
-        "result": result_record(outcome.result),
-        "probes": outcome.probe_lines.decode(),
-        "turns": outcome.turn_lines.decode() if turns else "",
-        "contexts": outcome.context_lines.decode() if turns else "",
-    }
     # ASCII: half an emoji in an answer cannot be encoded as UTF-8.
-    return json.dumps(record, ensure_ascii=True)
+    return json.dumps(outcome_record(outcome, turns=turns), ensure_ascii=True)
 
 
 def decode_outcome(text: str) -> CaseOutcome:
     """The outcome that `encode_outcome` encoded."""
-    record = json.loads(text)
-    return CaseOutcome(
-        result=read_result(record["result"]),
-        probe_lines=record["probes"].encode(),
-        turn_lines=record["turns"].encode(),
-        context_lines=record["contexts"].encode(),
-    )
+    return read_outcome(json.loads(text))
 
 
 def judge_trial_of(specs: Sequence[CaseSpec]) -> Mapping[str, Any]:

@@ -93,7 +93,7 @@ class CaseState:
             context = self.strategy.context(query)
             if not isinstance(context, Context):
                 raise StrategyError(f"context returned {type(context).__name__}, not a Context")
-            self.watch.shown(context, query)
+            self.watch.check_context(context, query)
             return context.ranked() if ranked else context
 
     def fit(self, context: Context, budget: int) -> tuple[Context, int, frozenset[str]]:

@@ -80,7 +80,7 @@ class Watch:
         """Note the owner of a fact that is about to be stated."""
         self._owners[fact.source] = fact.principal
 
-    def heard(self, message: Message, tokens: int, strategy: Strategy) -> None:
+    def check_message(self, message: Message, tokens: int, strategy: Strategy) -> None:
         """Check a message that is about to be observed.
 
         Raises:
@@ -99,7 +99,7 @@ class Watch:
             while len(self._latest) > self._tail:
                 self._latest.popleft()
 
-    def shown(self, context: Context, query: Query) -> None:
+    def check_context(self, context: Context, query: Query) -> None:
         """Check a context against the contract and the promises of the strategy's class.
 
         Raises:
@@ -117,7 +117,7 @@ class Watch:
         if self._latest:
             self._is_there(context, query)
 
-    def told(self, events: Iterable[Event]) -> None:
+    def check_events(self, events: Iterable[Event]) -> None:
         """Check that logged compactions cover messages that exist.
 
         Raises:
@@ -129,7 +129,7 @@ class Watch:
                     if source not in self._said and source not in self._composed:
                         raise StrategyError(f"a compaction covers {source}, which nobody said")
 
-    def granted(self, owner: str, sources: Iterable[str]) -> None:
+    def check_grant(self, owner: str, sources: Iterable[str]) -> None:
         """Check that a principal grants only their own messages.
 
         Raises:

@@ -137,7 +137,7 @@ class Stage:
             revoked=event.revoked,
             everything=event.everything,
         )
-        self._case.watch.granted(grant.owner, grant.sources)
+        self._case.watch.check_grant(grant.owner, grant.sources)
         self._player.grant(grant)
 
     def _play_turn(self, turn: Turn) -> None:
@@ -165,7 +165,7 @@ class Stage:
         case = self._case
         tokens = case.counter.message(message)
         case.said.hear(message, tokens, planted=message.id in planted)
-        case.watch.heard(message, tokens, self.strategy)
+        case.watch.check_message(message, tokens, self.strategy)
         if case.recorder is not None:
             case.recorder.hear(message)
 
@@ -212,7 +212,7 @@ class Stage:
         events = tuple(self._player.events)
         self._player.events.clear()
         if events:
-            case.watch.told(events)
+            case.watch.check_events(events)
         case.compactions += sum(1 for e in events if e.kind == "compaction")
         moved = case.facts.track(totals.last, turn.number, events) if totals.last else {}
         self.keep(

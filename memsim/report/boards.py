@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from memsim.gate import fails
+from memsim.gate.score_sheet import scenario_of
 from memsim.report.layout import row_letter
-from memsim.report.probe_answers import ProbeAnswer, Unit, scenario_of
+from memsim.report.probe_answers import ProbeAnswer, Unit
 from memsim.report.run_summary import Board, BoardRow, Estimate, Matrix, Slice
 from memsim.stats import differences, holm, mean_interval, permutation_p, wilson
 from memsim.suite import CaseResult

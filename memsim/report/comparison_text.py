@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from memsim.gate.comparison import ChangeWord, Comparison, MetricChange, MovedProbe, StalePart
 from memsim.gate.score_sheet import is_share
 from memsim.report import number_format
+from memsim.report.failure_text import probe_way
 from memsim.report.layout import (
     UNICODE,
     Column,
@@ -21,7 +22,6 @@ from memsim.report.layout import (
     markdown_table,
     terminal_table,
 )
-from memsim.scoring.outcomes import reason_name
 
 TONES: dict[ChangeWord, Tone] = {
     "worse": "bad",
@@ -48,8 +48,7 @@ def comparison_lines(
     lines = [TextLine(text=title(comparison, marks), tone="head"), TextLine(text="")]
     if table.rows:
         lines += [*terminal_table(table, width, indent="").lines, TextLine(text="")]
-    notes = [*whys(comparison), *stale_notes(comparison.stale), *sizes(comparison)]
-    lines += [TextLine(text=f"  {note}", tone="dim") for note in notes]
+    lines += [TextLine(text=f"  {note}", tone="dim") for note in notes(comparison)]
     for lost in (True, False):
         lines += _moved_lines(comparison.moved, width, lost=lost)
     if comparison.moved and run:
@@ -139,6 +138,11 @@ def _p(p: float | None) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
+def notes(comparison: Comparison) -> list[str]:
+    """List the remarks below a comparison's table."""
+    return [*whys(comparison), *stale_notes(comparison.stale), *sizes(comparison)]
+
+
 def whys(comparison: Comparison) -> list[str]:
     """List the reasons why cells were not compared, each once."""
     reasons = [f"{c.word}: {c.why} ({c.variant} {c.metric})" for c in comparison.cells if c.why]
@@ -203,12 +207,9 @@ def moved_text(moved: Sequence[MovedProbe]) -> str:
 
 
 def _way(moved: MovedProbe) -> str:
-    parts = [] if moved.said is None else [f"turn {moved.said}"]
-    if moved.lost and moved.gone is not None:
-        parts.append(f"out of the context from turn {moved.gone}")
-    elif moved.lost and moved.reason:
-        parts.append(reason_name(moved.reason))
-    return f"{moved.probe} ({', '.join(parts)})" if parts else moved.probe
+    if moved.lost:
+        return probe_way(moved.probe, moved.said, moved.gone, moved.reason)
+    return probe_way(moved.probe, moved.said, None, "")
 
 
 def comparison_markdown(comparison: Comparison) -> Iterator[str]:
@@ -218,8 +219,7 @@ def comparison_markdown(comparison: Comparison) -> Iterator[str]:
     if table.rows:
         yield from markdown_table(table)
         yield ""
-    notes = [*whys(comparison), *stale_notes(comparison.stale), *sizes(comparison)]
-    yield from (f"- {markdown_escape(note)}" for note in notes)
+    yield from (f"- {markdown_escape(note)}" for note in notes(comparison))
     for lost in (True, False):
         mine = [m for m in comparison.moved if m.lost == lost]
         if mine:

@@ -47,7 +47,9 @@ def block(failure: CaseFailure, marks: Marks, command: str = "") -> list[TextLin
     for text, broken in zip(said, failure.broken, strict=True):
         lines.append(TextLine(text=f"  {pad(text, wide)}    {broken.place}".rstrip()))
     if failure.missed:
-        named = ", ".join(_way(p) for p in failure.missed[:NAMED])
+        named = ", ".join(
+            probe_way(p.probe, p.said, p.gone, p.reason) for p in failure.missed[:NAMED]
+        )
         rest = len(failure.missed) - NAMED
         more = f", +{rest}" if rest > 0 else ""
         lines.append(TextLine(text=f"  missed: {named}{more}"))
@@ -79,15 +81,14 @@ def _bound(text: str) -> str:
     return text.removeprefix("0") if text.startswith("0.") else text
 
 
-def _way(probe: MissedProbe) -> str:
-    parts = []
-    if probe.said is not None:
-        parts.append(f"turn {probe.said}")
-    if probe.gone is not None:
-        parts.append(f"out of the context from turn {probe.gone}")
-    elif probe.reason:
-        parts.append(reason_name(probe.reason))
-    return f"{probe.probe} ({', '.join(parts)})" if parts else probe.probe
+def probe_way(probe: str, said: int | None, gone: int | None, reason: str) -> str:
+    """A probe with where its evidence went, such as `order_id (turn 3, evicted)`."""
+    parts = [] if said is None else [f"turn {said}"]
+    if gone is not None:
+        parts.append(f"out of the context from turn {gone}")
+    elif reason:
+        parts.append(reason_name(reason))
+    return f"{probe} ({', '.join(parts)})" if parts else probe
 
 
 def unscored_lines(cases: tuple[UnscoredCase, ...], marks: Marks) -> list[TextLine]:

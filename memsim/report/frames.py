@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from memsim.context import SECTIONS
-from memsim.report.probe_answers import scenario_of
+from memsim.gate.score_sheet import scenario_of
 from memsim.runs import Run
 from memsim.suite import CaseResult
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memsim.gate.score_sheet import gone_from, scenario_of
 from memsim.runs import Run
 from memsim.scoring.metrics.audits import AUDITED_WRONG
 from memsim.scoring.outcomes import PASSED, UNMEASURED
@@ -117,7 +118,7 @@ def answer_of(case: CaseResult, line: Mapping[str, Any]) -> ProbeAnswer:
         scores=line["scores"],
         doubted=_doubted(line["labels"]),
         said=max((piece["turn"] for piece in evidence), default=None),
-        gone=_gone(evidence),
+        gone=gone_from(evidence),
         sent=context and context["total"] + line["query_tokens"],
         votes=tuple(line.get("judge", ())),
     )
@@ -127,15 +128,3 @@ def _doubted(labels: Mapping[str, str]) -> frozenset[str] | None:
     if "gold" not in labels:
         return None
     return frozenset(name for name in ("gold", "citation") if labels.get(name) == AUDITED_WRONG)
-
-
-def scenario_of(case: str) -> str:
-    """`path::scenario` of a case's id."""
-    path, _, rest = case.partition("::")
-    return f"{path}::{rest.partition('[')[0]}"
-
-
-def _gone(evidence: Sequence[Mapping[str, Any]]) -> int | None:
-    """Find the turn from which evidence was out of the context; the latest of several."""
-    left = [piece["path"][-1] for piece in evidence if len(piece["path"]) > 1]
-    return max((turn for turn, presence, _ in left if presence == "absent"), default=None)

@@ -298,6 +298,11 @@ class RunSummary:
     leakage: tuple[LeakBoard, ...] = ()
     judging: JudgeReport | None = None
 
+    @property
+    def main_board(self) -> Board | None:
+        """The largest budget, scenarios before datasets."""
+        return min(self.boards, key=lambda b: (bool(b.dataset), -b.budget), default=None)
+
 
 # A run as JSON: one document of the summary, or one line for each case.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -95,17 +95,16 @@ def summarise(
         RunFolderError: its records are damaged.
     """
     answers = answers_of(run)
-    settings = _settings(run.info)
+    settings = run.table("settings")
     boards = boards_of([case for case in run.cases if case.dataset != DATASET], answers)
-    planned = run.info.get("cases")
     return RunSummary(
         header=_header(run, settings),
         boards=boards,
-        failures=tuple(_failures(run.cases, answers)),
+        failures=tuple(failures_of(run.cases, answers)),
         unscored=tuple(unscored_of(case) for case in run.cases if _unmeasured(case)),
         missed=tuple(missed_of(boards, answers, examples)),
         verdict=_verdict(run, settings),
-        pending=max(0, len(planned) - len(run.cases)) if isinstance(planned, Mapping) else 0,
+        pending=max(0, len(run.table("cases")) - len(run.cases)),
         seconds=seconds,
         leakage=_leakage(run, examples),
         judging=judge_report_of(run, answers),
@@ -146,17 +145,10 @@ def header_of(settings: Settings) -> RunHeader:
     )
 
 
-def _settings(info: Mapping[str, object]) -> Mapping[str, Any]:
-    settings = info.get("settings")
-    return settings if isinstance(settings, Mapping) else {}
-
-
 def _header(run: Run, settings: Mapping[str, Any]) -> RunHeader:
-    versions = run.info.get("versions")
-    made_by = versions.get("memsim") if isinstance(versions, Mapping) else None
     command = run.info.get("command")
     return RunHeader(
-        version=str(made_by or own_version()),
+        version=str(run.table("versions").get("memsim") or own_version()),
         model=str(settings.get("model", "")),
         embedder=str(settings.get("embedder", "")),
         tokenizer=str(settings.get("tokenizer", "")),
@@ -169,7 +161,10 @@ def _header(run: Run, settings: Mapping[str, Any]) -> RunHeader:
     )
 
 
-def _failures(cases: Iterable[CaseResult], answers: Sequence[ProbeAnswer]) -> Iterable[CaseFailure]:
+def failures_of(
+    cases: Iterable[CaseResult], answers: Iterable[ProbeAnswer]
+) -> Iterator[CaseFailure]:
+    """The cases that broke a bound."""
     by_case: dict[str, list[ProbeAnswer]] = {}
     for answer in answers:
         by_case.setdefault(answer.case, []).append(answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,26 +61,9 @@ def span_after(start: int, data: bytes) -> RecordSpan:
 
 def result_record(result: CaseResult) -> dict[str, object]:
     """Encode a result as JSON values."""
-    record: dict[str, object] = {
-        "id": result.id,
-        "repeat": result.repeat,
-        "scenario": result.scenario,
-        "strategy": result.strategy,
-        "budget": result.budget,
-        "dataset": result.dataset,
-        "control": result.control,
-        "state": result.state,
-        "error": result.error,
-        "metrics": dict(result.metrics),
-        "counts": dict(result.counts),
-        "outcomes": dict(result.outcomes),
-        "expect_failures": [
-            {"metric": f.metric, "bound": f.bound, "value": f.value, "place": f.place}
-            for f in result.expect_failures
-        ],
-        "seconds": result.seconds,
-    }
-    return record | ({"unjudged": result.unjudged} if result.unjudged else {})
+    # The repeat stands behind the id; nothing that is empty is told of a judge.
+    record = {"id": result.id, "repeat": result.repeat} | asdict(result)
+    return record if result.unjudged else {k: v for k, v in record.items() if k != "unjudged"}
 
 
 def read_result(record: dict[str, Any]) -> CaseResult:
@@ -170,15 +153,29 @@ WORTH_KEEPING = 1.0
 """Fewest seconds of a case that is written ahead; quicker ones are played again."""
 
 
+def outcome_record(outcome: CaseOutcome, *, turns: bool = True) -> dict[str, object]:
+    """Encode an outcome as JSON values; its turns and contexts are most of the text."""
+    return {
+        "result": result_record(outcome.result),
+        "turns": outcome.turn_lines.decode() if turns else "",
+        "probes": outcome.probe_lines.decode(),
+        "contexts": outcome.context_lines.decode() if turns else "",
+    }
+
+
+def read_outcome(record: dict[str, Any]) -> CaseOutcome:
+    """Decode an outcome that `outcome_record` encoded."""
+    return CaseOutcome(
+        result=read_result(record["result"]),
+        turn_lines=record["turns"].encode(),
+        probe_lines=record["probes"].encode(),
+        context_lines=record["contexts"].encode(),
+    )
+
+
 def encode_ahead(place: int, outcome: CaseOutcome) -> bytes:
     """Write the line of an outcome, with its place in the plan."""
-    record = {
-        "place": place,
-        "result": result_record(outcome.result),
-        "turns": outcome.turn_lines.decode(),
-        "probes": outcome.probe_lines.decode(),
-        "contexts": outcome.context_lines.decode(),
-    }
+    record = {"place": place, **outcome_record(outcome)}
     text = json_line(record).encode(errors="backslashreplace")
     # A killed writer may have left half a line: this one must not become the end of it.
     return b"\n%08x %s" % (zlib.crc32(text), text)
@@ -192,15 +189,6 @@ def read_ahead(folder: Path) -> Iterator[tuple[int, CaseOutcome]]:
         return
     for line in data.splitlines(keepends=True):
         crc, _, text = line.partition(b" ")
-        if crc != b"%08x" % zlib.crc32(text):
-            continue
-        record = json.loads(text)
-        yield (
-            record["place"],
-            CaseOutcome(
-                result=read_result(record["result"]),
-                turn_lines=record["turns"].encode(),
-                probe_lines=record["probes"].encode(),
-                context_lines=record["contexts"].encode(),
-            ),
-        )
+        if crc == b"%08x" % zlib.crc32(text):
+            record = json.loads(text)
+            yield record["place"], read_outcome(record)

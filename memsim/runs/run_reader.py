@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from memsim.errors import RunFolderError, nearest
 from memsim.runs.case_log import (
@@ -39,6 +40,11 @@ class Run:
     def id(self) -> str:
         """The name of its folder."""
         return self.folder.name
+
+    def table(self, key: str) -> Mapping[str, Any]:
+        """A table of `run.json`; empty where there is none."""
+        found = self.info.get(key)
+        return found if isinstance(found, Mapping) else {}
 
     @property
     def finished(self) -> bool:

@@ -119,13 +119,13 @@ class KindScore:
     """How a judge did on the known answers of one kind."""
 
     n: int = 0
-    told: int = 0
+    correct: int = 0
     unread: int = 0
 
     @property
     def share(self) -> float:
         """Of all that it judged as it had to."""
-        return self.told / self.n if self.n else 0.0
+        return self.correct / self.n if self.n else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +238,7 @@ def try_judge(known: Sequence[KnownAnswer], votes: Sequence[Sequence[bool | None
     """How a judge did."""
     verdicts = [majority(opinions) for opinions in votes]
     kinds: dict[str, KindScore] = {
-        kind: _told([(k, v) for k, v in zip(known, verdicts, strict=True) if k.kind == kind])
+        kind: _score([(k, v) for k, v in zip(known, verdicts, strict=True) if k.kind == kind])
         for kind in KINDS
     }
     flips = [f for opinions in votes if (f := flipped(opinions)) is not None]
@@ -249,10 +249,10 @@ def try_judge(known: Sequence[KnownAnswer], votes: Sequence[Sequence[bool | None
     )
 
 
-def _told(found: Sequence[tuple[KnownAnswer, bool | None]]) -> KindScore:
+def _score(found: Sequence[tuple[KnownAnswer, bool | None]]) -> KindScore:
     return KindScore(
         n=len(found),
-        told=sum(verdict is known.right for known, verdict in found),
+        correct=sum(verdict is known.right for known, verdict in found),
         unread=sum(verdict is None for _, verdict in found),
     )
 
@@ -265,11 +265,12 @@ _DID = {
 
 
 def _unfit(kinds: Mapping[str, KindScore]) -> str:
-    if missing := [kind for kind, told in kinds.items() if not told.n]:
+    if missing := [kind for kind, score in kinds.items() if not score.n]:
         return f"there is no known answer of the kind {missing[0]!r} to try it on"
     below = [
-        _DID[kind].format(told.told, told.n) + (f" ({told.unread} unread)" if told.unread else "")
-        for kind, told in kinds.items()
-        if told.share < FLOOR
+        _DID[kind].format(score.correct, score.n)
+        + (f" ({score.unread} unread)" if score.unread else "")
+        for kind, score in kinds.items()
+        if score.share < FLOOR
     ]
     return f"it {', '.join(below)}: the floor is {FLOOR:.0%}" if below else ""

@@ -46,16 +46,15 @@ of an answer that were left out. Empty fields are left out, and so is `agent` wi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memsim.clock import stamp
 from memsim.scoring.votes import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from memsim.context import Context
-    from memsim.scoring.evidence import Ranks
     from memsim.scoring.probes import ProbeScore
     from memsim.scoring.votes import Ballot
     from memsim.strategy import Event
@@ -139,9 +138,9 @@ def record(
         "leaks": [{"fact": leak.fact, "in": leak.place} for leak in score.leaks],
         "hidden": len(trace.hidden),
         "evidence": [_evidence(piece) for piece in trace.evidence],
-        "ranks": _ranks(score.ranks),
+        "ranks": score.ranks and _values(score.ranks),
         "corpus": trace.corpus,
-        "age": _age(trace),
+        "age": trace.age and _values(trace.age),
         "compactions": trace.compactions,
         "context": _context(trace.context, trace.overflow),
         "query_tokens": trace.query_tokens,
@@ -180,6 +179,12 @@ def turn_record(turn: TurnRecord, case_id: str, repeat: int = 0) -> Record:
     return made | agent_record(turn.agent)
 
 
+def _values(found: Any, *names: str) -> Record:
+    """The named fields of a record, or all of them; tuples become lists."""
+    values = {name: getattr(found, name) for name in names or found.__slots__}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+
+
 def _question(trace: ProbeTrace) -> Record:
     probe = trace.probe
     return {
@@ -187,56 +192,19 @@ def _question(trace: ProbeTrace) -> Record:
         "turn": trace.turn,
         "session": trace.session,
         "time": stamp(trace.time),
-        "ask": probe.ask,
-        "principal": probe.principal,
-        "ability": probe.ability,
-        "match": probe.match,
+        **_values(probe, "ask", "principal", "ability", "match"),
         "labels": dict(probe.labels),
-        "expect": list(probe.expect),
-        "forbid": list(probe.forbid),
+        **_values(probe, "expect", "forbid"),
         "superseded": list(trace.superseded),
-        "unanswerable": probe.unanswerable,
-        "tolerance": probe.tolerance,
-        "choices": list(probe.choices),
-        "excluded": probe.excluded,
+        **_values(probe, "unanswerable", "tolerance", "choices", "excluded"),
     }
 
 
 def _evidence(piece: EvidenceTrace) -> Record:
-    location = piece.location
     return {
-        "source": piece.source,
-        "turn": piece.turn,
-        "fact": piece.fact,
-        "presence": piece.presence,
-        "verbatim": piece.verbatim,
-        "trimmed": piece.trimmed,
-        "location": location
-        and {"tier": location.tier, "rank": location.rank, "detail": location.detail},
+        **_values(piece, "source", "turn", "fact", "presence", "verbatim", "trimmed"),
+        "location": piece.location and _values(piece.location),
         "path": [[stop.turn, stop.presence, stop.cause] for stop in piece.path],
-    }
-
-
-def _ranks(ranks: Ranks | None) -> Record | None:
-    if ranks is None:
-        return None
-    return {
-        "looked": ranks.looked,
-        "turns": list(ranks.turns),
-        "sessions": list(ranks.sessions),
-        "sessions_looked": ranks.sessions_looked,
-    }
-
-
-def _age(trace: ProbeTrace) -> Mapping[str, int] | None:
-    age = trace.age
-    if age is None:
-        return None
-    return {
-        "turns": age.turns,
-        "tokens": age.tokens,
-        "sessions": age.sessions,
-        "days": age.days,
     }
 
 
@@ -263,26 +231,9 @@ def _context(context: Context | None, overflow: int) -> Record | None:
 
 
 def _event(event: Event) -> Record:
-    made: Record = {"kind": event.kind}
-    if event.sources:
-        made["sources"] = list(event.sources)
-    if event.before is not None:
-        made["before"] = event.before
-    if event.after is not None:
-        made["after"] = event.after
-    if event.detail:
-        made["detail"] = event.detail
-    return made
+    filled = {name: v for name, v in _values(event).items() if v not in (None, "", [])}
+    return {"kind": event.kind} | filled
 
 
 def _calls(calls: Sequence[CallRecord]) -> list[Record]:
-    return [
-        {
-            "phase": call.phase,
-            "task": call.task,
-            "input": call.input,
-            "output": call.output,
-            "cost": call.cost,
-        }
-        for call in calls
-    ]
+    return [_values(call) for call in calls]

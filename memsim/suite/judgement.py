@@ -247,8 +247,8 @@ class Calibration:
             "asked": bool(self.ballots),
             "unfit": self.trial.unfit,
             "known": {
-                kind: {"n": told.n, "told": told.told, "unread": told.unread}
-                for kind, told in self.trial.kinds.items()
+                kind: {"n": score.n, "told": score.correct, "unread": score.unread}
+                for kind, score in self.trial.kinds.items()
             },
             "flips": self.trial.flips,
             "calls": len(calls),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from memsim.leakage.attack_families import Families
 from memsim.leakage.attack_files import load_families
@@ -19,6 +20,7 @@ from memsim.suite.cases import (
     CaseSpec,
     ExpectFailure,
     State,
+    blank_result,
     check_expectations,
 )
 from memsim.trace import json_line
@@ -52,15 +54,9 @@ def _families(spec: CaseSpec) -> Families:
 def _result(spec: CaseSpec, score: ChannelScore, seconds: float) -> CaseResult:
     metrics = score.metrics()
     state, error = _state(score)
-    return CaseResult(
-        id=spec.id,
-        scenario=spec.scenario.name,
-        strategy=str(spec.strategy),
-        budget=spec.budget,
-        repeat=spec.repeat,
-        dataset=spec.scenario.dataset,
-        state=state,
-        error=error,
+    return replace(
+        blank_result(spec, state=state, error=error),
+        control="",
         metrics=metrics,
         counts={
             "probes": score.planned,

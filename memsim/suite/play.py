@@ -32,7 +32,14 @@ from memsim.scoring import (
     turn_record,
 )
 from memsim.suite.case_models import embedder_of, failed_outcome, play_with_models, time_limit
-from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, ExpectFailure, check_expectations
+from memsim.suite.cases import (
+    CaseOutcome,
+    CaseSpec,
+    ExpectFailure,
+    State,
+    blank_result,
+    check_expectations,
+)
 from memsim.suite.judgement import judge_case
 from memsim.suite.scenarios import LEAKAGE
 from memsim.trace import json_line
@@ -182,16 +189,10 @@ def _scored(
         context_lines = _context_lines(spec, trace)
     except (TypeError, ValueError) as error:
         return failed_outcome(spec, f"the strategy logged what JSON cannot hold: {error}")
-    result = CaseResult(
-        id=case,
-        scenario=spec.scenario.name,
-        strategy=str(spec.strategy),
-        budget=spec.budget,
-        repeat=spec.repeat,
-        dataset=spec.scenario.dataset,
+    state: State = "error" if trace.error else "scored"
+    result = replace(
+        blank_result(spec, state=state, error=" ".join(trace.error.split())),
         control=control,
-        state="error" if trace.error else "scored",
-        error=" ".join(trace.error.split()),
         metrics=metrics,
         counts=_counts(trace, scores) | _unjudged(trace, judgement),
         outcomes=_outcomes(scores),

@@ -28,7 +28,7 @@ SHEET = ScoreSheet(
         ("bm25:k=8", 4096): SheetColumn(
             probes={(SCENARIO, f"p{n}"): PROBE for n in range(12)},
             amounts={SCENARIO: {"context_peak": (300.0, 300.0, 301.0)}},
-            asked=12,
+            questions=12,
         )
     },
     seed=7,

@@ -32,7 +32,7 @@ def column(
             for n, (name, values) in enumerate(zip(names, scores, strict=True))
         },
         amounts={name: {m: (value,) for m, value in (amounts or {}).items()} for name in names},
-        asked=len(scores),
+        questions=len(scores),
     )
 
 

@@ -77,7 +77,7 @@ def watching(strategy: Strategy, *messages: Message) -> Watch:
     watch = Watch({m.id for m in messages})
     for message in messages:
         watch.whose = message.principal
-        watch.heard(message, 10, strategy)
+        watch.check_message(message, 10, strategy)
     return watch
 
 
@@ -94,22 +94,22 @@ def context(system: Iterable[Message], window: Iterable[Message]) -> Context:
 def test_less_than_no_tokens_is_the_strategys_error() -> None:
     """With them, any context would keep to any budget."""
     watch = watching(Bare())
-    watch.shown(context(talk(1), talk(2, 1)), QUERY)
+    watch.check_context(context(talk(1), talk(2, 1)), QUERY)
 
     broken = Context(sections=(Section(layer="window", messages=(LAST,), tokens=-5),))
     with pytest.raises(StrategyError, match=r"window has -5 tokens"):
-        watch.shown(broken, QUERY)
+        watch.check_context(broken, QUERY)
 
 
 def test_a_standing_rule_is_shown_as_it_was_said() -> None:
     """By every strategy that shows it; one that it never said is its own."""
     watch = watching(Bare(), RULE)
     own = said("system", "You are a clerk.", id="prompt")
-    watch.shown(context([own, RULE], talk(1)), QUERY)
+    watch.check_context(context([own, RULE], talk(1)), QUERY)
 
     other = replace(RULE, blocks=(Text("Answer in feet."),))
     with pytest.raises(StrategyError, match="rule r1 is not shown as it was said"):
-        watch.shown(context([other], talk(1)), QUERY)
+        watch.check_context(context([other], talk(1)), QUERY)
 
 
 @pytest.mark.parametrize(
@@ -119,29 +119,29 @@ def test_who_says_that_rules_stay_shows_them_all_in_their_order(rules: list[int]
     """Those of others, and those that were erased or lost, are not due."""
     said_rules = [RULE, replace(RULE, id="r2"), replace(RULE, id="r3", principal="ben")]
     watch = watching(Ruled(), *said_rules)
-    watch.shown(context(said_rules, talk(1)), QUERY)
-    watching(Bare(), *said_rules).shown(context([], talk(1)), QUERY)
+    watch.check_context(context(said_rules, talk(1)), QUERY)
+    watching(Bare(), *said_rules).check_context(context([], talk(1)), QUERY)
 
     shown = context([said_rules[n] for n in rules], talk(1))
     with pytest.raises(StrategyError, match=why):
-        watch.shown(shown, QUERY)
+        watch.check_context(shown, QUERY)
     watch.forgot(["r1", "r2"])
-    watch.shown(context([], talk(1)), QUERY)
+    watch.check_context(context([], talk(1)), QUERY)
     watch.lost()
-    watch.shown(context([], talk(1)), replace(QUERY, principal="ben"))
+    watch.check_context(context([], talk(1)), replace(QUERY, principal="ben"))
 
 
 def test_who_says_how_many_latest_messages_stay_shows_them() -> None:
     """As far as they fit, and as no tool is between them."""
     watch = watching(Tailed(), *talk(4))
-    watch.shown(context([], talk(2, 2)), QUERY)
-    watch.shown(context([], []), replace(QUERY, budget=39))
-    watching(Tailed(), *talk(3), CALL).shown(context([], []), QUERY)
+    watch.check_context(context([], talk(2, 2)), QUERY)
+    watch.check_context(context([], []), replace(QUERY, budget=39))
+    watching(Tailed(), *talk(3), CALL).check_context(context([], []), QUERY)
 
     with pytest.raises(StrategyError, match=r"tail.*\['m2'\] are gone"):
-        watch.shown(context([], talk(1, 3)), QUERY)
+        watch.check_context(context([], talk(1, 3)), QUERY)
     watch.forgot(["m2"])
-    watch.shown(context([], talk(1, 3)), QUERY)
+    watch.check_context(context([], talk(1, 3)), QUERY)
 
 
 def test_where_everybody_is_apart_the_tail_is_the_askers_own() -> None:
@@ -149,9 +149,9 @@ def test_where_everybody_is_apart_the_tail_is_the_askers_own() -> None:
     theirs = replace(LAST, principal="ben")
     watch = watching(Apart(), *talk(1), theirs)
 
-    watch.shown(context([], talk(1)), QUERY)
+    watch.check_context(context([], talk(1)), QUERY)
     with pytest.raises(StrategyError, match="are gone"):
-        watch.shown(context([], talk(1)), replace(QUERY, principal="ben"))
+        watch.check_context(context([], talk(1)), replace(QUERY, principal="ben"))
 
 
 def test_what_a_property_of_an_instance_is_called_promises_nothing() -> None:
@@ -159,16 +159,18 @@ def test_what_a_property_of_an_instance_is_called_promises_nothing() -> None:
     memory = Bare()
     memory.tail = "a list"  # type: ignore[attr-defined]
 
-    watching(memory, *talk(3)).shown(context([], []), QUERY)
+    watching(memory, *talk(3)).check_context(context([], []), QUERY)
 
 
 def test_a_compaction_covers_what_was_said() -> None:
     """And no more than that: an index beyond the log counts for nothing."""
     watch = watching(Bare(), *talk(2))
-    watch.told([Event(kind="compaction", sources=("m0", "m1")), Event(kind="mine", sources=("x",))])
+    watch.check_events(
+        [Event(kind="compaction", sources=("m0", "m1")), Event(kind="mine", sources=("x",))]
+    )
 
     with pytest.raises(StrategyError, match="covers m2, which nobody said"):
-        watch.told([Event(kind="compaction", sources=("m1", "m2"))])
+        watch.check_events([Event(kind="compaction", sources=("m1", "m2"))])
 
 
 def test_who_asks_is_somebody_and_is_told_nothing() -> None:
@@ -190,7 +192,7 @@ def test_a_message_is_of_whoever_has_the_turn() -> None:
 
     watch.whose = "ben"
     with pytest.raises(InvariantError, match="m9 is user's, and the turn is ben's"):
-        watch.heard(claiming, 10, Bare())
+        watch.check_message(claiming, 10, Bare())
 
 
 def test_what_is_granted_is_the_owners() -> None:
@@ -198,10 +200,10 @@ def test_what_is_granted_is_the_owners() -> None:
     watch = watching(Bare())
     watch.planted(fact("order", "A-17", 1))
     watch.planted(fact("order", "B-4", 2, principal="ben"))
-    watch.granted("user", ["u1"])
+    watch.check_grant("user", ["u1"])
 
     with pytest.raises(InvariantError, match="user grants u2, which is ben's"):
-        watch.granted("user", ["u1", "u2"])
+        watch.check_grant("user", ["u1", "u2"])
 
 
 @pytest.mark.parametrize("budget", [0, 10, 30, 60, 1000])
@@ -322,6 +324,6 @@ def test_a_compaction_may_cover_a_summary_that_was_shown(layer: SectionName) -> 
     again = Event(kind="compaction", sources=("summary:1", "m1"))
 
     with pytest.raises(StrategyError, match="covers summary:1, which nobody said"):
-        watch.told([again])
-    watch.shown(Context(sections=(section,)), QUERY)
-    watch.told([again])
+        watch.check_events([again])
+    watch.check_context(Context(sections=(section,)), QUERY)
+    watch.check_events([again])

@@ -14,7 +14,8 @@ from memsim.discovery import find_project
 from memsim.errors import ExitCode
 from memsim.executors import InProcess
 from memsim.gate import judge
-from memsim.report.probe_answers import answers_of, scenario_of
+from memsim.gate.score_sheet import scenario_of
+from memsim.report.probe_answers import answers_of
 from memsim.report.run_markdown import markdown
 from memsim.report.run_summary import BoardRow, RunSummary, json_case_lines, json_document
 from memsim.report.summarise import summarise

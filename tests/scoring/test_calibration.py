@@ -77,7 +77,7 @@ def test_a_sound_judge_passes() -> None:
     trial = try_judge(known, votes_of(known, sound))
 
     assert "" == trial.unfit
-    assert [(EACH, EACH, 0)] * 3 == [(t.n, t.told, t.unread) for t in trial.kinds.values()]
+    assert [(EACH, EACH, 0)] * 3 == [(t.n, t.correct, t.unread) for t in trial.kinds.values()]
     assert 0.0 == trial.flips
 
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from memsim.report import number_format
 from memsim.report.board_tables import matrix_table
 from memsim.report.html.markup import Markup, breakable, element, folded, items, joined, table
-from memsim.report.html.page_content import PageContent, address, section, strategy_name, variant
+from memsim.report.html.page_content import (
+    PageContent,
+    address,
+    scenario_name,
+    section,
+    strategy_name,
+    variant,
+)
 from memsim.report.layout import Column, Table
 from memsim.scoring.outcomes import REASONS, reason_name
 
@@ -220,8 +227,4 @@ def _newly_lost(subject: PageContent) -> Counter[tuple[str, str]]:
     """Count the newly lost probes by scenario and variant."""
     comparison = subject.summary.comparison
     moved = comparison.moved if comparison else ()
-    return Counter((_scenario(m.id), m.variant) for m in moved if m.lost)
-
-
-def _scenario(probe: str) -> str:
-    return probe.partition("[")[0].rpartition("::")[2]
+    return Counter((scenario_name(m.id), m.variant) for m in moved if m.lost)

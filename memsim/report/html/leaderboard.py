@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from memsim.errors import ExitCode
 from memsim.gate.comparison import Comparison, MovedProbe
-from memsim.report import comparison_text as told
-from memsim.report import number_format
+from memsim.report import comparison_text, number_format
 from memsim.report.board_tables import (
     MASKED_TITLE,
     board_table,
@@ -30,7 +29,13 @@ from memsim.report.html.markup import (
     table,
     unmeasured,
 )
-from memsim.report.html.page_content import PageContent, address, section, strategy_name
+from memsim.report.html.page_content import (
+    PageContent,
+    address,
+    scenario_name,
+    section,
+    strategy_name,
+)
 from memsim.report.layout import UNICODE, Column, Table
 from memsim.report.run_summary import Board, BoardRow
 from memsim.scoring.outcomes import reason_name
@@ -196,12 +201,13 @@ def baseline(subject: PageContent) -> Markup:
 def _compared(found: Comparison, subject: PageContent) -> Iterator[Markup]:
     yield element("p", element("strong", _capital(found.sentence)))
     yield subject.plot("forest")
-    made = told.comparison_table(found, UNICODE)
+    made = comparison_text.comparison_table(found, UNICODE)
     if made.rows:
         tones = [tone for _, tone in made.rows]
-        yield table(made, told.title(found, UNICODE).capitalize(), tones=tones, heading=0)
-    notes = [*told.whys(found), *told.stale_notes(found.stale), *told.sizes(found)]
-    yield items(notes, class_="note")
+        yield table(
+            made, comparison_text.title(found, UNICODE).capitalize(), tones=tones, heading=0
+        )
+    yield items(comparison_text.notes(found), class_="note")
     for lost in (True, False):
         yield from _moved([m for m in found.moved if m.lost == lost], lost=lost)
 
@@ -213,7 +219,7 @@ def _moved(moved: list[MovedProbe], *, lost: bool) -> Iterator[Markup]:
         return
     series = [
         (Column("probe", right=False), [m.probe for m in moved]),
-        (Column("scenario", right=False), [_scenario(m) for m in moved]),
+        (Column("scenario", right=False), [scenario_name(m.id) for m in moved]),
         (Column("strategy", right=False), [m.variant for m in moved]),
         (Column("then"), [number_format.share(m.base) for m in moved]),
         (Column("now"), [number_format.share(m.now) for m in moved]),
@@ -228,7 +234,3 @@ def _moved(moved: list[MovedProbe], *, lost: bool) -> Iterator[Markup]:
 
     shown = table(Table.of_columns(series), f"{head} probes: {len(moved):,}", cell=cell, heading=0)
     yield shown if len(moved) <= MOST else folded(f"{head}: {len(moved):,} probes", shown)
-
-
-def _scenario(moved: MovedProbe) -> str:
-    return moved.id.partition("[")[0].rpartition("::")[2]

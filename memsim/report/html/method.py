@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from memsim.report import number_format
 from memsim.report.board_tables import judge_sentences
@@ -41,7 +40,7 @@ def _rows(subject: PageContent) -> Iterator[tuple[str, str]]:
     yield "Model", code(header.model)
     yield "Embedder", code(header.embedder)
     yield "Tokenizer", code(header.tokenizer)
-    instruments = _mapping(info.get("instruments"))
+    instruments = subject.run.table("instruments")
     yield from _judge(subject, instruments.get("judge"))
     yield "Metrics", f"version {instruments.get('metrics', 'not recorded')}"
     yield "Seed", f"{header.seed}, for everything that is drawn; {_repeats(header.repeat)}"
@@ -50,11 +49,7 @@ def _rows(subject: PageContent) -> Iterator[tuple[str, str]]:
     yield "Test", _test(subject)
     yield from _seen(subject)
     yield "Made from", _commit(info)
-    yield "Versions", _versions(info)
-
-
-def _mapping(found: object) -> Mapping[str, Any]:
-    return found if isinstance(found, Mapping) else {}
+    yield "Versions", _versions(subject)
 
 
 def _judge(subject: PageContent, judge: object) -> Iterator[tuple[str, str]]:
@@ -99,7 +94,7 @@ def _unscored(subject: PageContent) -> str:
 
 
 def _test(subject: PageContent) -> str:
-    gate = _mapping(subject.settings.get("gate"))
+    gate = subject.settings.get("gate") or {}
     confidence = float(gate.get("confidence", 0.95))
     margin = float(gate.get("margin", 0.02))
     return (
@@ -122,15 +117,14 @@ def _commit(info: Mapping[str, object]) -> str:
     return joined([code(str(commit)[:12]), dirty])
 
 
-def _versions(info: Mapping[str, object]) -> str:
-    known = {k: v for k, v in _mapping(info.get("versions")).items() if v}
+def _versions(subject: PageContent) -> str:
+    known = {k: v for k, v in subject.run.table("versions").items() if v}
     return ", ".join(f"{name} {version}" for name, version in known.items()) or "not recorded"
 
 
 def _fingerprints(subject: PageContent) -> Markup:
-    info = subject.run.info
     kinds = (("scenario", "scenarios"), ("strategy", "strategies"))
-    found = [(kind, n, s) for kind, key in kinds for n, s in _mapping(info.get(key)).items()]
+    found = [(kind, n, s) for kind, key in kinds for n, s in subject.run.table(key).items()]
     if not found:
         return Markup()
     series = [

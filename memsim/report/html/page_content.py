@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from memsim.gate.score_sheet import scenario_of
 from memsim.report import number_format
 from memsim.report.html.markup import Markup, breakable, element, joined
 from memsim.report.run_summary import Board, BoardRow, RunSummary
@@ -49,9 +50,8 @@ class PageContent:
 
     @property
     def board(self) -> Board | None:
-        """The main board of the run: largest budget, scenarios before datasets."""
-        ranked = sorted(self.summary.boards, key=lambda b: (bool(b.dataset), -b.budget))
-        return ranked[0] if ranked else None
+        """The main board of the run."""
+        return self.summary.main_board
 
     @property
     def compared(self) -> tuple[BoardRow, ...]:
@@ -61,8 +61,7 @@ class PageContent:
     @property
     def settings(self) -> Mapping[str, Any]:
         """The settings of the run."""
-        found = self.run.info.get("settings")
-        return found if isinstance(found, dict) else {}
+        return self.run.table("settings")
 
     def plot(self, *names: str) -> Markup:
         """Render the named plots that exist, side by side where there is room."""
@@ -78,6 +77,11 @@ class PageContent:
         names += [row.strategy for row in board.rows if row.control]
         place = names.index(case.strategy) if case.strategy in names else len(names)
         return case.dataset != board.dataset, -case.budget, place
+
+
+def scenario_name(probe: str) -> str:
+    """The scenario's name in the id of a probe."""
+    return scenario_of(probe).rpartition("::")[2]
 
 
 def variant(strategy: str, budget: int) -> str:

@@ -39,7 +39,7 @@ def heat_map(material: PlotMaterial) -> Picture | None:
 
 def needle_grid(material: PlotMaterial) -> Picture | None:
     """Plot recall by the place in the conversation where a fact was said."""
-    probes = material.shown(material.frames.probes)
+    probes = material.of_board(material.frames.probes)
     probes = probes[probes["recall"].notna() & probes["said"].notna() & (probes["control"] == "")]
     if len(probes) < DEPTHS:
         return None

@@ -36,7 +36,7 @@ PHASES = {
 
 def context_over_time(material: PlotMaterial) -> Picture | None:
     """Plot context tokens by section and turn, for the scenario with most compactions."""
-    turns = material.shown(material.frames.turns)
+    turns = material.of_board(material.frames.turns)
     turns = turns[(turns["control"] == "") & (turns["repeat"] == 0)]
     if turns.empty:
         return None
@@ -95,7 +95,7 @@ def context_over_time(material: PlotMaterial) -> Picture | None:
 
 def spend(material: PlotMaterial) -> Picture | None:
     """Plot tokens per turn by what they were spent on."""
-    turns = material.shown(material.frames.turns)
+    turns = material.of_board(material.frames.turns)
     turns = turns[turns["control"] == ""]
     if turns.empty:
         return None

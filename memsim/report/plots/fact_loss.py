@@ -87,7 +87,7 @@ def forgetting_curve(material: PlotMaterial) -> Picture | None:
 def _curves(material: PlotMaterial) -> Iterator[Curve]:
     import pandas as pd
 
-    probes = material.shown(material.frames.probes)
+    probes = material.of_board(material.frames.probes)
     probes = probes[probes["recall"].notna() & probes["age"].notna() & (probes["control"] == "")]
     if probes.empty:
         return
@@ -150,7 +150,7 @@ def whereabouts(material: PlotMaterial) -> Picture | None:
     """Plot where the evidence was at the question, one bar for each strategy."""
     import pandas as pd
 
-    probes = material.shown(material.frames.probes)
+    probes = material.of_board(material.frames.probes)
     probes = probes[(probes["whereabouts"] != "") & (probes["control"] == "")]
     known = probes[probes["whereabouts"].isin(list(PLACES))]
     if known.empty:
@@ -207,7 +207,7 @@ def whereabouts(material: PlotMaterial) -> Picture | None:
 
 def survival(material: PlotMaterial) -> Picture | None:
     """Plot the share of facts still in the context, by compactions since they were said."""
-    facts = material.shown(material.frames.facts)
+    facts = material.of_board(material.frames.facts)
     facts = facts[(facts["control"] == "") & (facts["compactions"] <= SHOWN_COMPACTIONS)]
     worn = facts[facts["compactions"] > 0]
     if worn.empty:

@@ -31,9 +31,8 @@ class PlotMaterial:
 
     @property
     def board(self) -> Board | None:
-        """The main board of the run: largest budget, scenarios before datasets."""
-        ranked = sorted(self.summary.boards, key=lambda b: (bool(b.dataset), -b.budget))
-        return ranked[0] if ranked else None
+        """The main board of the run."""
+        return self.summary.main_board
 
     @property
     def boards(self) -> tuple[Board, ...]:
@@ -42,7 +41,7 @@ class PlotMaterial:
         mine = [b for b in self.summary.boards if board and b.dataset == board.dataset]
         return tuple(sorted(mine, key=lambda b: b.budget))
 
-    def shown(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def of_board(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows of a frame that belong to the board."""
         board = self.board
         if board is None:

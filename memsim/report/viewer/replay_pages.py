@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from memsim.errors import RunFolderError
+from memsim.gate.score_sheet import scenario_of
 from memsim.report.html.markup import Markup, element, packed_size
 from memsim.report.html.page import viewer_page
 from memsim.report.html.page_content import Fragment
@@ -46,7 +47,7 @@ class _Room:
         """Add a case if there is room for it and for its scenario's script."""
         if run.size(case.key) >= self.unfit:
             return
-        known = self.scripts.get(scenario_of(case))
+        known = self.scripts.get(scenario_of(case.id))
         name, script = known or (f"script-{len(self.scripts)}", Script())
         turns, probes = list(run.turns(case.key)), list(run.probes(case.key))
         reel = _dumped(reel_of(run.contexts(case.key), turns, probes, script))
@@ -59,7 +60,7 @@ class _Room:
             return
         self.left -= size
         self.data |= blocks
-        self.scripts[scenario_of(case)] = (name, script)
+        self.scripts[scenario_of(case.id)] = (name, script)
         self.cases[case.key] = name
 
 
@@ -79,7 +80,7 @@ def fragment(
     Raises:
         RunFolderError: its records are damaged.
     """
-    playable = [case for case in playable_of(run) if scenario in {"", scenario_of(case)}]
+    playable = [case for case in playable_of(run) if scenario in {"", scenario_of(case.id)}]
     taken = _Room(room)
     for case in sorted(playable, key=lambda case: (*_late(case), run.size(case.key))):
         taken.take(run, case)
@@ -104,14 +105,9 @@ def playable_of(run: Run) -> list[CaseResult]:
     return [c for c in run.cases if c.dataset != _LEAKAGE and run.size(c.key)]
 
 
-def scenario_of(case: CaseResult) -> str:
-    """Path and name of a case's scenario."""
-    return case.id.partition("[")[0]
-
-
 def names_beside(cases: Sequence[CaseResult]) -> dict[str, str]:
     """Map each scenario to the page beside the report that replays it."""
-    scenarios = dict.fromkeys(map(scenario_of, cases))
+    scenarios = dict.fromkeys(scenario_of(case.id) for case in cases)
     return {name: f"{BESIDE}/{number}.html" for number, name in enumerate(scenarios, 1)}
 
 
@@ -122,7 +118,7 @@ def _late(case: CaseResult) -> tuple[bool, bool]:
 def _entry(case: CaseResult, place: int, script: str) -> dict[str, object]:
     return {
         "key": case.key,
-        "scenario": scenario_of(case),
+        "scenario": scenario_of(case.id),
         "name": case.scenario,
         "strategy": case.strategy,
         "budget": case.budget,
@@ -158,7 +154,7 @@ def _left_out(cases: Sequence[CaseResult], beside: Mapping[str, str]) -> Iterato
 
 
 def _by_scenario(cases: Sequence[CaseResult], beside: Mapping[str, str]) -> Iterator[Markup]:
-    counts = Counter(map(scenario_of, cases))
+    counts = Counter(scenario_of(case.id) for case in cases)
     for name, count in counts.items():
         link = element("a", element("code", name), href=beside[name])
         yield element("li", link, f": {count:,} case{'s' * (count > 1)}")
@@ -166,7 +162,7 @@ def _by_scenario(cases: Sequence[CaseResult], beside: Mapping[str, str]) -> Iter
 
 def _named(case: CaseResult, beside: Mapping[str, str]) -> Markup:
     name = element("code", case.key)
-    if (page := beside.get(scenario_of(case))) is None:
+    if (page := beside.get(scenario_of(case.id))) is None:
         return name
     return element("a", name, href=f"{page}#case={quote(case.key, safe='')}")
 
