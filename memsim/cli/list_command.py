@@ -213,7 +213,7 @@ def _run_cells(run: Run) -> tuple[str, ...]:
 
 
 def _datasets(_view: ListView) -> Iterator[TextLine]:
-    from memsim.leakage.probe_lines import CHANNELS
+    from memsim.leakage.attempt import CHANNELS
     from memsim.scenario.datasets import DATASETS
 
     for name in sorted(DATASETS):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from memsim.errors import ConfigError, ScenarioError, nearest
-from memsim.leakage.probe_lines import CHANNELS
+from memsim.leakage.attempt import CHANNELS
 from memsim.scenario.document import Node, nearest_name, quote
 from memsim.scenario.record_kinds import Key, ListOf, MapOf, NamesKind
 from memsim.scenario.value_kinds import ChoiceKind, FieldKind, NameKind, Schema, TextKind, WholeKind

@@ -11,7 +11,7 @@ from typing import Annotated
 from memsim.discovery import builtin_folder
 from memsim.errors import ConfigError, ScenarioError, nearest
 from memsim.leakage.attack_families import FOLDER, Attack, ChannelHeader, Families, Payload
-from memsim.leakage.probe_lines import CHANNELS
+from memsim.leakage.attempt import CHANNELS
 from memsim.scenario.document import MappingNode, Node, parse, read_text
 from memsim.scenario.record_kinds import Key, ListOf, RecordKind
 from memsim.scenario.script_files import scenario_files

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
+CHANNELS = tuple(f"L{number}" for number in range(1, 21))
+"""Ids of the channels, in order."""
+
 State = Literal["safe", "leak", "no_verdict", "error", "not_inspectable"]
 """`no_verdict`: the control failed, so nothing follows from silence. Neither it nor the two after
 it is ever counted as safe."""

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from memsim.leakage.channel import Channel, ChannelRun
 
 
-CHANNELS = tuple(f"L{number}" for number in range(1, 21))
-
-
 KEY = "leakage"
 """Marks a line of `probes.jsonl` as one of a channel."""
 

@@ -13,7 +13,7 @@ from memsim.discovery import builtin_folder
 from memsim.errors import ConfigError, ScenarioError
 from memsim.leakage.attack_families import WORDS, Attack, ChannelHeader, fill
 from memsim.leakage.attack_files import channel_header, channel_headers, load_families, read_sheet
-from memsim.leakage.probe_lines import CHANNELS
+from memsim.leakage.attempt import CHANNELS
 
 Write = Callable[[str], Path]
 
