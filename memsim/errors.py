@@ -9,13 +9,13 @@ The tree::
     │   ├── RefError               the name of a strategy, scenario, model or tokenizer
     │   ├── RunFolderError         a run folder that is missing, foreign, locked or damaged
     │   └── BaselineError          a baseline that is missing or damaged, or cannot be saved
-    ├── NothingCollected           exit 5: there is no case to run
+    ├── NoCasesError               exit 5: there is no case to run
     ├── Unmeasurable               exit 7: a case could not be scored
     │   ├── StrategyError          the strategy under test raised
     │   ├── ModelError             a model or embedder failed
     │   │   └── ContextOverflow    the input does not fit into the model's window
     │   └── BudgetUnsatisfiable    required parts do not fit into the budget
-    ├── CapReached                 exit 2: finished cases are kept; the run can be continued
+    ├── CostLimitError             exit 2: finished cases are kept; the run can be continued
     ├── StateError                 a saved state that cannot be read
     └── StoreError                 a memory store failed, or cannot be used
         ├── SchemaError            a newer memsim wrote the store
@@ -121,7 +121,7 @@ class BaselineError(LocatedError):
     """A baseline is missing or damaged, or a run cannot become one."""
 
 
-class NothingCollected(MemsimError):  # noqa: N818 - named as pytest names it
+class NoCasesError(MemsimError):
     """There is no case to run."""
 
     exit_code = ExitCode.NOTHING
@@ -164,7 +164,7 @@ class BudgetUnsatisfiable(Unmeasurable):
         return f"{self.part} needs {self.tokens:,} tokens and the budget is {self.budget:,}"
 
 
-class CapReached(MemsimError):  # noqa: N818 - the run stopped as requested
+class CostLimitError(MemsimError):
     """The next model call could exceed the cost limit."""
 
     exit_code = ExitCode.INTERRUPTED

@@ -10,7 +10,7 @@ from typing import Any
 
 import memsim
 from memsim.memory.audit import AuditTrail
-from memsim.memory.history.working import WorkingMemory
+from memsim.memory.history.working_memory import WorkingMemory
 from memsim.memory.layered_params import LayeredParams
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.memory import Memory

@@ -19,7 +19,7 @@ from memsim.discovery import Project, StrategyRef, find_project
 from memsim.errors import (
     ConfigError,
     ModelError,
-    NothingCollected,
+    NoCasesError,
     RefError,
     ScenarioError,
     Unmeasurable,
@@ -359,7 +359,7 @@ def test_an_id_selects_its_case_alone(project: Project) -> None:
 
 def test_nothing_left_is_an_error_of_its_own(project: Project) -> None:
     """Exit 5, as pytest has it."""
-    with pytest.raises(NothingCollected, match="no case is left to run by -k 'nope'"):
+    with pytest.raises(NoCasesError, match="no case is left to run by -k 'nope'"):
         planned(project, k="nope")
 
 

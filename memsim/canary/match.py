@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from memsim.canary.codecs import SPELLED
 from memsim.canary.decode import views
 from memsim.canary.mint import GRAM, KINDS, LENGTH, SYMBOLS, Canary
-from memsim.canary.normalise import Normalised, normalise
+from memsim.canary.normalise import NormalText, normalise
 
 # Excerpts show where a secret was found, without any secret.
 
@@ -192,7 +192,7 @@ class Matcher:
         return hits
 
     def _secrets(self, text: str) -> Iterator[tuple[int, int]]:
-        reading = Normalised(text)
+        reading = NormalText(text)
         for place in self._places(reading.plain):
             yield reading.origin(place.start), reading.origin(place.end - 1) + 1
 
@@ -211,7 +211,7 @@ class _Read:
     def __init__(self, texts: Sequence[str]) -> None:
         self.text = "\n".join(texts)
         self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
-        self._reading = Normalised(self.text)
+        self._reading = NormalText(self.text)
         self.plain = self._reading.plain
         self.origin = self._reading.origin
 

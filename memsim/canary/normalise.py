@@ -104,7 +104,7 @@ def normalise(text: str) -> str:
     return text.encode("ascii").translate(_UPPER, _DROPPED).decode("ascii")
 
 
-class Normalised:
+class NormalText:
     """An original text and its normal form, with the positions of the characters.
 
     Attributes:

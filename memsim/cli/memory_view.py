@@ -14,7 +14,7 @@ from memsim.memory.audit import AuditOutcome
 from memsim.memory.codec import JSON, canonical
 from memsim.memory.deletion import ErasureReport, original_of
 from memsim.memory.entry import LAYERS, Conversation, Entry, passage_of
-from memsim.memory.history.working import TTL
+from memsim.memory.history.working_memory import TTL
 from memsim.memory.parts import SEARCHED
 from memsim.memory.persistence.saved_memory import SavedMemory, open_memory
 from memsim.message import EPOCH

@@ -30,7 +30,7 @@ from memsim.cli.run_plan import RunRequest, plan_run
 from memsim.cli.saved_runs import RunBaseline, read_baseline_sheet
 from memsim.cli.terminal import Terminal, complain
 from memsim.discovery import find_project
-from memsim.errors import CapReached, ExitCode
+from memsim.errors import CostLimitError, ExitCode
 from memsim.models.model_access import NO_SPENDING, add_spending
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class _Performance:
                 results = self._play(writer)
             except KeyboardInterrupt:
                 return self._interrupted(writer, "interrupted")
-            except CapReached as reached:
+            except CostLimitError as reached:
                 return self._interrupted(writer, f"stopped: {reached}")
             against = self._against
             comparison = against.compare(writer.folder, settings)

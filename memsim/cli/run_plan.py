@@ -11,7 +11,7 @@ from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import Terminal
 from memsim.config import Settings, parse_budget
 from memsim.discovery import Project, StrategyRef
-from memsim.errors import ConfigError, NothingCollected, RunFolderError
+from memsim.errors import ConfigError, NoCasesError, RunFolderError
 from memsim.report import number_format
 from memsim.report.layout import Column, Marks, Row, Table, TextLine, terminal_table
 
@@ -97,7 +97,7 @@ def plan_run(intent: RunRequest, project: Project) -> RunPlan:
 
     Raises:
         UsageError: an argument is wrong.
-        NothingCollected: no case matches.
+        NoCasesError: no case matches.
     """
     from memsim.suite import plan, resolve_strategies
     from memsim.suite.case_models import access_of
@@ -184,7 +184,7 @@ def _last_failed(
         return intent, [NOTHING_FAILED]
     wanted = dict.fromkeys(case for case in cases if _within(case, intent.selectors))
     if not wanted:
-        raise NothingCollected(f"nothing of {', '.join(intent.selectors)} failed in the latest run")
+        raise NoCasesError(f"nothing of {', '.join(intent.selectors)} failed in the latest run")
     return replace(intent, selectors=tuple(wanted)), ()
 
 

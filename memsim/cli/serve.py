@@ -15,7 +15,7 @@ from memsim.models.registry import load_embedder
 from memsim.systems.aegis.episodes import InProcessEpisodes
 from memsim.systems.aegis.hashes import InProcessHashes
 from memsim.systems.aegis.storage import open_postgres_episodes, open_redis_hashes
-from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking
+from memsim.systems.aegis.working_memory import AegisLedger, AegisWorkingMemory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,7 +66,7 @@ def open_layers(
             )
         closing.callback(rows.close)
         yield Layers(
-            working=AegisWorking(hashes, fixed=fixed),
+            working=AegisWorkingMemory(hashes, fixed=fixed),
             ledger=AegisLedger(hashes),
             episodes=rows,
             embedder=vectors,

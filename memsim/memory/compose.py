@@ -9,7 +9,7 @@ from memsim.context import Context, ContextBuilder, Section
 from memsim.errors import BudgetUnsatisfiable
 from memsim.memory.entry import Conversation, Entry
 from memsim.memory.history.shorten import clip_messages
-from memsim.memory.history.working import ENTITIES
+from memsim.memory.history.working_memory import ENTITIES
 from memsim.memory.layers.entities import describe_entities
 from memsim.message import composed
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from memsim.memory.codec import JSON
     from memsim.memory.history.conversations import Conversations
-    from memsim.memory.history.working import WorkingMemory
+    from memsim.memory.history.working_memory import WorkingMemory
     from memsim.memory.layers.pages import Page
     from memsim.memory.layers.workspace import WorkspaceLayer
     from memsim.memory.ledger import InjectionLedger

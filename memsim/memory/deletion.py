@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memsim.memory.entry import entry_id
 from memsim.memory.forget_request import names_any
-from memsim.memory.history.working import ENTITIES
+from memsim.memory.history.working_memory import ENTITIES
 from memsim.memory.layers.entities import is_ours
 from memsim.memory.permissions import Where
 from memsim.memory.stores import PAGE
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memsim.memory.codec import JSON
     from memsim.memory.entry import Conversation, Entry
     from memsim.memory.history.conversations import Conversations
-    from memsim.memory.history.working import WorkingMemory
+    from memsim.memory.history.working_memory import WorkingMemory
     from memsim.memory.ingest_queue import IngestQueue
     from memsim.memory.layers.semantic import Semantic
     from memsim.memory.layers.workspace import WorkspaceLayer

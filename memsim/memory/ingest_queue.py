@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memsim.errors import Attempts, ModelError, StoreError
 from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.memory.entry import Conversation
-from memsim.memory.history.working import WorkingFull
+from memsim.memory.history.working_memory import WorkingFull
 from memsim.memory.layers.entities import names_in, noted_with
 from memsim.memory.layers.episodic import exchange
 from memsim.message import utc
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memsim.memory.events import EventListener
     from memsim.memory.fact_extraction import FactExtractor
     from memsim.memory.history.conversations import Conversations
-    from memsim.memory.history.working import WorkingMemory
+    from memsim.memory.history.working_memory import WorkingMemory
     from memsim.memory.layers.episodic import Episodic
     from memsim.memory.options import MemoryOptions
     from memsim.memory.permissions import Permissions

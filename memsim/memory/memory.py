@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from memsim.memory.audit import AuditOutcome
     from memsim.memory.compaction.blobs import Blobs
     from memsim.memory.entry import Entry
-    from memsim.memory.history.working import WorkingMemory
+    from memsim.memory.history.working_memory import WorkingMemory
     from memsim.memory.ledger import InjectionLedger
     from memsim.memory.permissions import ReadGrant
     from memsim.memory.stores import Store

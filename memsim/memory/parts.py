@@ -11,7 +11,7 @@ from memsim.memory.deletion import Deletion
 from memsim.memory.fact_extraction import FactExtractor
 from memsim.memory.history.conversations import Conversations, SessionHistory
 from memsim.memory.history.shorten import Shortener
-from memsim.memory.history.working import WorkingMemory
+from memsim.memory.history.working_memory import WorkingMemory
 from memsim.memory.ingest_queue import IngestQueue, MessageIdentity, TurnProcessor
 from memsim.memory.layers.episodic import Episodic
 from memsim.memory.layers.long_term import LongTerm

@@ -35,7 +35,7 @@ from memsim.errors import ModelError, StoreError
 from memsim.language.graphemes import head
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
 from memsim.memory.entry import Conversation
-from memsim.memory.history.working import WorkingFull
+from memsim.memory.history.working_memory import WorkingFull
 from memsim.memory.layers.pages import WorkspaceFull
 from memsim.models import ToolSpec
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from memsim.memory.audit import AuditOutcome
     from memsim.memory.deletion import ErasureReport
     from memsim.memory.entry import Entry
-    from memsim.memory.history.working import WorkingMemory
+    from memsim.memory.history.working_memory import WorkingMemory
     from memsim.memory.layers.long_term import LongTerm
     from memsim.memory.options import MemoryOptions
     from memsim.memory.vault import SearchHit, Vault

@@ -48,7 +48,7 @@ def judge_trial_of(specs: Sequence[CaseSpec]) -> Mapping[str, Any]:
     """Test the judge of a session on known answers; the result as in `run.json`, or empty.
 
     Raises:
-        CapReached: the trial would exceed the cost limit.
+        CostLimitError: the trial would exceed the cost limit.
         RefError: there is no such judge.
         CassetteError: recordings are damaged or cannot be written.
     """

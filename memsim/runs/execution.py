@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from memsim.errors import CapReached
+from memsim.errors import CostLimitError
 from memsim.executors import Executor, PlayCase
 from memsim.runs.run_writer import RunWriter
 from memsim.suite.cases import CaseResult
@@ -41,7 +41,7 @@ def perform(
 
     Raises:
         RunFolderError: the folder cannot be written.
-        CapReached: a case could not be played within the money; all others are kept.
+        CostLimitError: a case could not be played within the money; all others are kept.
     """
     if writer.finished:
         return writer.results
@@ -59,7 +59,7 @@ def perform(
             if watch is not None and watch(outcome.result):
                 break
     if unpaid:
-        raise CapReached(unpaid)
+        raise CostLimitError(unpaid)
     return writer.results
 
 

@@ -24,7 +24,7 @@ def with_judge_trial(plan: CasePlan, writer: RunWriter) -> tuple[CasePlan, Spend
     A run that is continued believes what it found when it began.
 
     Raises:
-        CapReached: the trial would have cost too much.
+        CostLimitError: the trial would have cost too much.
         RunFolderError: the folder cannot be written.
         CassetteError: recordings are damaged or cannot be written.
     """

@@ -37,7 +37,7 @@ from memsim.service.bodies import (
     WriteReply,
 )
 from memsim.systems.aegis.episodes import NAME_LENGTH, AegisEpisode, EpisodeHit, Episodes
-from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking, TooLargeError
+from memsim.systems.aegis.working_memory import AegisLedger, AegisWorkingMemory, TooLargeError
 
 Conversation = Annotated[str, Path(min_length=1, max_length=NAME_LENGTH, pattern=NO_NUL)]
 
@@ -54,7 +54,7 @@ FAILED: dict[int | str, dict[str, Any]] = {
 class Layers:
     """The layers of memory that the service serves."""
 
-    working: AegisWorking
+    working: AegisWorkingMemory
     ledger: AegisLedger
     episodes: Episodes
     embedder: Embedder
@@ -80,7 +80,7 @@ def create_app(layers: Layers) -> FastAPI:
     return app
 
 
-def _working(working: AegisWorking) -> APIRouter:
+def _working(working: AegisWorkingMemory) -> APIRouter:
     router = APIRouter(prefix="/working-memory", tags=["working memory"])
 
     @router.get("/{conversation_id}")

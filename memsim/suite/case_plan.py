@@ -18,7 +18,7 @@ from memsim.discovery import (
     try_parameters,
 )
 from memsim.discovery.project import PYPROJECT
-from memsim.errors import ConfigError, NothingCollected, RefError
+from memsim.errors import ConfigError, NoCasesError, RefError
 from memsim.models.model_access import NO_ACCESS, ModelAccess
 from memsim.models.model_ref import is_live, read_judge
 from memsim.scenario.script import Scenario
@@ -203,7 +203,7 @@ def plan(
         access: how a provider's answers are come by.
 
     Raises:
-        NothingCollected: no case is left.
+        NoCasesError: no case is left.
         ConfigError: the expression or a bound is wrong.
         ScenarioError: a scenario's file is wrong.
     """
@@ -225,7 +225,7 @@ def plan(
             if chosen(spec.id) and (wanted is None or spec.variant in wanted)
         ]
     if not cases:
-        raise NothingCollected("no case is left to run" + (f" by -k {k!r}" if k else ""))
+        raise NoCasesError("no case is left to run" + (f" by -k {k!r}" if k else ""))
     prints = tuple(fingerprint(spec) for spec in cases)
     return CasePlan(
         cases=tuple(cases),

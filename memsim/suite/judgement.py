@@ -9,7 +9,7 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memsim.errors import CapReached, ModelError
+from memsim.errors import CostLimitError, ModelError
 from memsim.message import TokenCounter
 from memsim.models.cassette import UnrecordedCall
 from memsim.models.model_access import NO_SPENDING, Spending, add_spending
@@ -307,7 +307,7 @@ def calibrate(
         How it did; None where no case names a judge, or none has an answer to be judged.
 
     Raises:
-        CapReached: it would have cost too much.
+        CostLimitError: it would have cost too much.
         RefError: there is no such judge.
         CassetteError: recordings are damaged or cannot be written.
     """
@@ -350,7 +350,7 @@ def _asked(
         trial = JudgeTrial(unfit=f"it could not be tried: {error}")
         return replace(bare, trial=trial, known=(), spent=replace(spent, failed=()))
     except OutOfMoney as end:
-        raise CapReached(str(end)) from None
+        raise CostLimitError(str(end)) from None
     trial = try_judge(bare.known, [ballot.votes for ballot in ballots])
     return replace(bare, trial=trial, ballots=tuple(ballots), spent=spent)
 

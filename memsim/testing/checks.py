@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memsim.discovery import StrategyRef, load_strategy, prepare, resolve
 from memsim.discovery.strategy_ref import snake_case
-from memsim.errors import MemsimError, NothingCollected
+from memsim.errors import MemsimError, NoCasesError
 from memsim.suite.case_plan import parse_expression
 from memsim.testing.case_coverage import Coverage, FeatureCount
 from memsim.testing.case_search import draw_cases, simplest
@@ -148,14 +148,14 @@ def chosen(k: str) -> tuple[Invariant, ...]:
 
     Raises:
         ConfigError: it is no expression.
-        NothingCollected: it means none.
+        NoCasesError: it means none.
     """
     # A number is meant as a whole: I6 is not the beginning of I60.
     exact = re.sub(r"\bi(\d{1,2})\b", lambda m: f"i{int(m[1]):02}.", k.casefold())
     wanted = parse_expression(exact)
     found = tuple(i for i in known() if wanted(i.words))
     if not found:
-        raise NothingCollected(f"no invariant matches {k!r}")
+        raise NoCasesError(f"no invariant matches {k!r}")
     return found
 
 
@@ -177,7 +177,7 @@ def check(
 
     Raises:
         UsageError: a name is wrong.
-        NothingCollected: the expression means no invariant.
+        NoCasesError: the expression means no invariant.
     """
     names = tuple(i.name for i in chosen(k))
     effort = PROFILES[profile] if isinstance(profile, str) else profile

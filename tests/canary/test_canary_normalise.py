@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memsim.canary import normalise
-from memsim.canary.normalise import LOOKALIKES, Normalised
+from memsim.canary.normalise import LOOKALIKES, NormalText
 from tests.canary.reference import read
 
 ANY_TEXT = st.text(st.characters())  # lone surrogates among them
@@ -81,7 +81,7 @@ def test_reading_two_texts_is_reading_both(one: str, other: str) -> None:
 def test_every_place_is_traced_to_its_character(text: str, times: int) -> None:
     """Also where one character reads as several, and where most read as nothing."""
     text *= times
-    reading = Normalised(text)
+    reading = NormalText(text)
     expected = [at for at, character in enumerate(text) for _ in read(character)]
 
     assert normalise(text) == reading.plain
@@ -94,7 +94,7 @@ def test_every_place_is_traced_to_its_character(text: str, times: int) -> None:
 def test_places_are_traced_over_block_borders(unit: str) -> None:
     """Long texts are read in blocks of 4,096 characters, which nobody can tell."""
     text = unit * (9000 // len(unit)) + "Q7"
-    reading = Normalised(text)
+    reading = NormalText(text)
     origins = [at for at, character in enumerate(text) for _ in read(character)]
 
     assert normalise(text) == reading.plain

@@ -13,7 +13,7 @@ from click.testing import Result
 
 from memsim.cli import terminal
 from memsim.cli.program import COMMANDS
-from memsim.errors import ExitCode, NothingCollected, RefError, ScenarioError, Unmeasurable
+from memsim.errors import ExitCode, NoCasesError, RefError, ScenarioError, Unmeasurable
 
 BAD_COLOR = "memsim run: invalid value for '--color': 'x' is not one of 'auto', 'always', 'never'\n"
 
@@ -89,7 +89,7 @@ def test_wrong_usage_is_one_line_and_exit_four(call: Call, arguments: list[str],
             "a.yaml:3: unknown key 'aks' (did you mean 'ask'?)\n",
         ),
         (RefError("no such strategy"), 4, "memsim: no such strategy\n"),
-        (NothingCollected("no case is left"), 5, "memsim: no case is left\n"),
+        (NoCasesError("no case is left"), 5, "memsim: no case is left\n"),
         (Unmeasurable("the model\nfailed"), 7, "memsim: the model failed\n"),
     ],
 )

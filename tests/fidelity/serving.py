@@ -14,7 +14,7 @@ from memsim.models.embedders import HashEmbedder
 from memsim.service.app import Layers, create_app
 from memsim.systems.aegis.episodes import Episodes, InProcessEpisodes
 from memsim.systems.aegis.hashes import Hashes, InProcessHashes
-from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking
+from memsim.systems.aegis.working_memory import AegisLedger, AegisWorkingMemory
 
 DIMENSION = 64
 
@@ -24,7 +24,7 @@ def serving(hashes: Hashes | None = None, episodes: Episodes | None = None) -> I
     """The address of the service over these, or over new ones in this process."""
     kept = InProcessHashes(present_time) if hashes is None else hashes
     layers = Layers(
-        working=AegisWorking(kept),
+        working=AegisWorkingMemory(kept),
         ledger=AegisLedger(kept),
         episodes=InProcessEpisodes() if episodes is None else episodes,
         embedder=HashEmbedder(DIMENSION),

@@ -51,7 +51,7 @@ from memsim.systems.aegis.working_memory import (
     LIMIT,
     TTL_SECONDS,
     AegisLedger,
-    AegisWorking,
+    AegisWorkingMemory,
     TooLargeError,
     ledger_key,
     skill_item,
@@ -75,7 +75,7 @@ class Served:
     def __init__(self, hashes: Hashes, clock: Clock) -> None:
         self.hashes = hashes
         self.clock = clock
-        self.working = AegisWorking(hashes)
+        self.working = AegisWorkingMemory(hashes)
         self.ledger = AegisLedger(hashes)
 
 
@@ -151,7 +151,7 @@ def test_a_day_from_the_last_use(served: Served) -> None:
 def test_the_limit_is_64_kb() -> None:
     """The size is what Redis says of the key, so that less text fits than the number says."""
     assert 65_536 == LIMIT
-    working = AegisWorking(InProcessHashes(lambda: START))
+    working = AegisWorkingMemory(InProcessHashes(lambda: START))
     working.set("conv-1", {"scratchpad": "x" * 57_338})
     with pytest.raises(TooLargeError, match="may hold 65,536"):
         working.set("conv-1", {"scratchpad": "x" * 57_339})
@@ -170,13 +170,13 @@ def test_the_write_succeeds_and_raises(served: Served) -> None:
 
 def test_a_fixed_one_refuses_first(served: Served) -> None:
     """Repaired, what is too large changes nothing; nor does a measure of five fields hide it."""
-    fixed = AegisWorking(served.hashes, fixed=True)
+    fixed = AegisWorkingMemory(served.hashes, fixed=True)
     fixed.set("c", {"entity_id": "7"})
     with pytest.raises(TooLargeError):
         fixed.set("c", {"scratchpad": "x" * 70_000})
     assert {"entity_id": "7"} == fixed.get("c")
     many = {f"k{n:03}": "y" * 66 for n in range(40)} | {"big": "z" * 70_000}
-    AegisWorking(InProcessHashes(lambda: START)).set("c", many)
+    AegisWorkingMemory(InProcessHashes(lambda: START)).set("c", many)
     with pytest.raises(TooLargeError):
         fixed.set("c", many)
 
@@ -201,7 +201,7 @@ def test_values(served: Served) -> None:
     looks = {"a": "123", "b": "true", "c": "[]", "d": "NaN", "e": "1e999", "f": '"\\ud800"'}
     served.working.set("looks", looks)
     assert {**looks, "a": 123, "b": True, "c": []} == served.working.get("looks")
-    fixed = AegisWorking(served.hashes, fixed=True)
+    fixed = AegisWorkingMemory(served.hashes, fixed=True)
     fixed.set("fixed", looks)
     assert looks == fixed.get("fixed")
 
@@ -664,7 +664,7 @@ def test_the_order_of_nodes(play: Play, monkeypatch: pytest.MonkeyPatch) -> None
     """Working memory, then episodes; the ledger only when a skill is asked for."""
     order: list[str] = []
     for kind, names in (
-        (AegisWorking, ("peek",)),
+        (AegisWorkingMemory, ("peek",)),
         (InProcessEpisodes, ("search",)),
         (AegisLedger, ("has", "mark")),
     ):

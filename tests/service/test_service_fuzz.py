@@ -17,7 +17,7 @@ from memsim.systems.aegis.episodes import InProcessEpisodes
 from memsim.systems.aegis.hashes import InProcessHashes
 from memsim.systems.aegis.postgres_episodes import PostgresEpisodes
 from memsim.systems.aegis.redis_hashes import RedisHashes
-from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking
+from memsim.systems.aegis.working_memory import AegisLedger, AegisWorkingMemory
 from tests.fidelity.serving import DIMENSION, serving
 from tests.memory.stores import servers
 
@@ -28,7 +28,7 @@ def described() -> Layers:
     """Layers from which only the description is taken."""
     hashes = InProcessHashes(present_time)
     return Layers(
-        working=AegisWorking(hashes),
+        working=AegisWorkingMemory(hashes),
         ledger=AegisLedger(hashes),
         episodes=InProcessEpisodes(),
         embedder=HashEmbedder(DIMENSION),

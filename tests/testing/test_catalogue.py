@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memsim.errors import ConfigError, NothingCollected
+from memsim.errors import ConfigError, NoCasesError
 from memsim.testing.checks import chosen
 from memsim.testing.invariants import COUNT, Invariant, known
 
@@ -54,7 +54,7 @@ def test_an_expression_chooses_by_number_name_and_family(expression: str, names:
 
 def test_an_expression_that_means_nothing_is_told() -> None:
     """Nothing measured is never green."""
-    with pytest.raises(NothingCollected):
+    with pytest.raises(NoCasesError):
         chosen("no_such_promise")
     with pytest.raises(ConfigError):
         chosen("pins and")

@@ -20,7 +20,7 @@ from memsim.memory.compaction.offload import Offload, ShortenResults, restored
 from memsim.memory.compaction.outcome import CompactionOutcome
 from memsim.memory.compaction.plan import CompactionPlan, KeepRule, plan
 from memsim.memory.compaction.prompt import Snippets, SummaryInput, SummaryRequest
-from memsim.memory.compaction.rolling import Gate, RollingSummary, Spread, spread
+from memsim.memory.compaction.rolling_summary import Gate, RollingSummary, Spread, spread
 from memsim.memory.compaction.size import Limits, Size, Target, Trigger
 from memsim.memory.compaction.step import (
     Chain,

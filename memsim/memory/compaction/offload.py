@@ -20,7 +20,7 @@ from memsim.memory.compaction.blobs import (
     stored,
 )
 from memsim.memory.compaction.plan import plan
-from memsim.memory.compaction.rolling import is_telling
+from memsim.memory.compaction.rolling_summary import is_telling
 from memsim.memory.compaction.step import Compaction, CompactionState, Means, changed, unchanged
 from memsim.memory.compaction.summary import originals
 from memsim.message import Text, ToolResult, ToolUse

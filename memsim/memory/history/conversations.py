@@ -14,7 +14,7 @@ from memsim.memory.events import MemoryEvent
 from memsim.memory.history.shorten import MOST, Shortener, clip_messages
 from memsim.memory.history.summary_buffer import SummaryBuffer
 from memsim.memory.history.window import Window, text_bytes
-from memsim.memory.history.working import LIMIT, TTL
+from memsim.memory.history.working_memory import LIMIT, TTL
 from memsim.message import utc
 
 if TYPE_CHECKING:

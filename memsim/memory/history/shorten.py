@@ -17,7 +17,7 @@ from memsim.memory.compaction.blobs import stored
 from memsim.memory.compaction.merge import Deduplicate
 from memsim.memory.compaction.offload import Offload, ShortenResults
 from memsim.memory.compaction.plan import KeepRule
-from memsim.memory.compaction.rolling import is_telling
+from memsim.memory.compaction.rolling_summary import is_telling
 from memsim.memory.compaction.step import Chain, CompactionState, Means
 from memsim.memory.compaction.summary import originals
 from memsim.memory.history.window import text_bytes

@@ -33,7 +33,7 @@ from memsim.atomic_files import WAIT
 from memsim.errors import EXPECTED_ERRORS, Attempts, ModelError, StateError, StoreError
 from memsim.memory.codec import JSON, canonical, pack, parse, reading
 from memsim.memory.events import EventListener, ignore_event
-from memsim.memory.history.working import ReadOnlyWorking
+from memsim.memory.history.working_memory import ReadOnlyWorkingMemory
 from memsim.memory.ingest_queue import IngestQueue
 from memsim.memory.memory import Memory
 from memsim.memory.parts import OFFLOADED
@@ -74,7 +74,7 @@ class SavedMemory(Memory):
         self._written: dict[str, str] = {}
         self._texts: dict[str, str] = {}
         self._placed: list[str] = []
-        self._given = {**given, "working": ReadOnlyWorking()} if file.readonly else given
+        self._given = {**given, "working": ReadOnlyWorkingMemory()} if file.readonly else given
         super().__init__(**self._given)
 
     def __enter__(self) -> Self:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def open_places(site: StoreSite) -> Places:
     """Open the three stores under keys of their own."""
     from memsim.memory.stores.redis.store import RedisStore
-    from memsim.memory.stores.redis.working import RedisLedger, RedisWorking
+    from memsim.memory.stores.redis.working_memory import RedisLedger, RedisWorkingMemory
 
     name = site.name
     with ExitStack() as closing:
@@ -25,7 +25,7 @@ def open_places(site: StoreSite) -> Places:
             closing.callback(drop_keys, site.url, name)
         store = RedisStore(site.url, name)
         closing.callback(store.close)
-        working = RedisWorking(site.url, name)
+        working = RedisWorkingMemory(site.url, name)
         closing.callback(working.close)
         ledger = RedisLedger(site.url, name)
         closing.callback(ledger.close)

@@ -16,7 +16,7 @@ from datetime import datetime
 from memsim.errors import ModelError
 from memsim.memory.codec import JSON
 from memsim.memory.compaction.summary import Summary, merge
-from memsim.memory.history.working import ENTITIES, SCRATCHPAD
+from memsim.memory.history.working_memory import ENTITIES, SCRATCHPAD
 from memsim.memory.layers.entities import decisions_in, entities_in
 from memsim.memory.layers.episodic import tools_called
 from memsim.message import Message, TokenCounter
@@ -26,7 +26,7 @@ from memsim.systems.aegis.episodes import TOP, AegisEpisode, EpisodeHit, Episode
 from memsim.systems.aegis.working_memory import (
     INJECTED,
     AegisLedger,
-    AegisWorking,
+    AegisWorkingMemory,
     TooLargeError,
     skill_item,
 )
@@ -107,7 +107,7 @@ class Pipeline:
 
     def __init__(
         self,
-        working: AegisWorking,
+        working: AegisWorkingMemory,
         ledger: AegisLedger,
         episodes: Episodes,
         *,

@@ -28,7 +28,7 @@ from memsim.systems.aegis.conversation import AegisConversation
 from memsim.systems.aegis.episodes import AegisEpisode
 from memsim.systems.aegis.pipeline import EpisodeOrigin, MemoryNodeInput, Pipeline, PipelineRules
 from memsim.systems.aegis.storage import open_storage
-from memsim.systems.aegis.working_memory import AegisLedger, AegisWorking, TooLargeError
+from memsim.systems.aegis.working_memory import AegisLedger, AegisWorkingMemory, TooLargeError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class MemoryNode:
 
 
 def surfaces_of(
-    talk: AegisConversation, working: AegisWorking
+    talk: AegisConversation, working: AegisWorkingMemory
 ) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """Where a conversation stands: a tier, ids of the messages, and a text, one after another."""
     shown = (*talk.systems, *talk.window)
@@ -170,7 +170,9 @@ class AegisSystem(Strategy):
             seed=env.random.getrandbits(32),
         )
         self._pipeline = Pipeline(
-            AegisWorking(self._kept.hashes, ttl=options.ttl, limit=options.limit, fixed=fixed),
+            AegisWorkingMemory(
+                self._kept.hashes, ttl=options.ttl, limit=options.limit, fixed=fixed
+            ),
             AegisLedger(self._kept.hashes),
             self._kept.episodes,
             rules=rules,

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from memsim.memory.codec import JSON, canonical
-from memsim.memory.history.working import ENTITIES, SCRATCHPAD, WorkingFull
+from memsim.memory.history.working_memory import ENTITIES, SCRATCHPAD, WorkingFull
 from memsim.systems.aegis.hashes import Hashes, usage
 
 TTL_SECONDS = 86_400
@@ -53,7 +53,7 @@ class TooLargeError(WorkingFull, ValueError):
         super().__init__(size, limit)
 
 
-class AegisWorking:
+class AegisWorkingMemory:
     """Fields by conversation, which last a day unless they are read or written.
 
     Args:

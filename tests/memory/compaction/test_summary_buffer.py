@@ -14,7 +14,7 @@ from memsim.errors import ModelError, StateError
 from memsim.memory.compaction.outcome import text_fault
 from memsim.memory.compaction.plan import KeepRule
 from memsim.memory.compaction.prompt import SummaryRequest
-from memsim.memory.compaction.rolling import RollingSummary
+from memsim.memory.compaction.rolling_summary import RollingSummary
 from memsim.memory.compaction.step import Compaction, CompactionState, Means
 from memsim.memory.compaction.summary import Summary, SummaryLine
 from memsim.memory.history.summary_buffer import HEADER, SummaryBuffer

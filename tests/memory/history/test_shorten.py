@@ -15,7 +15,7 @@ from memsim.memory.compaction.blobs import NOTHING_OFFLOADED, MemoryBlobs, store
 from memsim.memory.history.conversations import OFFLOADED, SessionHistory
 from memsim.memory.history.shorten import MOST, Shortener
 from memsim.memory.history.window import text_bytes
-from memsim.memory.history.working import LIMIT, TTL
+from memsim.memory.history.working_memory import LIMIT, TTL
 from memsim.memory.options import MemoryOptions
 from memsim.memory.persistence.saved_memory import SavedMemory, open_memory
 from memsim.message import Message, ToolResult, ToolUse, said

@@ -11,7 +11,7 @@ import pytest
 from memsim.errors import StoreError
 from memsim.memory.codec import JSON
 from memsim.memory.entry import Conversation
-from memsim.memory.history.working import WorkingFull, WorkingMemory
+from memsim.memory.history.working_memory import WorkingFull, WorkingMemory
 from memsim.memory.layers.entities import LONGEST, NOTED
 from memsim.memory.options import MemoryOptions, RetentionPolicy, ToolMode
 from memsim.message import EPOCH

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from memsim.cli.program import program
 from memsim.errors import StoreError
 from memsim.memory.entry import Conversation
-from memsim.memory.history.working import WorkingMemory
+from memsim.memory.history.working_memory import WorkingMemory
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.places import (
     KINDS,

@@ -12,11 +12,11 @@ import redis
 
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import Conversation
-from memsim.memory.history.working import WorkingMemory
+from memsim.memory.history.working_memory import WorkingMemory
 from memsim.memory.ledger import InjectionLedger, LedgerStore
 from memsim.memory.stores import WorkingStore
 from memsim.memory.stores.redis.store import RedisStore
-from memsim.memory.stores.redis.working import RedisLedger, RedisWorking
+from memsim.memory.stores.redis.working_memory import RedisLedger, RedisWorkingMemory
 from memsim.message import EPOCH
 from tests.memory.stores import servers
 from tests.memory.stores.made import ALL, array, entry, unit
@@ -170,7 +170,7 @@ def test_erasing_reaches_the_servers_files() -> None:
 
 def test_a_cancelled_request_leaves_no_answer(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks next gets an answer to what was asked, not to what was broken off."""
-    working = RedisWorking(servers.redis().url, name)
+    working = RedisWorkingMemory(servers.redis().url, name)
     working.swap(ANN, None, "ann's secret")
     connection = working._texts._session._connection
     answer = connection.read_response
@@ -189,7 +189,7 @@ def test_a_cancelled_request_leaves_no_answer(name: str, monkeypatch: pytest.Mon
 
 def test_conversations_are_kept_apart(name: str) -> None:
     """Texts are read back byte for byte, by whom they belong to, and listed in order."""
-    working = RedisWorking(servers.redis().url, name)
+    working = RedisWorkingMemory(servers.redis().url, name)
     odd = Conversation("ann\0", "one:*")
     for of, text in ((odd, "\0 x"), (BOB, "b"), (ANN, "")):
         assert working.swap(of, None, text)
@@ -205,7 +205,7 @@ def test_conversations_are_kept_apart(name: str) -> None:
 
 def test_a_lost_conversation_is_an_error(name: str, client: redis.Redis) -> None:
     """A server that evicts what it was told to keep is not a conversation without a past."""
-    working = RedisWorking(servers.redis().url, name)
+    working = RedisWorkingMemory(servers.redis().url, name)
     working.swap(ANN, None, "text")
     client.delete(f"memsim:{{{name}}}:working:{ANN.id}")
 
@@ -220,10 +220,10 @@ def test_a_lost_conversation_is_an_error(name: str, client: redis.Redis) -> None
 def test_the_servers_expiry_is_asked_for(name: str, client: redis.Redis) -> None:
     """The server's clock counts only for who wants it, and what it dropped is then just gone."""
     key = f"memsim:{{{name}}}:working:{ANN.id}"
-    RedisWorking(servers.redis().url, name).swap(ANN, None, "a", timedelta(hours=1))
+    RedisWorkingMemory(servers.redis().url, name).swap(ANN, None, "a", timedelta(hours=1))
     assert -1 == client.pttl(key)
 
-    backed = RedisWorking(servers.redis().url, name, expire=True)
+    backed = RedisWorkingMemory(servers.redis().url, name, expire=True)
     backed.swap(ANN, "a", "b", timedelta(hours=1))
     assert 3_500_000 < int(client.pttl(key)) <= 3_600_000
     client.delete(key)
@@ -234,7 +234,7 @@ def test_the_servers_expiry_is_asked_for(name: str, client: redis.Redis) -> None
 
 def test_working_memory_runs_on_it(name: str) -> None:
     """Time to live goes by the memory's own present."""
-    memory = WorkingMemory(RedisWorking(servers.redis().url, name))
+    memory = WorkingMemory(RedisWorkingMemory(servers.redis().url, name))
     memory.write_scratchpad(ANN, "note", EPOCH)
 
     assert "note" == memory.scratchpad(ANN, EPOCH + timedelta(hours=23))

@@ -150,7 +150,7 @@ class _Texts:
         return self._session.run(script, keys, self._marker, *values)
 
 
-class RedisWorking:
+class RedisWorkingMemory:
     """Working memory in a Redis server; see `memsim.memory.stores.WorkingStore`.
 
     Args:

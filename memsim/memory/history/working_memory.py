@@ -33,7 +33,7 @@ ATTEMPTS = 1_000
 """Swaps that are tried before a store counts as failing: whoever wins one makes progress."""
 
 
-class InProcessWorking:
+class InProcessWorkingMemory:
     """A working store that lives as long as its process."""
 
     def __init__(self) -> None:
@@ -125,7 +125,7 @@ class WorkingMemory:
     ) -> None:
         if ttl is not None and ttl <= timedelta(0):
             raise ValueError("a time to live has to be longer than nothing")
-        self.store: WorkingStore = InProcessWorking() if store is None else store
+        self.store: WorkingStore = InProcessWorkingMemory() if store is None else store
         self._ttl = ttl
         self._limit = limit
         self._refuse_first = refuse_first
@@ -351,7 +351,7 @@ def _contended() -> StoreError:
 # What a memory stands on that is only looked into: it answers, and refuses to change.
 
 
-class ReadOnlyWorking(WorkingMemory):
+class ReadOnlyWorkingMemory(WorkingMemory):
     """Working memory that is only looked at, and lasts no longer for it."""
 
     def get(self, of: Conversation, now: datetime) -> dict[str, JSON]:
