@@ -1,4 +1,4 @@
-"""What modules import, read from their syntax alone."""
+"""Imports and classes of modules, read from their syntax alone."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ class Import:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """A source file by its dotted name, with what it imports."""
+    """A source file by its dotted name, with its classes and imports."""
 
     name: str
     documented: bool
+    classes: tuple[str, ...]
+    """Public classes that it defines at its top level."""
     imports: tuple[Import, ...]
 
     @property
@@ -45,6 +47,11 @@ def read_module(path: Path, name: str, known: Iterable[str] = ()) -> Module:
     return Module(
         name=name,
         documented=ast.get_docstring(tree) is not None,
+        classes=tuple(
+            node.name
+            for node in tree.body
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+        ),
         imports=tuple(_imports(tree, package, frozenset(known))),
     )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -48,6 +49,36 @@ ORDER = (
     "pytest_plugin",
     "__init__",  # the public names, gathered from anywhere below
     "__main__",
+)
+# The same inside memsim/memory, from the bottom up. Rooms of one line do not import each other.
+ROOMS = (
+    ("codec",),
+    ("events",),
+    ("entry",),
+    ("permissions",),
+    ("options",),
+    ("index",),
+    ("compaction",),
+    ("forget_request",),
+    ("audit", "file_guard", "ledger", "scope"),
+    ("stores",),
+    ("vault",),
+    ("history",),
+    ("layers",),
+    ("places",),
+    ("layered_params",),
+    ("recall",),
+    ("fact_extraction",),
+    ("ingest_queue",),
+    ("compose",),
+    ("deletion",),
+    ("retention",),
+    ("state",),
+    ("parts",),
+    ("expire",),
+    ("tools",),
+    ("memory",),
+    ("persistence",),
 )
 HEAVY = frozenset(
     {"chromadb", "litellm", "matplotlib", "pandas", "tiktoken", "uvicorn", "wordllama"}
@@ -95,6 +126,59 @@ LATE = frozenset(
 FOR_STRATEGIES = frozenset({"memsim", "numpy"}) | sys.stdlib_module_names
 VAGUE_NAMES = frozenset({"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"})
 
+# Names that several modules or classes may have, because they mean the same in each.
+SHARED_NAMES: Mapping[str, str] = {
+    "chat_session": "how a published system holds one chat",
+    "connection": "how a store reaches its server",
+    "fact_loss": "one view of the report, as part of the page and as a plot",
+    "memory": "the package, its facade, and the command `memsim memory`",
+    "model": "what answers: a live one, an offline one",
+    "persistence": "saved memory, and the invariants that hold it",
+    "recall": "how a memory finds what a question needs, ours and each system's",
+    "report": "the package and the command `memsim report`",
+    "rows": "how a store writes an entry as a row",
+    "schema": "tables of a database, and the command `memsim schema`",
+    "settings": "what a user can set in a system",
+    "storage": "where a system keeps its data",
+    "store": "the store of a backend",
+    "system": "the strategy of a published system",
+    "tools": "the tools that a memory offers to a model",
+    "working_memory": "values of a conversation that expire, ours, on a server, and a system's",
+}
+# What ends like a participle and is a noun of its own.
+NOUNS: Mapping[str, str] = {
+    "coding": "a field of work, of which scenarios tell",
+    "cooking": "a field of work, of which scenarios tell",
+    "encoding": "a way to write tokens or text, as in Unicode",
+    "finding": "a result of an audit or an attack",
+    "laundering": "the name of an attack",
+    "planning": "a field of work, of which scenarios tell",
+    "poisoning": "the name of an attack",
+    "ranking": "an ordered list, as in information retrieval",
+    "recording": "a stored answer, as on a cassette",
+    "resurfacing": "the name of an attack",
+    "scoring": "the discipline of metrics",
+    "setting": "what a world is made from",
+    "sighting": "a place where a fact or secret was seen",
+    "spending": "money that was spent, as in accounts",
+    "testing": "the package for tests, as numpy.testing",
+    "timing": "the name of an attack, as in timing attack",
+}
+# Records name them, so that a new name would make old runs differ.
+RECORDED_NAMES = frozenset(
+    {"memsim.scenario.record_kinds.Named", "memsim.scenario.script_plan.Forgetting"}
+)
+# fmt: off
+PARTICIPLES = frozenset({
+    "asked", "begun", "bent", "born", "bought", "broken", "brought", "built", "caught", "chosen",
+    "done", "drawn", "driven", "felt", "forgotten", "found", "frozen", "given", "gone", "grown",
+    "heard", "held", "hidden", "kept", "known", "laid", "led", "left", "lent", "lost", "made",
+    "meant", "met", "paid", "proven", "said", "seen", "sent", "shown", "sold", "sought", "spent",
+    "spoken", "stolen", "stood", "taken", "thought", "thrown", "told", "understood", "withdrawn",
+    "written",
+})
+# fmt: on
+
 
 def upward_imports(modules: Mapping[str, Module]) -> list[str]:
     """Every import, late ones and those for types too, of a part that ranks above its own."""
@@ -104,6 +188,64 @@ def upward_imports(modules: Mapping[str, Module]) -> list[str]:
         if rank.get(target.part, -1) > rank.get(module.part, len(rank)):
             found.append(f"{module.name}:{imported.line} imports {target.name}, which ranks above")
     return found
+
+
+def upward_imports_of_memory(modules: Mapping[str, Module]) -> list[str]:
+    """Every import between rooms of memsim/memory that does not lead downwards."""
+    rank = {room: place for place, rooms in enumerate(ROOMS) for room in rooms}
+    inside = {name: module for name, module in modules.items() if _room(name)}
+    found = [
+        f"{name}: {_room(name)} has no rank in ROOMS of tests/test_architecture.py"
+        for name in inside
+        if _room(name) not in rank
+    ]
+    for module, imported, target in edges(inside):
+        upper, lower = _room(module.name), _room(target.name)
+        if upper != lower and rank.get(lower, -1) >= rank.get(upper, len(rank)):
+            found.append(
+                f"{module.name}:{imported.line} imports {target.name}, which ranks as high or above"
+            )
+    return found
+
+
+def _room(module: str) -> str:
+    """The name that ranks a module of memsim/memory; empty for any other."""
+    return module.split(".")[2] if module.startswith("memsim.memory.") else ""
+
+
+def repeated_names(modules: Mapping[str, Module], shared: Collection[str]) -> list[str]:
+    """Every name of several modules, and every one of several public classes, with the places."""
+    places: dict[str, list[str]] = {}
+    for module in modules.values():
+        places.setdefault(_last(module.name), []).append(module.name)
+        for name in module.classes:
+            places.setdefault(name, []).append(f"{module.name}.{name}")
+    repeated = {name for name, found in places.items() if len(found) > 1}
+    return [
+        *(f"{name}: {', '.join(places[name])}" for name in sorted(repeated.difference(shared))),
+        *(f"{name} is one name now" for name in sorted(set(shared) - repeated)),
+    ]
+
+
+def participles(modules: Mapping[str, Module]) -> list[str]:
+    """Every module and public class whose last word is a participle or gerund."""
+    named = [module.name for module in modules.values()]
+    named += [f"{module.name}.{name}" for module in modules.values() for name in module.classes]
+    return [name for name in named if name not in RECORDED_NAMES and _is_participle(_word(name))]
+
+
+def _word(name: str) -> str:
+    """The last word of a dotted name: `ranking` of `memsim.recall.ExactRanking`."""
+    return re.split(r"_|(?<=[a-z0-9])(?=[A-Z])", _last(name))[-1].lower()
+
+
+def _is_participle(word: str) -> bool:
+    ending = re.search(r"[^e]ed$|.{2}ing$", word) is not None
+    return word in PARTICIPLES or (ending and word not in NOUNS)
+
+
+def _last(dotted: str) -> str:
+    return dotted.rpartition(".")[2]
 
 
 def import_cycle(modules: Mapping[str, Module]) -> list[str]:
@@ -170,6 +312,18 @@ def test_imports_run_one_way(memsim: dict[str, Module]) -> None:
     assert upward_imports(memsim) == []
 
 
+def test_imports_within_the_memory_run_one_way(memsim: dict[str, Module]) -> None:
+    """A room of memsim/memory imports only rooms below it, be it late or for a type."""
+    assert upward_imports_of_memory(memsim) == []
+
+
+def test_ranked_rooms_exist(memsim: dict[str, Module]) -> None:
+    """The ranks of memsim/memory hold no name that is gone."""
+    rooms = {_room(name) for name in memsim}
+
+    assert [room for rooms_of_rank in ROOMS for room in rooms_of_rank if room not in rooms] == []
+
+
 def test_no_modules_import_each_other(memsim: dict[str, Module]) -> None:
     """The graph of modules has no cycle."""
     assert import_cycle(memsim) == []
@@ -205,6 +359,16 @@ def test_every_module_says_why_it_exists(
 def test_modules_have_names_of_the_domain(memsim: dict[str, Module]) -> None:
     """No module is named for what it is to its author."""
     assert [name for name in memsim if name.rpartition(".")[2] in VAGUE_NAMES] == []
+
+
+def test_a_name_means_one_thing(memsim: dict[str, Module]) -> None:
+    """Modules share no name, nor do public classes, unless it means the same in each."""
+    assert repeated_names(memsim, SHARED_NAMES) == []
+
+
+def test_modules_and_classes_are_named_by_nouns(memsim: dict[str, Module]) -> None:
+    """No module and no public class is named by a participle or gerund."""
+    assert participles(memsim) == []
 
 
 # The checker itself, on small trees.
@@ -265,6 +429,88 @@ def test_the_package_itself_ranks_above_its_parts(tmp_path: Path) -> None:
 def test_a_part_without_a_rank_is_found(tmp_path: Path) -> None:
     """A new part has to be given its place."""
     assert upward_imports(tree(tmp_path, {"gossip": ""})) == ["memsim.gossip: gossip has no rank"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from memsim.memory.vault import Vault",
+        "def f():\n    from memsim.memory.vault import Vault",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import memsim.memory.vault",
+    ],
+)
+def test_an_upward_import_within_the_memory_is_found(tmp_path: Path, source: str) -> None:
+    """A store knows nothing of the vault before it, whenever the import runs."""
+    line, store = source.count("\n") + 1, "memsim.memory.stores.chroma"
+    modules = tree(
+        tmp_path,
+        {
+            "memory/stores/chroma": source,
+            "memory/vault": "from memsim.memory.stores import view",
+            "memory/stores/view": "import memsim.memory.stores.codec",
+            "memory/stores/codec": "from memsim.memory.codec import json_text",
+            "memory/codec": "",
+        },
+    )
+
+    assert upward_imports(modules) == []
+    assert upward_imports_of_memory(modules) == [
+        f"{store}:{line} imports memsim.memory.vault, which ranks as high or above"
+    ]
+
+
+def test_rooms_of_one_rank_do_not_import_each_other(tmp_path: Path) -> None:
+    """The audit and the ledger stand side by side."""
+    modules = tree(tmp_path, {"memory/audit": "import memsim.memory.ledger", "memory/ledger": ""})
+
+    assert upward_imports_of_memory(modules) == [
+        "memsim.memory.audit:1 imports memsim.memory.ledger, which ranks as high or above"
+    ]
+
+
+def test_a_room_without_a_rank_is_found(tmp_path: Path) -> None:
+    """A new room of memsim/memory has to be given its place."""
+    assert upward_imports_of_memory(tree(tmp_path, {"memory/attic": ""})) == [
+        "memsim.memory.attic: attic has no rank in ROOMS of tests/test_architecture.py"
+    ]
+
+
+def test_a_name_that_stands_twice_is_found(tmp_path: Path) -> None:
+    """Of modules and of public classes; names that are shared on purpose are listed."""
+    modules = tree(
+        tmp_path,
+        {
+            "scoring/recall": "class Found: ...\nclass _Own: ...",
+            "report/recall": "class Found: ...\nclass _Own: ...",
+            "clock": "def f():\n    class Found: ...",
+        },
+    )
+    classes = "Found: memsim.report.recall.Found, memsim.scoring.recall.Found"
+
+    assert repeated_names(modules, {"recall"}) == [classes]
+    assert repeated_names(modules, {"recall", "Found", "store"}) == ["store is one name now"]
+    assert repeated_names(modules, {"Found"}) == [
+        "recall: memsim.report.recall, memsim.scoring.recall"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "found"),
+    [
+        ("keeping", "Memory", ["memsim.keeping"]),
+        ("l06_kept", "Memory", ["memsim.l06_kept"]),
+        ("clock", "Told", ["memsim.clock.Told"]),
+        ("clock", "TurnsPlayed", ["memsim.clock.TurnsPlayed"]),
+        ("clock", "Forgetting", ["memsim.clock.Forgetting"]),
+        ("saved_runs", "PlayedTurn", []),
+        ("clock", "LastRanking", []),
+        ("clock", "Seed", []),
+        ("clock", "KING", []),
+    ],
+)
+def test_a_participle_is_found(tmp_path: Path, module: str, name: str, found: list[str]) -> None:
+    """At the end of a name; before a noun it may stand."""
+    assert participles(tree(tmp_path, {module: f"class {name}: ..."})) == found
 
 
 def test_a_cycle_is_found(tmp_path: Path) -> None:

@@ -106,11 +106,11 @@ KEYS = 40
 """Keys that the owner uses; as many of the same form are unused."""
 LOG = logging.getLogger("memsim.leakage.channels.l05_existence_timing")
 
-Deed = Callable[["AttackWorld", "Key"], "Observation"]
+Deed = Callable[["AttackWorld", "TimedKey"], "Observation"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class TimedKey:
     """A key, the id of the message that states what is under it, and the secret.
 
     Attributes:
@@ -153,7 +153,7 @@ class ExistenceTiming(Channel):
 
     def _plant(
         self, lab: Lab, world: AttackWorld, keys: int
-    ) -> tuple[tuple[Key, ...], tuple[Key, ...]]:
+    ) -> tuple[tuple[TimedKey, ...], tuple[TimedKey, ...]]:
         """The owner says and stores secrets; used and unused keys alternate in number."""
         used = []
         for n in range(keys):
@@ -162,10 +162,10 @@ class ExistenceTiming(Channel):
             said = tell(lab, world, canary)
             for tool in storing_tools(world, OWNER):
                 world.call(OWNER, tool.name, {**arguments(tool, canary.told), "key": name})
-            used.append(Key(name=name, said=said, canary=canary))
+            used.append(TimedKey(name=name, said=said, canary=canary))
         lab.chatter(world, VIEWER, 3)
         unused = tuple(
-            Key(name=f"{_SLOTS[n % len(_SLOTS)]}-code-{2 * n + 102}", said=f"u{n + 900_001}")
+            TimedKey(name=f"{_SLOTS[n % len(_SLOTS)]}-code-{2 * n + 102}", said=f"u{n + 900_001}")
             for n in range(keys)
         )
         return tuple(used), unused
@@ -174,8 +174,8 @@ class ExistenceTiming(Channel):
         self,
         lab: Lab,
         world: AttackWorld,
-        used: tuple[Key, ...],
-        unused: tuple[Key, ...],
+        used: tuple[TimedKey, ...],
+        unused: tuple[TimedKey, ...],
         count: int,
     ) -> tuple[str, dict[str, tuple[list[float], list[float]]]]:
         """Nanoseconds by operation: of used keys, of unused ones; and what failed meanwhile."""
@@ -196,7 +196,7 @@ class ExistenceTiming(Channel):
     def _judged(
         self,
         lab: Lab,
-        key: Key,
+        key: TimedKey,
         held: Mapping[str, bool],
         place: int,
         told: list[str],
@@ -234,7 +234,7 @@ def _deeds(world: AttackWorld) -> dict[str, Deed]:
 
 
 def _calling(tool: ToolSpec) -> Deed:
-    def deed(world: AttackWorld, key: Key) -> Observation:
+    def deed(world: AttackWorld, key: TimedKey) -> Observation:
         return world.call(VIEWER, tool.name, arguments(tool, key.name, number=20))
 
     return deed
