@@ -129,6 +129,7 @@ VAGUE_NAMES = frozenset({"base", "common", "helper", "helpers", "manager", "misc
 # Names that several modules or classes may have, because they mean the same in each.
 SHARED_NAMES: Mapping[str, str] = {
     "chat_session": "how a published system holds one chat",
+    "cost": "what answers cost, as metrics and as a plot",
     "connection": "how a store reaches its server",
     "fact_loss": "one view of the report, as part of the page and as a plot",
     "memory": "the package, its facade, and the command `memsim memory`",
@@ -147,6 +148,7 @@ SHARED_NAMES: Mapping[str, str] = {
 }
 # What ends like a participle and is a noun of its own.
 NOUNS: Mapping[str, str] = {
+    "caching": "the service of a cache",
     "coding": "a field of work, of which scenarios tell",
     "cooking": "a field of work, of which scenarios tell",
     "encoding": "a way to write tokens or text, as in Unicode",
@@ -164,9 +166,14 @@ NOUNS: Mapping[str, str] = {
     "testing": "the package for tests, as numpy.testing",
     "timing": "the name of an attack, as in timing attack",
 }
-# Records name them, so that a new name would make old runs differ.
+# Records name them, or a metric in them, so that a new name would make old runs differ.
 RECORDED_NAMES = frozenset(
-    {"memsim.scenario.record_kinds.Named", "memsim.scenario.script_plan.Forgetting"}
+    {
+        "memsim.scenario.record_kinds.Named",
+        "memsim.scenario.script_plan.Forgetting",
+        "memsim.scoring.metrics.lost",
+        "memsim.scoring.metrics.unscored",
+    }
 )
 # fmt: off
 PARTICIPLES = frozenset({
