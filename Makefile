@@ -61,6 +61,8 @@ demo: $(VENV)/.run  ## replay the built-in scenarios (and LoCoMo where it is fou
 # start would otherwise compile everything again.
 test test-slow test-all: export PYTHONDONTWRITEBYTECODE :=
 PYTEST = $(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadgroup
+# Only a slow test needs schemathesis, which takes a second to import in each worker.
+test: PYTEST += -p no:schemathesis
 
 test: $(VENV)/.dev  ## run the tests, but for the slow ones
 	$(PYTEST) -m "not slow" $(PYTEST_FLAGS)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.constants_ast import Constants
 
 from tests.tiers import FAST, KINDS, mark_slow, whole_file_is_slow
 
@@ -24,9 +25,13 @@ DATA_MISSING = (
 DATA_SET = "MEMSIM_DATA" in os.environ
 DATA = Path(os.environ.get("MEMSIM_DATA") or ROOT.parent / "shared" / "data").resolve()
 
-# The same examples on every machine: a red test here is red for everyone.
+# The same examples on every machine: a red test here is red for everyone. Hypothesis would add
+# constants of the modules loaded so far: they depend on the tests before, and take seconds to read.
 settings.register_profile("memsim", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("memsim")
+pytest.MonkeyPatch().setattr(
+    "hypothesis.internal.conjecture.providers._get_local_constants", Constants
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -115,6 +115,8 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
     ),
     "replays": (
         "gate/test_own_gate.py::test_a_strategy_that_was_cut_down_fails",
+        "gate/test_own_gate.py::test_a_summary_that_is_not_sent_fails",
+        "gate/test_own_gate.py::test_an_equivalent_refactoring_passes",
         "gate/test_own_gate.py::test_reseeded_fillers_pass",
         "models/test_reader_on_locomo.py::test_the_reader_reads",
         "scoring/test_published_ranking.py",
@@ -136,6 +138,18 @@ FIXTURES: Mapping[str, str] = {"browser": "browser", "matrix": "replays"}
 SHARED = ("matrix", "pictured")
 """Fixtures so slow that the tests which share one run in one worker."""
 
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "litellm": (
+        "models/test_judged_cases.py",
+        "models/test_live_agents.py",
+        "models/test_live_faults.py",
+        "models/test_live_runs.py",
+        "models/test_live_weather.py",
+        "models/test_recorded_vectors.py",
+    ),
+}
+"""Files that run in one worker, because they import something that takes seconds."""
+
 FAST = "not slow"
 """What `make test` gives to `-m`."""
 
@@ -146,14 +160,29 @@ def whole_file_is_slow(path: Path) -> bool:
 
 
 def mark_slow(items: Iterable[pytest.Item]) -> None:
-    """Give each slow test the marker of its kind and `slow`; group tests by shared fixture."""
+    """Give each slow test the marker of its kind and `slow`; group tests for workers.
+
+    The fast tests of a file run in one worker, which sets up their fixtures and imports once. A
+    slow test is a group of its own, unless it shares a slow fixture or import.
+    """
     for item in items:
         for kind in _kinds(item):
             item.add_marker(kind)
-        if any(item.get_closest_marker(kind) for kind in KINDS):
+        slow = any(item.get_closest_marker(kind) for kind in KINDS)
+        if slow:
             item.add_marker("slow")
-        for fixture in set(SHARED).intersection(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.xdist_group(fixture))
+        group = _group(item, slow=slow)
+        if group:
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def _group(item: pytest.Item, *, slow: bool) -> str:
+    for fixture in sorted(set(SHARED).intersection(getattr(item, "fixturenames", ()))):
+        return fixture
+    if not item.path.is_relative_to(TESTS):
+        return ""
+    file = item.path.relative_to(TESTS).as_posix()
+    return _GROUP_OF.get(file) or ("" if slow else file)
 
 
 def _kinds(item: pytest.Item) -> Iterator[str]:
@@ -174,3 +203,4 @@ def _kind(path: Path, test: str) -> str | None:
 
 
 _KIND_OF = {test: kind for kind, tests in SLOW_TESTS.items() for test in tests}
+_GROUP_OF = {file: group for group, files in GROUPS.items() for file in files}
