@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import FAST, KINDS, SLOW_TESTS
+from tests.tiers import FAST, FAST_ROWS, GROUPS, KINDS, SLOW_TESTS, slow_row
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -25,6 +25,31 @@ def test_the_slow_tests_exist(kind: str) -> None:
             missing.append(listed)
 
     assert [] == missing
+
+
+def test_tests_with_fast_rows_exist_and_are_fast() -> None:
+    """One that was renamed would have only fast rows, and one that is slow has none."""
+    listed = {test for tests in SLOW_TESTS.values() for test in tests}
+    for named in FAST_ROWS:
+        file, _, test = named.partition("::")
+        assert f"def {test}(" in (TESTS / file).read_text("utf-8")
+        assert not {file, named} & listed
+
+
+def test_a_row_is_fast_where_its_id_says_so() -> None:
+    """Tests that are not listed have fast rows only."""
+    listed = "faults/test_areas.py::test_whatever_fails_it_is_one_state_or_the_next"
+
+    assert not slow_row(listed, "test_whatever[run-crash]")
+    assert slow_row(listed, "test_whatever[run-power]")
+    assert not slow_row("test_clock.py::test_any", "test_any[run-power]")
+
+
+def test_files_of_a_group_exist() -> None:
+    """A file that was renamed would import again what its group shares."""
+    files = [file for files in GROUPS.values() for file in files]
+
+    assert [] == [file for file in files if not (TESTS / file).is_file()]
 
 
 def test_each_kind_is_declared_and_each_test_listed_once() -> None:

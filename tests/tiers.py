@@ -132,6 +132,22 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
 }
 """Slow tests by kind: `file` or `file::test`, below `tests/`."""
 
+FAST_ROWS: Mapping[str, tuple[str, ...]] = {
+    "cli/test_program.py::test_a_terminal_without_unicode_gets_ascii": ("[C]",),
+    "faults/test_areas.py::test_whatever_fails_it_is_one_state_or_the_next": ("-crash",),
+    "faults/test_clock_and_chance.py::test_a_clock_that_goes_wrong_loses_nothing": (
+        "-persistent]",
+    ),
+    "faults/test_models.py::test_a_model_that_fails_is_told_or_done_without": ("-persistent]",),
+    "faults/test_models.py::test_an_embedder_that_fails_is_told_or_done_without": ("-persistent]",),
+    "fidelity/test_agenticx.py::test_a_restart_changes_nothing": ("[agenticx]",),
+    "memory/stores/test_store_erasure.py::test_no_byte_stays_after_a_life_of_changes": (
+        "[sqlite]",
+    ),
+    "memory/stores/test_store_oracle.py::test_agrees_with_the_oracle": ("[sqlite]",),
+}
+"""Tests whose rows repeat each other: those whose id holds such a text are fast, others slow."""
+
 FIXTURES: Mapping[str, str] = {"browser": "browser", "matrix": "replays"}
 """Fixtures whose tests are slow, with their kind."""
 
@@ -172,8 +188,14 @@ def mark_slow(items: Iterable[pytest.Item]) -> None:
         if slow:
             item.add_marker("slow")
         group = _group(item, slow=slow)
-        if group:
+        if group and item.config.pluginmanager.hasplugin("xdist"):
             item.add_marker(pytest.mark.xdist_group(group))
+
+
+def slow_row(test: str, item: str) -> bool:
+    """Whether a row of a test, `file::test` and the item's name, is left to the slow tests."""
+    fast = FAST_ROWS.get(test)
+    return fast is not None and not any(text in item for text in fast)
 
 
 def _group(item: pytest.Item, *, slow: bool) -> str:
@@ -189,6 +211,10 @@ def _kinds(item: pytest.Item) -> Iterator[str]:
     listed = _kind(item.path, getattr(item, "originalname", None) or item.name)
     if listed:
         yield listed
+    elif item.path.is_relative_to(TESTS):
+        test = getattr(item, "originalname", None) or item.name
+        if slow_row(f"{item.path.relative_to(TESTS).as_posix()}::{test}", item.name):
+            yield "variants"
     name = item.nodeid.rpartition("/")[2]
     if "postgres" in name or "redis" in name:
         yield "servers"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -92,12 +92,70 @@ def test_asking_leaves_no_trace(
 @each
 @few
 @given(turns=conversations())
-def test_two_instances_give_the_same_bytes(ref: str, turns: Turns) -> None:
-    """Nothing but what was said decides what a context holds."""
-    expected = everything_asked(strategy(ref), turns)
+def test_contexts_hold_what_was_said_and_two_instances_the_same(ref: str, turns: Turns) -> None:
+    """Nothing but what was said decides what a context holds; and it is told to the letter.
 
-    same = repr(expected) == repr(everything_asked(strategy(ref), turns))
+    One play serves all properties of a context that hold whatever is said.
+    """
+    contexts = everything_asked(strategy(ref), turns)
+
+    same = repr(contexts) == repr(everything_asked(strategy(ref), turns))
     assert same
+    said = messages_of(turns)
+    for context in contexts:
+        check_sources(context, {m.id: m for m in said})
+        check_calls(context)
+        if ref in PAIRED:
+            check_pairs(context, said, by_session=ref in BY_SESSION)
+
+
+def check_sources(context: Context, said: Mapping[str, Message]) -> None:
+    """Ids are of messages that were said, none stands there twice, and quotes are to the letter."""
+    whole = [m for s in context.sections for m in s.messages]
+    assert len(whole) == len({m.id for m in whole})
+    assert len(context.verbatim) == sum(len(m.verbatim) for m in whole)
+    assert shown(context) | set(context.ranking) <= set(said)
+    assert len(context.ranking) == len(set(context.ranking))
+    for message in whole:
+        if message.composed:
+            assert all(said[source].text in message.text for source in message.quotes)
+        else:
+            assert said[message.id] == message
+
+
+def check_calls(context: Context) -> None:
+    """A provider is never sent half a pair, but for a call whose results are still to come."""
+    sent = context.messages()
+    pending = set(sent[-1].calls) if sent else set()
+    assert torn(sent) <= pending
+
+
+def torn(messages: tuple[Message, ...]) -> set[str]:
+    """Ids of the calls without result, or of results without call."""
+    called = {c for m in messages for c in m.calls}
+    return called ^ {r for m in messages for r in m.results}
+
+
+PAIRED = frozenset(ref for ref in holding("pairs") if ref != "no_memory")
+
+
+def check_pairs(context: Context, said: tuple[Message, ...], *, by_session: bool) -> None:
+    """Sections themselves hold whole pairs: nothing is left for the provider's rules to cut."""
+    sent = (m for s in context.sections for m in s.messages)
+    whole = {m.id for m in sent if not m.composed or m.calls or m.results}
+    latest = max((place for place, m in enumerate(said) if m.id in whole), default=0)
+    for call, answer in answered(said):
+        if by_session and said[call].session != said[answer].session:
+            continue  # which are two conversations
+        assert said[answer].id not in whole or said[call].id in whole
+        assert said[call].id not in whole or said[answer].id in whole or answer > latest
+
+
+def answered(said: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
+    """Places of each result's call, the nearest before it, and of the result."""
+    for answer, message in enumerate(said):
+        for result in message.results:
+            yield max(at for at in range(answer) if result in said[at].calls), answer
 
 
 @pytest.mark.parametrize("ref", variants(holding("budget")))
@@ -121,68 +179,6 @@ def test_contexts_keep_to_the_budget_and_tell_their_tokens(
         assert context.tokens <= max(0, room)
         for section in context.sections:
             assert memory.env.build.tokens(section.messages) == section.tokens
-
-
-@each
-@few
-@given(turns=conversations())
-def test_contexts_tell_the_truth_about_where_they_are_from(ref: str, turns: Turns) -> None:
-    """Ids are of messages that were said, none stands there twice, and quotes are to the letter."""
-    said = {m.id: m for m in messages_of(turns)}
-
-    for context in everything_asked(strategy(ref), turns):
-        whole = [m for s in context.sections for m in s.messages]
-        assert len(whole) == len({m.id for m in whole})
-        assert len(context.verbatim) == sum(len(m.verbatim) for m in whole)
-        assert shown(context) | set(context.ranking) <= set(said)
-        assert len(context.ranking) == len(set(context.ranking))
-        for message in whole:
-            if message.composed:
-                assert all(said[source].text in message.text for source in message.quotes)
-            else:
-                assert said[message.id] == message
-
-
-def torn(messages: tuple[Message, ...]) -> set[str]:
-    """Ids of the calls without result, or of results without call."""
-    called = {c for m in messages for c in m.calls}
-    return called ^ {r for m in messages for r in m.results}
-
-
-@each
-@few
-@given(turns=conversations())
-def test_tool_calls_stay_with_their_results(ref: str, turns: Turns) -> None:
-    """A provider is never sent half a pair, but for a call whose results are still to come."""
-    for context in everything_asked(strategy(ref), turns):
-        sent = context.messages()
-        pending = set(sent[-1].calls) if sent else set()
-        assert torn(sent) <= pending
-
-
-@pytest.mark.parametrize("ref", variants([ref for ref in holding("pairs") if ref != "no_memory"]))
-@few
-@given(turns=conversations())
-def test_no_result_is_kept_without_its_call(ref: str, turns: Turns) -> None:
-    """Sections themselves hold whole pairs: nothing is left for the provider's rules to cut."""
-    said = messages_of(turns)
-
-    for context in everything_asked(strategy(ref), turns):
-        sent = (m for s in context.sections for m in s.messages)
-        whole = {m.id for m in sent if not m.composed or m.calls or m.results}
-        latest = max((place for place, m in enumerate(said) if m.id in whole), default=0)
-        for call, answer in answered(said):
-            if ref in BY_SESSION and said[call].session != said[answer].session:
-                continue  # which are two conversations
-            assert said[answer].id not in whole or said[call].id in whole
-            assert said[call].id not in whole or said[answer].id in whole or answer > latest
-
-
-def answered(said: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
-    """Places of each result's call, the nearest before it, and of the result."""
-    for answer, message in enumerate(said):
-        for result in message.results:
-            yield max(at for at in range(answer) if result in said[at].calls), answer
 
 
 WINDOWED = [ref for ref in holding("latest") if ref not in {"oracle", "no_memory"}]
