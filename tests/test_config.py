@@ -127,9 +127,11 @@ def test_bounds_from_flags_are_kept_apart(tmp_path: Path) -> None:
     assert settings.expect_forced == {"recall": "0.8", "context_peak": "<= 4096"}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_a_wrong_key_or_value_is_told_with_its_line(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """One line: file, line, what is wrong, and what may have been meant."""
+    for text, message in [
         (
             "sede = 1",
             "pyproject.toml:2: unknown key 'sede' in [tool.memsim] (did you mean 'seed'?)",
@@ -162,16 +164,12 @@ def test_bounds_from_flags_are_kept_apart(tmp_path: Path) -> None:
             "[tool.memsim.gate]\nmargin = 2",
             "pyproject.toml:3: gate.margin must be a number between",
         ),
-    ],
-)
-def test_a_wrong_key_or_value_is_told_with_its_line(
-    tmp_path: Path, text: str, message: str
-) -> None:
-    """One line: file, line, what is wrong, and what may have been meant."""
-    with pytest.raises(ConfigError) as raised:
-        load_settings(project(tmp_path, f"[tool.memsim]\n{text}\n"))
+    ]:
+        with subtests.test(text=text, message=message):
+            with pytest.raises(ConfigError) as raised:
+                load_settings(project(tmp_path, f"[tool.memsim]\n{text}\n"))
 
-    assert str(raised.value).startswith(message)
+            assert str(raised.value).startswith(message)
 
 
 def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:

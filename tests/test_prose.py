@@ -46,47 +46,51 @@ def words(sentence: str) -> int:
     return sum(any(c.isalnum() for c in word) for word in sentence.split())
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_sentences_are_short(page: str) -> None:
+def test_sentences_are_short(subtests: pytest.Subtests) -> None:
     """At most 16 words on average, and no sentence has more than 25."""
-    found = sentences((ROOT / page).read_text(encoding="utf-8"))
-    lengths = [words(sentence) for sentence in found]
+    for page in PAGES:
+        with subtests.test(page=page):
+            found = sentences((ROOT / page).read_text(encoding="utf-8"))
+            lengths = [words(sentence) for sentence in found]
 
-    assert [s for s, n in zip(found, lengths, strict=True) if n > LONGEST] == []
-    assert sum(lengths) / len(lengths) <= AVERAGE
+            assert [s for s, n in zip(found, lengths, strict=True) if n > LONGEST] == []
+            assert sum(lengths) / len(lengths) <= AVERAGE
 
 
-@pytest.mark.parametrize("page", WORDS)
-def test_pages_are_short(page: str) -> None:
+def test_pages_are_short(subtests: pytest.Subtests) -> None:
     """A page of docs has at most 2,000 words, and the README 1,500, with code and tables."""
-    assert len((ROOT / page).read_text(encoding="utf-8").split()) <= WORDS[page]
+    for page in WORDS:
+        with subtests.test(page=page):
+            assert len((ROOT / page).read_text(encoding="utf-8").split()) <= WORDS[page]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/")])
-def test_pages_begin_with_a_command(page: str) -> None:
+def test_pages_begin_with_a_command(subtests: pytest.Subtests) -> None:
     """A reader finds a command or a program to copy before anything long."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    before, fence, _ = text.partition("\n```")
+    for page in [page for page in PAGES if page.startswith("docs/")]:
+        with subtests.test(page=page):
+            text = (ROOT / page).read_text(encoding="utf-8")
+            before, fence, _ = text.partition("\n```")
 
-    assert fence
-    assert len(before.split()) <= 150
+            assert fence
+            assert len(before.split()) <= 150
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page: str) -> None:
+def test_links_lead_somewhere(subtests: pytest.Subtests) -> None:
     """Files that a page links to are there, and the headings within them too."""
-    folder = (ROOT / page).parent
-    text = (ROOT / page).read_text(encoding="utf-8")
-    broken = []
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if target.startswith("http"):
-            continue
-        name, _, heading = target.partition("#")
-        path = folder / name if name else ROOT / page
-        if not path.exists() or (heading and heading not in headings(path)):
-            broken.append(target)
+    for page in PAGES:
+        with subtests.test(page=page):
+            folder = (ROOT / page).parent
+            text = (ROOT / page).read_text(encoding="utf-8")
+            broken = []
+            for target in re.findall(r"\]\(([^)\s]+)\)", text):
+                if target.startswith("http"):
+                    continue
+                name, _, heading = target.partition("#")
+                path = folder / name if name else ROOT / page
+                if not path.exists() or (heading and heading not in headings(path)):
+                    broken.append(target)
 
-    assert broken == []
+            assert broken == []
 
 
 def headings(path: Path) -> set[str]:

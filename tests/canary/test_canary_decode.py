@@ -51,9 +51,9 @@ def test_every_codec_has_a_name_of_its_own() -> None:
     ] == [name for name, _ in CODECS]
 
 
-@pytest.mark.parametrize(
-    ("codec", "text", "expected"),
-    [
+def test_codecs(subtests: pytest.Subtests) -> None:
+    """One of the views that a codec gives holds what was encoded."""
+    for codec, text, expected in [
         ("base64", "NlBYVw==", "6PXW"),
         ("base64", "x NlBYVw", "6PXW"),
         ("base64", "-_-_NlBYVw", "6PXW"),
@@ -85,13 +85,11 @@ def test_every_codec_has_a_name_of_its_own() -> None:
         ("words", "SIX Papa x-ray Whiskey dash four Xray", "6 P X W - 4 X"),
         ("words", "niner fife whisky alpha alfa juliet juliett", "9 5 W A A J J"),
         ("words", "sixteen Papas, zero", "sixteen Papas, 0"),
-    ],
-)
-def test_codecs(codec: str, text: str, expected: str) -> None:
-    """One of the views that a codec gives holds what was encoded."""
-    decoded = [as_text(v) if isinstance(v, bytes) else v for v in CODEC[codec](text)]
+    ]:
+        with subtests.test(codec=codec, text=text, expected=expected):
+            decoded = [as_text(v) if isinstance(v, bytes) else v for v in CODEC[codec](text)]
 
-    assert [view for view in decoded if expected in view], decoded
+            assert [view for view in decoded if expected in view], decoded
 
 
 @pytest.mark.parametrize("codec", ["percent", "html", "escapes", "quoted-printable", "words"])

@@ -18,9 +18,9 @@ from tests.canary.reference import read
 ANY_TEXT = st.text(st.characters())  # lone surrogates among them
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_reads(subtests: pytest.Subtests) -> None:
+    """Capitals A to Z and digits are kept, and what looks like them is read as them."""
+    for text, expected in [
         ("6pxw-4B5K", "6PXW4B5K"),
         ("", ""),
         (" \t\r\n.,-_*|/", ""),
@@ -49,11 +49,9 @@ ANY_TEXT = st.text(st.characters())  # lone surrogates among them
         ("ß ﬁ ſ ı", "SSFISI"),
         ("漢字 한글 🙂", ""),
         ("\ud800\udc00\udfff", ""),
-    ],
-)
-def test_reads(text: str, expected: str) -> None:
-    """Capitals A to Z and digits are kept, and what looks like them is read as them."""
-    assert expected == normalise(text)
+    ]:
+        with subtests.test(text=text, expected=expected):
+            assert expected == normalise(text)
 
 
 @given(ANY_TEXT)

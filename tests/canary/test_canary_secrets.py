@@ -45,23 +45,25 @@ def test_twelve_kinds_are_known() -> None:
     assert list(SAMPLES) == list(NAMES)
 
 
-@pytest.mark.parametrize(("name", "sample"), ALL)
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [("", ""), ("key=", "\n"), ('{"key": "', '"}'), ("Bearer ", " ok"), ("(", ")")],
-)
-def test_a_credential_is_found_and_redacted(
-    name: str, sample: str, before: str, after: str
-) -> None:
+def test_a_credential_is_found_and_redacted(subtests: pytest.Subtests) -> None:
     """In the places where credentials stand; the record of it does not hold it."""
-    (found,) = scan(before + sample + after)
+    for before, after in [
+        ("", ""),
+        ("key=", "\n"),
+        ('{"key": "', '"}'),
+        ("Bearer ", " ok"),
+        ("(", ")"),
+    ]:
+        for name, sample in ALL:
+            with subtests.test(name=name, sample=sample, before=before, after=after):
+                (found,) = scan(before + sample + after)
 
-    assert name == found.name
-    assert (before + sample + after)[found.start : found.end] in sample
-    assert found.end - found.start >= 20
-    assert MIX[:20] not in repr(found)
-    assert f"[{name}]" in redact(before + sample + after)
-    assert () == scan(redact(before + sample + after))
+                assert name == found.name
+                assert (before + sample + after)[found.start : found.end] in sample
+                assert found.end - found.start >= 20
+                assert MIX[:20] not in repr(found)
+                assert f"[{name}]" in redact(before + sample + after)
+                assert () == scan(redact(before + sample + after))
 
 
 def test_places_are_told_in_order() -> None:
@@ -75,9 +77,9 @@ def test_places_are_told_in_order() -> None:
     assert redact(text) == "a [google-key] b [slack-token]"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_none_is_let_be(subtests: pytest.Subtests) -> None:
+    """One symbol too few or too many, another prefix, the name of a thing and not the thing."""
+    for text in [
         "AKIA" + "A" * 15,
         "AKIA" + "A" * 17,
         "AKIA" + "a" * 16,
@@ -109,12 +111,10 @@ def test_places_are_told_in_order() -> None:
         "eyJ12345678.eyJ12345678.1234567",
         "eyJ12345678.12345678.12345678",
         "",
-    ],
-)
-def test_what_is_none_is_let_be(text: str) -> None:
-    """One symbol too few or too many, another prefix, the name of a thing and not the thing."""
-    assert () == scan(text)
-    assert text == redact(text)
+    ]:
+        with subtests.test(text=text):
+            assert () == scan(text)
+            assert text == redact(text)
 
 
 def test_our_own_sources_hold_none() -> None:

@@ -82,30 +82,31 @@ def looked(world: World) -> None:
 
 
 @pytest.mark.parametrize("mode", ["transient", "persistent"])
-@pytest.mark.parametrize("fault", get_args(EmbedderFault))
 @pytest.mark.parametrize("ref", EMBEDDING)
 def test_an_embedder_that_fails_is_told_or_done_without(
-    ref: str, fault: EmbedderFault, mode: Mode
+    ref: str, mode: Mode, subtests: pytest.Subtests
 ) -> None:
     """At whichever call: a strategy stops with an error, or goes on by words.
 
     What every embedder that is loaded by its name is wrapped in sees to it.
     """
-    failed = 0
+    for fault in get_args(EmbedderFault):
+        with subtests.test(fault=fault):
+            failed = 0
 
-    def attempt(schedule: Schedule) -> None:
-        broken = FailingEmbedder(HashEmbedder(), schedule, fault)
-        looked(World(subject(ref), case(600), embed=partial(CachedEmbedder, broken)))
+            def attempt(schedule: Schedule, fault: EmbedderFault = fault) -> None:
+                broken = FailingEmbedder(HashEmbedder(), schedule, fault)
+                looked(World(subject(ref), case(600), embed=partial(CachedEmbedder, broken)))
 
-    if fault == "down":
-        for _ in one_after_another(attempt, mode):
-            failed += 1
-    else:
-        schedule = Schedule(at=2, mode=mode)
-        attempt(schedule)
-        failed += schedule.fired
+            if fault == "down":
+                for _ in one_after_another(attempt, mode):
+                    failed += 1
+            else:
+                schedule = Schedule(at=2, mode=mode)
+                attempt(schedule)
+                failed += schedule.fired
 
-    assert failed >= 1
+            assert failed >= 1
 
 
 def play(ref: str, fault: ModelFault, schedule: Schedule) -> None:
@@ -122,22 +123,23 @@ def play(ref: str, fault: ModelFault, schedule: Schedule) -> None:
 
 
 @pytest.mark.parametrize("mode", ["transient", "persistent"])
-@pytest.mark.parametrize("fault", get_args(ModelFault))
 @pytest.mark.parametrize("ref", ASKING)
 def test_a_model_that_fails_is_told_or_done_without(
-    ref: str, fault: ModelFault, mode: Mode
+    ref: str, mode: Mode, subtests: pytest.Subtests
 ) -> None:
     """At whichever call: nothing but an error of memsim's own ever comes out."""
-    failed = 0
-    if fault in EVERYWHERE:
-        for _ in one_after_another(partial(play, ref, fault), mode):
-            failed += 1
-    else:
-        schedule = Schedule(at=1, mode=mode)
-        play(ref, fault, schedule)
-        failed += schedule.fired
+    for fault in get_args(ModelFault):
+        with subtests.test(fault=fault):
+            failed = 0
+            if fault in EVERYWHERE:
+                for _ in one_after_another(partial(play, ref, fault), mode):
+                    failed += 1
+            else:
+                schedule = Schedule(at=1, mode=mode)
+                play(ref, fault, schedule)
+                failed += schedule.fired
 
-    assert failed >= 1
+            assert failed >= 1
 
 
 def test_every_fault_of_a_model_comes_to_something() -> None:

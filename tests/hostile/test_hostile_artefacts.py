@@ -24,14 +24,17 @@ SOURCES = sorted(Path(memsim.__file__).parent.rglob("*.py"))
 COMMAND = re.compile(r"::error (?:[a-z]+=[^,:\r\n]*)(?:,[a-z]+=[^,:\r\n]*)*::[^\r\n]*")
 
 
-@pytest.mark.parametrize("payload", ALL)
-def test_no_text_forges_an_annotation(payload: str, tmp_path: Path) -> None:
+def test_no_text_forges_an_annotation(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Neither in a case's name nor in what is said of it: one line, one command."""
-    case = UnscoredCase(case=f"a.yaml::{payload}[x@4k]", state="error", error=payload)
-    [line] = annotation_lines([], [case], None, tmp_path, {})
+    for payload in ALL:
+        with subtests.test(payload=payload):
+            case = UnscoredCase(case=f"a.yaml::{payload}[x@4k]", state="error", error=payload)
+            [line] = annotation_lines([], [case], None, tmp_path, {})
 
-    assert COMMAND.fullmatch(line)
-    assert len(line.splitlines()) == 1 or set(line) & set("\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+            assert COMMAND.fullmatch(line)
+            assert len(line.splitlines()) == 1 or set(line) & set(
+                "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+            )
 
 
 @pytest.mark.parametrize("payload", [*HTML, *MATH, *TERMINAL, *GITHUB])

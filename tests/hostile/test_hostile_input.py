@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -45,23 +44,22 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
-@pytest.mark.parametrize("read", [load_scenarios, read_folder], ids=["scenario", "leakage"])
-def test_a_hostile_script_costs_one_line(
-    tmp_path: Path, text: str, read: Callable[[Path], object]
-) -> None:
+def test_a_hostile_script_costs_one_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """No expansion, no recursion, no code: an error that names the file."""
-    head = text if read is load_scenarios else text.replace("memsim: 1", "leakage: 1")
-    (tmp_path / "evil.yaml").write_text(head, encoding="utf-8")
+    for read in [load_scenarios, read_folder]:
+        for text in SCRIPTS.values():
+            with subtests.test(text=text, read=read):
+                head = text if read is load_scenarios else text.replace("memsim: 1", "leakage: 1")
+                (tmp_path / "evil.yaml").write_text(head, encoding="utf-8")
 
-    with pytest.raises(MemsimError) as raised:
-        read(tmp_path)
+                with pytest.raises(MemsimError) as raised:
+                    read(tmp_path)
 
-    said = str(raised.value)
-    assert "evil.yaml" in said
-    assert "\n" not in said
-    assert said.isprintable()
-    assert len(said) < 400
+                said = str(raised.value)
+                assert "evil.yaml" in said
+                assert "\n" not in said
+                assert said.isprintable()
+                assert len(said) < 400
 
 
 def calls(source: Path) -> list[ast.Call]:

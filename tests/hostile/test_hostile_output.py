@@ -41,51 +41,55 @@ def test_there_are_enough_payloads() -> None:
     assert len(ALL) == len(set(ALL)) >= 40
 
 
-@pytest.mark.parametrize("payload", ALL)
-def test_no_text_of_a_list_is_markup(payload: str) -> None:
+def test_no_text_of_a_list_is_markup(subtests: pytest.Subtests) -> None:
     """No link, no picture, no HTML, no emphasis, no block of its own."""
-    source = f"- before {markdown_escape(payload)} after"
+    for payload in ALL:
+        with subtests.test(payload=payload):
+            source = f"- before {markdown_escape(payload)} after"
 
-    assert kinds(source) <= HARMLESS - {"code_inline"}
-    assert blocks("- x") == blocks(source)
+            assert kinds(source) <= HARMLESS - {"code_inline"}
+            assert blocks("- x") == blocks(source)
 
 
-@pytest.mark.parametrize("payload", ALL)
-def test_no_text_of_a_table_leaves_its_cell(payload: str) -> None:
+def test_no_text_of_a_table_leaves_its_cell(subtests: pytest.Subtests) -> None:
     """Neither as a head nor as a cell."""
-    column = Column(f"x{payload}", right=False)
-    table = Table.of_columns([(column, [f"y{payload}", "z"]), (Column("b"), ["1", "2"])])
+    for payload in ALL:
+        with subtests.test(payload=payload):
+            column = Column(f"x{payload}", right=False)
+            table = Table.of_columns([(column, [f"y{payload}", "z"]), (Column("b"), ["1", "2"])])
 
-    source = "\n".join(markdown_table(table))
+            source = "\n".join(markdown_table(table))
 
-    assert kinds(source) <= HARMLESS - {"code_inline"}
-    assert 2 * 3 == sum(kind in {"th_open", "td_open"} for kind in blocks(source))
+            assert kinds(source) <= HARMLESS - {"code_inline"}
+            assert 2 * 3 == sum(kind in {"th_open", "td_open"} for kind in blocks(source))
 
 
-@pytest.mark.parametrize("payload", ALL)
-def test_no_text_leaves_its_code(payload: str) -> None:
+def test_no_text_leaves_its_code(subtests: pytest.Subtests) -> None:
     """However many backticks it has."""
-    source = f"- {markdown_code(f'case[{payload}]')}"
+    for payload in ALL:
+        with subtests.test(payload=payload):
+            source = f"- {markdown_code(f'case[{payload}]')}"
 
-    assert {"code_inline"} == kinds(source)
+            assert {"code_inline"} == kinds(source)
 
 
-@pytest.mark.parametrize("payload", ALL)
-@pytest.mark.parametrize("color", [True, False])
 def test_a_terminal_obeys_nothing(
-    payload: str, color: bool, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     """But for our own colours, which are written around a text and not in it."""
-    out = io.StringIO()
-    monkeypatch.setattr(sys, "stdout", out)
-    terminal = Terminal(width=80, marks=UNICODE, color=color, live=False)
+    for color in [True, False]:
+        for payload in ALL:
+            with subtests.test(payload=payload, color=color):
+                out = io.StringIO()
+                monkeypatch.setattr(sys, "stdout", out)
+                terminal = Terminal(width=80, marks=UNICODE, color=color, live=False)
 
-    terminal.say(payload)
-    terminal.say_lines([TextLine(text=payload, tone="bad")])
+                terminal.say(payload)
+                terminal.say_lines([TextLine(text=payload, tone="bad")])
 
-    shown = out.getvalue().replace("\x1b[31m", "").replace("\x1b[0m", "")
-    bad = {c for c in shown if unicodedata.category(c)[0] == "C" and c != "\n"}
-    assert not bad
+                shown = out.getvalue().replace("\x1b[31m", "").replace("\x1b[0m", "")
+                bad = {c for c in shown if unicodedata.category(c)[0] == "C" and c != "\n"}
+                assert not bad
 
 
 @pytest.mark.parametrize("payload", TERMINAL)

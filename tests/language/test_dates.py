@@ -13,9 +13,9 @@ from memsim.language.dates import day_text, elapsed, mentions, resolve
 MONDAY = date(2023, 5, 8)
 
 
-@pytest.mark.parametrize(
-    ("text", "said", "expected"),
-    [
+def test_a_date_means_what_it_meant_that_day(subtests: pytest.Subtests) -> None:
+    """Relative dates are counted from the day on which they were said."""
+    for text, said, expected in [
         ("yesterday", MONDAY, "7 May 2023"),
         ("the day before yesterday", MONDAY, "6 May 2023"),
         ("today", MONDAY, "8 May 2023"),
@@ -54,16 +54,14 @@ MONDAY = date(2023, 5, 8)
         ("in August", MONDAY, "August"),
         ("since 2016", MONDAY, "2016"),
         ("2023-04-02", MONDAY, "2023-04-02"),
-    ],
-)
-def test_a_date_means_what_it_meant_that_day(text: str, said: date, expected: str) -> None:
-    """Relative dates are counted from the day on which they were said."""
-    (mention,) = mentions(f"It was {text} at noon.")
+    ]:
+        with subtests.test(text=text, said=said, expected=expected):
+            (mention,) = mentions(f"It was {text} at noon.")
 
-    meant = resolve(mention, said)
+            meant = resolve(mention, said)
 
-    assert meant is not None
-    assert meant.label == expected
+            assert meant is not None
+            assert meant.label == expected
 
 
 @pytest.mark.parametrize("text", ["yesterday", "last week", "two days ago", "on Friday"])

@@ -215,15 +215,14 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_wrong_file_is_one_line(write: Write, name: str) -> None:
+def test_a_wrong_file_is_one_line(write: Write, subtests: pytest.Subtests) -> None:
     """File, line, what is wrong; no traceback and no second line."""
-    text, said = HOSTILE[name]
+    for name, (text, said) in HOSTILE.items():
+        with subtests.test(name=name):
+            with pytest.raises(ScenarioError, match=said) as raised:
+                load_families(write(text))
 
-    with pytest.raises(ScenarioError, match=said) as raised:
-        load_families(write(text))
-
-    assert "\n" not in str(raised.value)
+            assert "\n" not in str(raised.value)
 
 
 def test_bytes_that_are_no_text_are_one_line(tmp_path: Path) -> None:

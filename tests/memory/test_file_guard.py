@@ -84,16 +84,19 @@ PROTECTED = [
 ]
 
 
-@pytest.mark.parametrize("path", PROTECTED)
-def test_a_path_to_the_memory_is_protected_however_it_is_spelled(guard: Guard, path: str) -> None:
+def test_a_path_to_the_memory_is_protected_however_it_is_spelled(
+    guard: Guard, subtests: pytest.Subtests
+) -> None:
     """As text, as bytes, from the root of the file system, and as an URL where it could be one."""
-    assert guard.is_protected(path)
-    assert guard.is_protected(path.encode())
-    if "\0" not in path and not path.startswith(("/", " ", "~", "$", "\ufb01")):
-        assert guard.is_protected(Path(path))
-        assert guard.is_protected(f"{os.getcwd()}/{path}")  # noqa: PTH109 - spelled, not joined
-        assert guard.is_protected(f"file://{os.getcwd()}/{path}")  # noqa: PTH109 - as above
-        assert guard.is_protected(f"FILE://localhost{os.getcwd()}/{path}")  # noqa: PTH109 - as above
+    for path in PROTECTED:
+        with subtests.test(path=path):
+            assert guard.is_protected(path)
+            assert guard.is_protected(path.encode())
+            if "\0" not in path and not path.startswith(("/", " ", "~", "$", "\ufb01")):
+                assert guard.is_protected(Path(path))
+                assert guard.is_protected(f"{os.getcwd()}/{path}")  # noqa: PTH109 - spelled, not joined
+                assert guard.is_protected(f"file://{os.getcwd()}/{path}")  # noqa: PTH109 - as above
+                assert guard.is_protected(f"FILE://localhost{os.getcwd()}/{path}")  # noqa: PTH109 - as above
 
 
 @pytest.mark.parametrize(

@@ -297,15 +297,18 @@ def test_no_credential_is_written_and_replaying_changes_nothing(desk: Desk) -> N
     assert own.encode() not in desk.bytes
 
 
-@pytest.mark.parametrize("secret", [KEY, "plain-but-secret"])
-@pytest.mark.parametrize("before", range(50, 84, 3))
-def test_no_part_of_a_credential_is_written(desk: Desk, secret: str, before: int) -> None:
+def test_no_part_of_a_credential_is_written(desk: Desk, subtests: pytest.Subtests) -> None:
     """Where only the beginning of a message is kept, it may end in the middle of one."""
-    text = "x" * (before - len("[2026-01-05] ")) + " " + secret
-    message = said("user", text, id="m1", principal="ana")
-    desk.ask("new", replace(QUESTION, messages=(message,)), secrets=("plain-but-secret",))
+    for before in range(50, 84, 3):
+        for secret in [KEY, "plain-but-secret"]:
+            with subtests.test(secret=secret, before=before):
+                text = "x" * (before - len("[2026-01-05] ")) + " " + secret
+                message = said("user", text, id="m1", principal="ana")
+                desk.ask(
+                    "new", replace(QUESTION, messages=(message,)), secrets=("plain-but-secret",)
+                )
 
-    assert secret[:6].encode() not in desk.bytes
+                assert secret[:6].encode() not in desk.bytes
 
 
 def test_of_a_message_only_the_beginning_is_kept(desk: Desk) -> None:

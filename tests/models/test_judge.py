@@ -98,9 +98,9 @@ def test_a_verdict_is_one_object(text: str, verdict: bool) -> None:
     assert verdict is read_verdict(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_anything_else_is_no_verdict(subtests: pytest.Subtests) -> None:
+    """Least of all a right one."""
+    for text in [
         "",
         "right",
         "yes",
@@ -122,8 +122,6 @@ def test_a_verdict_is_one_object(text: str, verdict: bool) -> None:
         '{"Verdict": "right"}',
         "[" * 100_000,
         '{"verdict": "right"}' + " " * 2_000 + ".",
-    ],
-)
-def test_anything_else_is_no_verdict(text: str) -> None:
-    """Least of all a right one."""
-    assert read_verdict(text) is None
+    ]:
+        with subtests.test(text=text):
+            assert read_verdict(text) is None

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from memsim.models.offline.question import parse_question
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
+def test_the_kind_is_what_would_answer(subtests: pytest.Subtests) -> None:
+    """Politeness and a `when` in a subordinate clause do not mislead."""
+    for text, kind in [
         ("When is my flight?", "when"),
         ("On which weekday do we meet?", "when"),
         ("What time does it start?", "when"),
@@ -35,11 +35,9 @@ from memsim.models.offline.question import parse_question
         ("What do I say when I am angry?", "open"),
         ("Can you tell me where I live?", "where"),
         ("", "open"),
-    ],
-)
-def test_the_kind_is_what_would_answer(text: str, kind: str) -> None:
-    """Politeness and a `when` in a subordinate clause do not mislead."""
-    assert parse_question(text).kind == kind
+    ]:
+        with subtests.test(text=text, kind=kind):
+            assert parse_question(text).kind == kind
 
 
 def test_content_words_weigh_and_the_rest_does_not() -> None:

@@ -83,34 +83,38 @@ def question_of(case: dict[str, Any]) -> str:
     return str(next(value for key, value in case.items() if key not in {"said", "holds", "lacks"}))
 
 
-@pytest.mark.parametrize("case", FOUND, ids=question_of)
-def test_what_is_said_is_found(case: dict[str, Any]) -> None:
+def test_what_is_said_is_found(subtests: pytest.Subtests) -> None:
     """A fact that is in the context, and nothing else, is answered."""
-    given = ask(question_of(case), *told(case["said"]))
+    for case in FOUND:
+        with subtests.test(case=case):
+            given = ask(question_of(case), *told(case["said"]))
 
-    assert wrong(case, given) == [], given
+            assert wrong(case, given) == [], given
 
 
-@pytest.mark.parametrize("case", FOUND, ids=question_of)
-def test_what_is_said_among_small_talk_is_found(case: dict[str, Any]) -> None:
+def test_what_is_said_among_small_talk_is_found(subtests: pytest.Subtests) -> None:
     """A hundred sentences about other things do not hide it."""
-    given = ask(question_of(case), *told(case["said"], among=SMALL_TALK))
+    for case in FOUND:
+        with subtests.test(case=case):
+            given = ask(question_of(case), *told(case["said"], among=SMALL_TALK))
 
-    assert wrong(case, given) == [], given
+            assert wrong(case, given) == [], given
 
 
-@pytest.mark.parametrize("case", FOUND, ids=question_of)
-def test_what_is_not_said_is_not_known(case: dict[str, Any]) -> None:
+def test_what_is_not_said_is_not_known(subtests: pytest.Subtests) -> None:
     """Without the message that holds it, the answer is gone: the reader knows nothing itself."""
-    assert ask(question_of(case), *told([], among=SMALL_TALK)) == IDK
-    assert ask(question_of(case)) == IDK
+    for case in FOUND:
+        with subtests.test(case=case):
+            assert ask(question_of(case), *told([], among=SMALL_TALK)) == IDK
+            assert ask(question_of(case)) == IDK
 
 
-@pytest.mark.parametrize("case", ABSENT, ids=lambda case: f"{case['ask']} {case['said']}")
-@pytest.mark.parametrize("among", [[], SMALL_TALK], ids=["alone", "among"])
-def test_what_comes_near_is_not_taken_for_it(case: dict[str, Any], among: list[str]) -> None:
+def test_what_comes_near_is_not_taken_for_it(subtests: pytest.Subtests) -> None:
     """A question whose subject is mentioned and whose answer is not is not answered."""
-    assert ask(case["ask"], *told(case["said"], among=among)) == IDK
+    for among in [[], SMALL_TALK]:
+        for case in ABSENT:
+            with subtests.test(case=case, among=among):
+                assert ask(case["ask"], *told(case["said"], among=among)) == IDK
 
 
 def test_the_table_is_large_enough() -> None:

@@ -25,21 +25,22 @@ def test_the_expectations_name_exactly_the_bad_files() -> None:
     assert len(BAD) >= 250
 
 
-@pytest.mark.parametrize("name", sorted(BAD))
-def test_a_bad_file_gets_one_line_that_names_the_place(name: str) -> None:
+def test_a_bad_file_gets_one_line_that_names_the_place(subtests: pytest.Subtests) -> None:
     """`file:line: what is wrong (did you mean …?)`, printable, and nothing else."""
-    path = CORPUS / "bad" / name
+    for name in sorted(BAD):
+        with subtests.test(name=name):
+            path = CORPUS / "bad" / name
 
-    with pytest.raises(ScenarioError) as caught:
-        load_scenarios(path)
+            with pytest.raises(ScenarioError) as caught:
+                load_scenarios(path)
 
-    error = caught.value
-    assert BAD[name]["message"] in error.message
-    assert (BAD[name]["line"], BAD[name].get("hint")) == (error.line, error.hint)
-    said = str(error)
-    assert said.startswith(f"{path}:{error.line}: ")
-    assert said.removeprefix(str(path)).isprintable()
-    assert len(said) < len(str(path)) + 300
+            error = caught.value
+            assert BAD[name]["message"] in error.message
+            assert (BAD[name]["line"], BAD[name].get("hint")) == (error.line, error.hint)
+            said = str(error)
+            assert said.startswith(f"{path}:{error.line}: ")
+            assert said.removeprefix(str(path)).isprintable()
+            assert len(said) < len(str(path)) + 300
 
 
 @pytest.mark.parametrize("path", GOOD, ids=lambda path: path.stem)

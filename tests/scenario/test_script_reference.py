@@ -26,15 +26,14 @@ def keys(schema: object) -> Iterator[str]:
             yield from keys(part)
 
 
-@pytest.mark.parametrize(
-    "word", sorted({*keys(scenario_schema()), *ABILITIES, *MATCHES, *DOMAINS, "restart"})
-)
-def test_every_key_and_choice_is_described(word: str) -> None:
+def test_every_key_and_choice_is_described(subtests: pytest.Subtests) -> None:
     """What the loader takes, the reference tells."""
-    prose = re.sub(r"```.*?```", "", TEXT, flags=re.DOTALL)
-    code = " ".join(re.findall(r"`([^`]+)`", prose))
+    for word in sorted({*keys(scenario_schema()), *ABILITIES, *MATCHES, *DOMAINS, "restart"}):
+        with subtests.test(word=word):
+            prose = re.sub(r"```.*?```", "", TEXT, flags=re.DOTALL)
+            code = " ".join(re.findall(r"`([^`]+)`", prose))
 
-    assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", code)
+            assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", code)
 
 
 def test_the_example_loads_and_plays(

@@ -86,16 +86,18 @@ The known answer
 """
 
 
-@pytest.mark.parametrize("answer", [IDK, *SILENT.splitlines()])
-def test_an_answer_that_does_not_know(answer: str) -> None:
+def test_an_answer_that_does_not_know(subtests: pytest.Subtests) -> None:
     """Every usual wording is recognised, the offline reader's own first."""
-    assert abstains(answer)
+    for answer in [IDK, *SILENT.splitlines()]:
+        with subtests.test(answer=answer):
+            assert abstains(answer)
 
 
-@pytest.mark.parametrize("answer", ["", "   ", *SPOKEN.splitlines()])
-def test_an_answer_that_says_something(answer: str) -> None:
+def test_an_answer_that_says_something(subtests: pytest.Subtests) -> None:
     """Negative facts, guesses after a doubt, and words that only sound alike are answers."""
-    assert not abstains(answer)
+    for answer in ["", "   ", *SPOKEN.splitlines()]:
+        with subtests.test(answer=answer):
+            assert not abstains(answer)
 
 
 @given(st.text())

@@ -48,9 +48,9 @@ def test_numbers_of_the_question_are_no_guesses() -> None:
     assert match_number("6", "Of 1, 2, 3, 4, 5 and 6 it was 6", tolerance=0, asked=asked).right
 
 
-@pytest.mark.parametrize(
-    ("expected", "answer", "tolerance", "right"),
-    [
+def test_dates(subtests: pytest.Subtests) -> None:
+    """Any way to write one; within the month or year expected; never coarser than expected."""
+    for expected, answer, tolerance, right in [
         ("12 June 2023", "2023-06-12", 0, True),
         ("12 June 2023", "on June 12th, 2023", 0, True),
         ("12 June 2023", "06/12/2023", 0, True),
@@ -76,11 +76,9 @@ def test_numbers_of_the_question_are_no_guesses() -> None:
         ("soon", "12 June 2023", 0, False),
         ("12 June 2023", "soon", 0, False),
         ("12 June 2023", "30 February 2023", 0, False),
-    ],
-)
-def test_dates(expected: str, answer: str, tolerance: float, right: bool) -> None:
-    """Any way to write one; within the month or year expected; never coarser than expected."""
-    assert right == match_date(expected, answer, tolerance=tolerance).right
+    ]:
+        with subtests.test(expected=expected, answer=answer, tolerance=tolerance, right=right):
+            assert right == match_date(expected, answer, tolerance=tolerance).right
 
 
 @given(st.dates(date(1600, 1, 1), date(2150, 1, 1)), st.integers(-40, 40), st.integers(0, 30))

@@ -24,9 +24,9 @@ PHRASES = st.lists(st.sampled_from(NOUNS), min_size=1, max_size=8)
 UNRELATED = st.lists(st.sampled_from(["zebra", "quartz", "oxygen", "planet"]), max_size=8)
 
 
-@pytest.mark.parametrize(
-    ("expected", "answer"),
-    [
+def test_the_expected_is_given(subtests: pytest.Subtests) -> None:
+    """Forms, order and company do not matter; a more exact date is within a wider one."""
+    for expected, answer in [
         ("A-17", "Your order is A-17."),
         ("A-17", "it's a17"),
         ("adoption agencies", "She looked into an adoption agency."),
@@ -52,16 +52,14 @@ UNRELATED = st.lists(st.sampled_from(["zebra", "quartz", "oxygen", "planet"]), m
         ("a green boat", "not a red boat, a green boat"),
         ("a green boat", "not a boat, a green boat"),
         ("奥斯陆", "我住在奥斯陆"),
-    ],
-)
-def test_the_expected_is_given(expected: str, answer: str) -> None:
-    """Forms, order and company do not matter; a more exact date is within a wider one."""
-    assert match_words(expected, answer).right
+    ]:
+        with subtests.test(expected=expected, answer=answer):
+            assert match_words(expected, answer).right
 
 
-@pytest.mark.parametrize(
-    ("expected", "answer"),
-    [
+def test_the_expected_is_not_given(subtests: pytest.Subtests) -> None:
+    """Other identifiers, other dates, other numbers, denials and too few words are wrong."""
+    for expected, answer in [
         ("A-17", "A-170"),
         ("A-17", "BA-17"),
         ("A-17", "A-17-B"),
@@ -88,11 +86,9 @@ def test_the_expected_is_given(expected: str, answer: str) -> None:
         ("she sold her boat to a friend in Moss", "It is not that she sold her boat to a friend"),
         ("", "anything"),
         ("奥斯陆", "我住在卑尔根"),
-    ],
-)
-def test_the_expected_is_not_given(expected: str, answer: str) -> None:
-    """Other identifiers, other dates, other numbers, denials and too few words are wrong."""
-    assert not match_words(expected, answer).right
+    ]:
+        with subtests.test(expected=expected, answer=answer):
+            assert not match_words(expected, answer).right
 
 
 def test_what_is_wrong_is_told() -> None:

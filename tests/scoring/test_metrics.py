@@ -7,15 +7,16 @@ import pytest
 from memsim.scoring import METRICS, OUTCOMES, PASSED, UNMEASURED
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_every_metric_says_what_it_is(name: str) -> None:
+def test_every_metric_says_what_it_is(subtests: pytest.Subtests) -> None:
     """In a phrase, with the way that is better and a unit."""
-    metric = METRICS[name]
+    for name in METRICS:
+        with subtests.test(name=name):
+            metric = METRICS[name]
 
-    assert metric.about
-    assert not metric.about.endswith(".")
-    assert str(metric).startswith(metric.about)
-    assert name == name.lower().strip()
+            assert metric.about
+            assert not metric.about.endswith(".")
+            assert str(metric).startswith(metric.about)
+            assert name == name.lower().strip()
 
 
 def test_the_names_that_scenarios_and_tables_use_exist() -> None:

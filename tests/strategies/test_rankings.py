@@ -89,16 +89,17 @@ def test_all_of_the_best_are_shown_where_there_is_room(ref: str) -> None:
 
 
 @each
-@pytest.mark.parametrize("subject", SUBJECTS)
-def test_the_message_asked_for_comes_first(ref: str, subject: str) -> None:
+def test_the_message_asked_for_comes_first(ref: str, subtests: pytest.Subtests) -> None:
     """The ranking is best first: the one message that speaks of it, and its reply."""
     memory = strategy(ref)
     play(memory, talk(*(f"The {word} costs {len(word)} crowns." for word in SUBJECTS)))
 
-    ranking = memory.context(ask(memory, f"What does the {subject} cost?")).ranked().ranking
+    for place, subject in enumerate(SUBJECTS):
+        with subtests.test(subject=subject):
+            asked = ask(memory, f"What does the {subject} cost?")
+            ranking = memory.context(asked).ranked().ranking
 
-    place = SUBJECTS.index(subject)
-    assert ranking[0] in {f"m{2 * place + 1}", f"m{2 * place + 2}"}
+            assert ranking[0] in {f"m{2 * place + 1}", f"m{2 * place + 2}"}
 
 
 @pytest.mark.parametrize("ref", variants(SHARED))

@@ -663,9 +663,9 @@ def test_a_target_that_is_not_met_is_told(to: Target, told: str) -> None:
     assert re.search(told.replace("^$", "within"), again.outcome.detail)
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
+def test_what_is_no_summary_is_told_from_one(subtests: pytest.Subtests) -> None:
+    """A refusal or an error is one where it begins so; a summary may speak of one."""
+    for text, fault in [
         ("I'm sorry, but I can't help with that.", "refused"),
         ("Sorry, I cannot assist with this request", "refused"),
         ("I am unable to summarize this conversation.", "refused"),
@@ -690,14 +690,12 @@ def test_a_target_that_is_not_met_is_told(to: Target, told: str) -> None:
         ("Terror: a film that Ana saw.", ""),
         ("500 boxes were moved.", ""),
         ("Error: no disk, on Monday.\nAna freed some on Friday.", ""),
-    ],
-)
-def test_what_is_no_summary_is_told_from_one(text: str, fault: str) -> None:
-    """A refusal or an error is one where it begins so; a summary may speak of one."""
-    found = reply_fault(Reply(text=text), counter.text(text), 30, 1000)
+    ]:
+        with subtests.test(text=text, fault=fault):
+            found = reply_fault(Reply(text=text), counter.text(text), 30, 1000)
 
-    assert fault in found
-    assert bool(fault) == bool(found)
+            assert fault in found
+            assert bool(fault) == bool(found)
 
 
 @pytest.mark.parametrize("text", ["None.", "Error: no disk."])
