@@ -188,7 +188,7 @@ class Entry:
         _encodable(self.key, self.text, self.owner, self.category, self.subject, self.session)
         for name in ("created", "updated", "superseded"):
             moment = getattr(self, name)
-            if moment is not None:
+            if moment is not None and moment.tzinfo is not UTC:
                 object.__setattr__(self, name, utc(moment))
         object.__setattr__(self, "readers", tuple(sorted(set(self.readers))))
         object.__setattr__(self, "attributes", tuple(sorted(self.attributes)))

@@ -197,8 +197,8 @@ class SessionHistory:
         self._erase([i for i, (_, who) in self._whole.items() if i in meant and who == principal])
         theirs = [m for m in self.window if m.id in meant and m.principal == principal]
         # Of what was being offloaded when something failed there may be a blob as well.
-        if raw := [_digest(m) for m in theirs if not m.composed]:
-            self._blobs.drop(raw)
+        if theirs and self._blobs.digests():
+            self._blobs.drop(_digest(m) for m in theirs if not m.composed)
         own = [m.id for m in theirs]
         if self._buffer is not None:
             elsewhere = sorted(i for i in meant if i not in self.window)
