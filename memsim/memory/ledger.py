@@ -14,99 +14,26 @@ that a claim of long ago can never be taken for a later one.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 from memsim.errors import StateError, StoreError
 from memsim.memory.codec import JSON, canonical, parse, reading
 from memsim.memory.entry import Conversation
+from memsim.memory.history.working_memory import (
+    ATTEMPTS,
+    InProcessTexts,
+    conversations_of,
+    read_list,
+)
+from memsim.memory.stores import TextStore
 from memsim.message import utc
 
 ClaimState = Literal["free", "claimed", "injected"]
 
-ATTEMPTS = 1_000
-"""Swaps that are tried before a store counts as failing: whoever wins one makes progress."""
-
 _COUNTER = ""
-
-
-@runtime_checkable
-class LedgerStore(Protocol):
-    """One text per item of a conversation. Methods raise `StoreError` where the store fails."""
-
-    def read(self, of: Conversation) -> dict[str, str]:
-        """Every item's text by item, as they were at one moment; empty where there are none."""
-        ...
-
-    def swap(
-        self,
-        of: Conversation,
-        item: str,
-        old: str | None,
-        new: str | None,
-        lasting: timedelta | None = None,
-    ) -> bool:
-        """Put `new` in the place of `old` if that is what is there: one atomic step.
-
-        Args:
-            of: the conversation.
-            item: any text, the empty one too.
-            old: what has to be there; None for nothing.
-            new: what shall be there; None for nothing.
-            lasting: the store may drop the whole conversation by a clock of its own when this long
-                has passed since its last swap, not sooner; expiry does not depend on it.
-
-        Returns:
-            Whether it was there, and has been replaced.
-        """
-        ...
-
-    def conversations(self) -> list[Conversation]:
-        """Every conversation that has an item, sorted."""
-        ...
-
-
-class InProcessLedger:
-    """A ledger store that lives as long as its process."""
-
-    def __init__(self) -> None:
-        self._texts: dict[Conversation, dict[str, str]] = {}
-        self._lock = threading.Lock()
-
-    def read(self, of: Conversation) -> dict[str, str]:
-        """Every item's text by item."""
-        with self._lock:
-            return dict(self._texts.get(of, {}))
-
-    def swap(
-        self,
-        of: Conversation,
-        item: str,
-        old: str | None,
-        new: str | None,
-        lasting: timedelta | None = None,
-    ) -> bool:
-        """Put `new` in the place of `old` if that is what is there."""
-        with self._lock:
-            items = self._texts.get(of, {})
-            if items.get(item) != old:
-                return False
-            if new is None:
-                items.pop(item, None)
-            else:
-                items[item] = new
-            self._texts[of] = items
-            if not items:
-                del self._texts[of]
-            return True
-
-    def conversations(self) -> list[Conversation]:
-        """Every conversation that has an item, sorted."""
-        with self._lock:
-            return sorted(self._texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,14 +84,14 @@ class InjectionLedger:
 
     def __init__(
         self,
-        store: LedgerStore | None = None,
+        store: TextStore | None = None,
         *,
         ttl: timedelta | None = None,
         lease: timedelta = timedelta(0),
     ) -> None:
         if ttl is not None and ttl <= timedelta(0):
             raise ValueError("a time to live has to be longer than nothing")
-        self.store: LedgerStore = InProcessLedger() if store is None else store
+        self.store: TextStore = InProcessTexts() if store is None else store
         self._ttl = ttl
         self._lease = lease
 
@@ -208,7 +135,7 @@ class InjectionLedger:
 
     def free(self, principal: str, items: Collection[str], now: datetime) -> int:
         """Free items in all conversations of a principal's; how many were claimed or injected."""
-        theirs = [of for of in self.store.conversations() if of.principal == principal]
+        theirs = conversations_of(self.store, principal)
         known = [(of, item) for of in theirs for item in self.look(of) if item in items]
         return sum(self.evict(of, item, now) for of, item in known)
 
@@ -267,12 +194,18 @@ class InjectionLedger:
 
     def end(self, of: Conversation) -> int:
         """Drop a conversation that is over; how many items."""
-        return self._clear(of)
+        for _ in range(ATTEMPTS):
+            texts = self.store.read(of)
+            if not texts:
+                return 0
+            swapped = [self.store.swap(of, i, t, None) for i, t in sorted(texts.items())]
+            if all(swapped):
+                return len(texts.keys() - {_COUNTER})
+        raise _contended()
 
     def forget(self, principal: str) -> int:
         """Drop everything of a principal; how many items."""
-        theirs = [of for of in self.store.conversations() if of.principal == principal]
-        return sum(self._clear(of) for of in theirs)
+        return sum(self.end(of) for of in conversations_of(self.store, principal))
 
     def save(self) -> JSON:
         """Every conversation with its records, in the order of their names."""
@@ -290,12 +223,12 @@ class InjectionLedger:
         """
         read: dict[Conversation, dict[str, str]] = {}
         with reading("it is not an injection ledger"):
-            for principal, session, records in _listed(saved):
+            for principal, session, records in read_list(saved):
                 read[Conversation(principal, session)] = {
                     item: _checked(item, record) for item, record in records.items()
                 }
         for of in self.store.conversations():
-            self._clear(of)
+            self.end(of)
         for of, texts in read.items():
             for item, text in texts.items():
                 self.store.swap(of, item, None, text, self._ttl)
@@ -326,16 +259,6 @@ class InjectionLedger:
             number = _count(old) + 1
             if self.store.swap(of, _COUNTER, old, str(number), self._ttl):
                 return number
-        raise _contended()
-
-    def _clear(self, of: Conversation) -> int:
-        for _ in range(ATTEMPTS):
-            texts = self.store.read(of)
-            if not texts:
-                return 0
-            swapped = [self.store.swap(of, i, t, None) for i, t in sorted(texts.items())]
-            if all(swapped):
-                return len(texts.keys() - {_COUNTER})
         raise _contended()
 
 
@@ -373,12 +296,6 @@ def _checked(item: str, record: JSON) -> str:
     else:
         _read(text)
     return text
-
-
-def _listed(saved: object) -> list[Any]:
-    if not isinstance(saved, list):
-        raise TypeError("not a list")
-    return saved
 
 
 def _contended() -> StoreError:

@@ -14,7 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memsim.errors import StateError
 from memsim.memory.entry import Conversation
-from memsim.memory.ledger import Claim, InjectionLedger, InProcessLedger, LedgerAgreement
+from memsim.memory.history.working_memory import InProcessTexts
+from memsim.memory.ledger import Claim, InjectionLedger, LedgerAgreement
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
@@ -58,7 +59,7 @@ def test_one_of_many_that_race_has_the_claim() -> None:
 def test_a_claim_between_the_look_and_the_swap_is_seen() -> None:
     """Who looks and then writes without comparing would inject a second copy."""
 
-    class Raced(InProcessLedger):
+    class Raced(InProcessTexts):
         """A store in which another is a little faster."""
 
         armed = False
@@ -69,7 +70,7 @@ def test_a_claim_between_the_look_and_the_swap_is_seen() -> None:
             texts = super().read(of)
             if self.armed:
                 self.armed = False
-                other = InProcessLedger()
+                other = InProcessTexts()
                 other._texts = self._texts
                 self.rival = InjectionLedger(other).claim(of, "a", NOW)
             return texts

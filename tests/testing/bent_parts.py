@@ -195,12 +195,12 @@ def _always_free(put: Bend) -> None:
 
 
 def _one_scope(put: Bend) -> None:
-    real = InjectionLedger._clear
+    real = InjectionLedger.end
 
     def clear(self: InjectionLedger, _of: object) -> int:
         return sum(real(self, of) for of in self.store.conversations())
 
-    put(InjectionLedger, "_clear", clear)
+    put(InjectionLedger, "end", clear)
 
 
 def _calendar(put: Bend) -> None:

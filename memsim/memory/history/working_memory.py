@@ -1,7 +1,7 @@
 """Working memory: what a conversation has at hand, and loses when nobody looks at it for a day.
 
-A store keeps one text per conversation and changes it by compare-and-swap; everything else, expiry
-and size among it, is decided here, so that every store behaves alike::
+A store keeps one text per conversation, under the empty item, and changes it by compare-and-swap.
+Everything else, expiry and size among it, is decided here, so that every store behaves alike::
 
     {"fields":{"entities":[...],"scratchpad":"..."},"until":"2026-01-06T09:00:00+00:00"}
 """
@@ -17,7 +17,7 @@ from typing import Any
 from memsim.errors import StateError, StoreError
 from memsim.memory.codec import JSON, canonical, parse, reading
 from memsim.memory.entry import Conversation
-from memsim.memory.stores import WorkingStore
+from memsim.memory.stores import TextStore
 from memsim.memory.stores.wrappers import READ_ONLY
 from memsim.message import utc
 
@@ -29,43 +29,67 @@ LIMIT = 65_536
 
 SCRATCHPAD, ENTITIES = "scratchpad", "entities"
 
+_ITEM = ""
+"""The item of a conversation under which its fields are kept."""
+
 ATTEMPTS = 1_000
 """Swaps that are tried before a store counts as failing: whoever wins one makes progress."""
 
 
-class InProcessWorkingMemory:
-    """A working store that lives as long as its process."""
+class InProcessTexts:
+    """A store of texts that lives as long as its process; see `memsim.memory.stores.TextStore`."""
 
     def __init__(self) -> None:
-        self._texts: dict[Conversation, str] = {}
+        self._texts: dict[Conversation, dict[str, str]] = {}
         self._lock = threading.Lock()
 
-    def read(self, of: Conversation) -> str | None:
-        """The text; None where there is none."""
+    def read(self, of: Conversation) -> dict[str, str]:
+        """Every text by its item."""
         with self._lock:
-            return self._texts.get(of)
+            return dict(self._texts.get(of, {}))
 
     def swap(
         self,
         of: Conversation,
+        item: str,
         old: str | None,
         new: str | None,
         lasting: timedelta | None = None,
     ) -> bool:
         """Put `new` in the place of `old` if that is what is there."""
         with self._lock:
-            if self._texts.get(of) != old:
+            texts = self._texts.get(of, {})
+            if texts.get(item) != old:
                 return False
             if new is None:
-                self._texts.pop(of, None)
+                texts.pop(item, None)
             else:
-                self._texts[of] = new
+                texts[item] = new
+            self._texts[of] = texts
+            if not texts:
+                del self._texts[of]
             return True
 
     def conversations(self) -> list[Conversation]:
         """Every conversation that has a text, sorted."""
         with self._lock:
             return sorted(self._texts)
+
+
+def conversations_of(store: TextStore, principal: str) -> list[Conversation]:
+    """The conversations of a principal that have a text, sorted."""
+    return [of for of in store.conversations() if of.principal == principal]
+
+
+def read_list(saved: object) -> list[Any]:
+    """What was saved as a list.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not isinstance(saved, list):
+        raise TypeError("not a list")
+    return saved
 
 
 class WorkingFull(StoreError):  # noqa: N818 - a state of the memory, named like its kin
@@ -116,7 +140,7 @@ class WorkingMemory:
 
     def __init__(
         self,
-        store: WorkingStore | None = None,
+        store: TextStore | None = None,
         *,
         ttl: timedelta | None = TTL,
         limit: int = LIMIT,
@@ -125,7 +149,7 @@ class WorkingMemory:
     ) -> None:
         if ttl is not None and ttl <= timedelta(0):
             raise ValueError("a time to live has to be longer than nothing")
-        self.store: WorkingStore = InProcessWorkingMemory() if store is None else store
+        self.store: TextStore = InProcessTexts() if store is None else store
         self._ttl = ttl
         self._limit = limit
         self._refuse_first = refuse_first
@@ -229,17 +253,16 @@ class WorkingMemory:
         for of in self.store.conversations():
             held = self._held(of, now)
             if held.text is not None and not held.fields:
-                dropped += self.store.swap(of, held.text, None)
+                dropped += self.store.swap(of, _ITEM, held.text, None)
         return dropped
 
     def forget(self, principal: str) -> int:
         """Drop everything of a principal; how many conversations."""
-        theirs = [of for of in self.store.conversations() if of.principal == principal]
-        return sum(self._drop(of) for of in theirs)
+        return sum(self._drop(of) for of in conversations_of(self.store, principal))
 
     def save(self) -> JSON:
         """Every conversation with its fields and expiry, in the order of their names."""
-        texts = [(of, self.store.read(of)) for of in self.store.conversations()]
+        texts = [(of, self._text(of)) for of in self.store.conversations()]
         return [[of.principal, of.session, parse(t)] for of, t in texts if t is not None]
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
@@ -250,14 +273,14 @@ class WorkingMemory:
         """
         texts: dict[Conversation, str] = {}
         with reading("it is not a working memory"):
-            for principal, session, document in _listed(saved):
+            for principal, session, document in read_list(saved):
                 text = canonical(document)
                 _parsed(text)
                 texts[Conversation(principal, session)] = text
         for of in self.store.conversations():
             self._drop(of)
         for of, text in texts.items():
-            self.store.swap(of, None, text, self._ttl)
+            self.store.swap(of, _ITEM, None, text, self._ttl)
 
     def _write(
         self,
@@ -287,8 +310,11 @@ class WorkingMemory:
         if isinstance(entities, list) and not all(isinstance(e, dict) for e in entities):
             raise ValueError(f"{ENTITIES} have to be mappings")
 
+    def _text(self, of: Conversation) -> str | None:
+        return self.store.read(of).get(_ITEM)
+
     def _held(self, of: Conversation, now: datetime) -> _Held:
-        text = self.store.read(of)
+        text = self._text(of)
         if text is None:
             return _Held(text=None, fields={})
         fields, until = _parsed(text)
@@ -306,20 +332,20 @@ class WorkingMemory:
         used: bool = True,
     ) -> bool:
         if not fields:
-            return self.store.swap(of, held.text, None)
+            return self.store.swap(of, _ITEM, held.text, None)
         until = None if self._ttl is None else utc(now) + self._ttl
         if held.fields and not used:
             until = held.until
         expires = None if until is None else until.isoformat()
         text = canonical({"fields": dict(fields), "until": expires})
-        return text == held.text or self.store.swap(of, held.text, text, self._ttl)
+        return text == held.text or self.store.swap(of, _ITEM, held.text, text, self._ttl)
 
     def _drop(self, of: Conversation) -> bool:
         for _ in range(ATTEMPTS):
-            text = self.store.read(of)
+            text = self._text(of)
             if text is None:
                 return False
-            if self.store.swap(of, text, None):
+            if self.store.swap(of, _ITEM, text, None):
                 return True
         raise _contended()
 
@@ -338,56 +364,28 @@ def _parsed(text: str) -> tuple[dict[str, JSON], datetime | None]:
         return fields, None if until is None else utc(datetime.fromisoformat(until))
 
 
-def _listed(saved: object) -> list[Any]:
-    if not isinstance(saved, list):
-        raise TypeError("not a list")
-    return saved
-
-
 def _contended() -> StoreError:
     return StoreError("working memory is being written by too many at once: try again")
 
 
-# What a memory stands on that is only looked into: it answers, and refuses to change.
-
-
 class ReadOnlyWorkingMemory(WorkingMemory):
-    """Working memory that is only looked at, and lasts no longer for it."""
+    """Working memory that is only looked at, and lasts no longer; a change is a `StoreError`."""
 
     def get(self, of: Conversation, now: datetime) -> dict[str, JSON]:
         """As `peek`."""
         return self.peek(of, now)
 
     def remove(self, of: Conversation, names: Collection[str] | None, now: datetime) -> int:
-        """Refused.
-
-        Raises:
-            StoreError: always.
-        """
+        """Refused."""
         raise StoreError(READ_ONLY)
 
     def sweep(self, now: datetime) -> int:
-        """Refused.
-
-        Raises:
-            StoreError: always.
-        """
+        """Refused."""
         raise StoreError(READ_ONLY)
 
     def forget(self, principal: str) -> int:
-        """Refused.
-
-        Raises:
-            StoreError: always.
-        """
+        """Refused."""
         raise StoreError(READ_ONLY)
 
-    def _write(
-        self,
-        of: Conversation,
-        change: Callable[[Mapping[str, JSON]], Mapping[str, JSON]],
-        now: datetime,
-        *,
-        used: bool = True,
-    ) -> int:
+    def _write(self, *_: object, **__: object) -> int:
         raise StoreError(READ_ONLY)

@@ -142,16 +142,20 @@ class Store(Protocol):
 
 
 @runtime_checkable
-class WorkingStore(Protocol):
-    """One text per conversation. Every method raises `StoreError` where the store itself fails."""
+class TextStore(Protocol):
+    """Texts of conversations, each by its item, for working memory and for the injection ledger.
 
-    def read(self, of: Conversation) -> str | None:
-        """The text, byte for byte; None where there is none."""
+    Every method raises `StoreError` where the store itself fails.
+    """
+
+    def read(self, of: Conversation) -> dict[str, str]:
+        """Every text by its item, byte for byte, as they were at one moment."""
         ...
 
     def swap(
         self,
         of: Conversation,
+        item: str,
         old: str | None,
         new: str | None,
         lasting: timedelta | None = None,
@@ -160,10 +164,11 @@ class WorkingStore(Protocol):
 
         Args:
             of: the conversation.
+            item: any text, the empty one too.
             old: what has to be there; None for nothing.
             new: what shall be there; None for nothing.
-            lasting: the store may drop the text by a clock of its own after this long, not sooner;
-                expiry does not depend on it.
+            lasting: the store may drop the whole conversation by a clock of its own when this long
+                has passed since its last swap, not sooner; expiry does not depend on it.
 
         Returns:
             Whether it was there, and has been replaced.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def open_places(site: StoreSite) -> Places:
     """Open the three stores under keys of their own."""
     from memsim.memory.stores.redis.store import RedisStore
-    from memsim.memory.stores.redis.working_memory import RedisLedger, RedisWorkingMemory
+    from memsim.memory.stores.redis.working_memory import RedisTexts
 
     name = site.name
     with ExitStack() as closing:
@@ -25,9 +25,9 @@ def open_places(site: StoreSite) -> Places:
             closing.callback(drop_keys, site.url, name)
         store = RedisStore(site.url, name)
         closing.callback(store.close)
-        working = RedisWorkingMemory(site.url, name)
+        working = RedisTexts(site.url, name, part="working")
         closing.callback(working.close)
-        ledger = RedisLedger(site.url, name)
+        ledger = RedisTexts(site.url, name, part="ledger")
         closing.callback(ledger.close)
         return Places(store=store, working=working, ledger=ledger, closing=closing.pop_all())
 

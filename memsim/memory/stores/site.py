@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from memsim.memory.ledger import LedgerStore
-    from memsim.memory.stores import Store, WorkingStore
+    from memsim.memory.stores import Store, TextStore
 
 
 class StoreUnavailableError(StoreError, ValueError):
@@ -59,8 +58,8 @@ class Places:
     """
 
     store: Store
-    working: WorkingStore | None = None
-    ledger: LedgerStore | None = None
+    working: TextStore | None = None
+    ledger: TextStore | None = None
     closing: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def close(self) -> None:

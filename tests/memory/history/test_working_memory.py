@@ -15,7 +15,7 @@ from memsim.errors import AccessError, StateError
 from memsim.memory.entry import Conversation, digest_of
 from memsim.memory.history.working_memory import (
     LIMIT,
-    InProcessWorkingMemory,
+    InProcessTexts,
     WorkingFull,
     WorkingMemory,
     size_of,
@@ -102,7 +102,7 @@ def test_what_has_expired_is_not_revived_by_a_write() -> None:
 
 def test_reading_what_is_gone_leaves_nothing_behind() -> None:
     """Expired fields are dropped by whoever finds them, and by a sweep."""
-    store = InProcessWorkingMemory()
+    store = InProcessTexts()
     memory = WorkingMemory(store)
     memory.put(ANA, {"a": 1}, NOW)
     memory.put(Conversation("bo", "x"), {"a": 1}, NOW)
@@ -306,14 +306,14 @@ def test_what_is_no_working_memory_is_not_loaded(saved: Any) -> None:  # noqa: A
 
 def test_a_damaged_text_is_never_taken_for_an_empty_memory() -> None:
     """What the store gives back must be a working memory; otherwise nothing is overwritten."""
-    store = InProcessWorkingMemory()
-    store.swap(ANA, None, '{"fields":{"a":1}')
+    store = InProcessTexts()
+    store.swap(ANA, "", None, '{"fields":{"a":1}')
     memory = WorkingMemory(store)
     for act in (lambda: memory.get(ANA, NOW), lambda: memory.put(ANA, {"b": 1}, NOW)):
         with pytest.raises(StateError):
             act()
 
-    assert store.read(ANA) == '{"fields":{"a":1}'
+    assert store.read(ANA) == {"": '{"fields":{"a":1}'}
 
 
 def test_two_writers_lose_nothing() -> None:
@@ -328,18 +328,18 @@ def test_two_writers_lose_nothing() -> None:
 def test_a_write_that_comes_between_read_and_swap_is_kept() -> None:
     """The swap fails, and the merge is made again on what is there now."""
 
-    class Busy(InProcessWorkingMemory):
+    class Busy(InProcessTexts):
         """A store in which another writer is always a little faster, once."""
 
         other = WorkingMemory()
 
-        def read(self, of: Conversation) -> str | None:
+        def read(self, of: Conversation) -> dict[str, str]:
             """The text as it is before the other writes."""
-            text = super().read(of)
+            texts = super().read(of)
             if not self.other.store.conversations():
                 self.other.put(ANA, {"theirs": 1}, NOW)
-                super().swap(of, text, self.other.store.read(of))
-            return text
+                super().swap(of, "", texts.get(""), self.other.store.read(of)[""])
+            return texts
 
     memory = WorkingMemory(Busy())
     memory.put(ANA, {"mine": 2}, NOW)

@@ -13,10 +13,10 @@ import redis
 from memsim.errors import SchemaError, StoreError
 from memsim.memory.entry import Conversation
 from memsim.memory.history.working_memory import WorkingMemory
-from memsim.memory.ledger import InjectionLedger, LedgerStore
-from memsim.memory.stores import WorkingStore
+from memsim.memory.ledger import InjectionLedger
+from memsim.memory.stores import TextStore
 from memsim.memory.stores.redis.store import RedisStore
-from memsim.memory.stores.redis.working_memory import RedisLedger, RedisWorkingMemory
+from memsim.memory.stores.redis.working_memory import RedisTexts
 from memsim.message import EPOCH
 from tests.memory.stores import servers
 from tests.memory.stores.made import ALL, array, entry, unit
@@ -103,7 +103,7 @@ def test_a_newer_schema_is_refused(name: str, client: redis.Redis) -> None:
 def test_no_key_holds_what_users_wrote(name: str, client: redis.Redis) -> None:
     """Keys and fields are ids; values alone hold texts."""
     opened(name).write([entry("falcon", "lunch * [a-z] \r\n")], array([unit(1, 0)]))
-    RedisLedger(servers.redis().url, name).swap(ANN, "falcon", None, "lunch")
+    RedisTexts(servers.redis().url, name, part="ledger").swap(ANN, "falcon", None, "lunch")
 
     fields = [f for k in keys(client, name) if client.type(k) == b"hash" for f in client.hkeys(k)]
     names = str([*keys(client, name), *fields])
@@ -170,9 +170,9 @@ def test_erasing_reaches_the_servers_files() -> None:
 
 def test_a_cancelled_request_leaves_no_answer(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks next gets an answer to what was asked, not to what was broken off."""
-    working = RedisWorkingMemory(servers.redis().url, name)
-    working.swap(ANN, None, "ann's secret")
-    connection = working._texts._session._connection
+    working = RedisTexts(servers.redis().url, name, part="working")
+    working.swap(ANN, "", None, "ann's secret")
+    connection = working._session._connection
     answer = connection.read_response
 
     def cancelled() -> None:
@@ -183,36 +183,36 @@ def test_a_cancelled_request_leaves_no_answer(name: str, monkeypatch: pytest.Mon
         working.read(ANN)
     monkeypatch.setattr(connection, "read_response", answer)
 
-    assert working.read(BOB) is None
-    assert "ann's secret" == working.read(ANN)
+    assert {} == working.read(BOB)
+    assert {"": "ann's secret"} == working.read(ANN)
 
 
 def test_conversations_are_kept_apart(name: str) -> None:
     """Texts are read back byte for byte, by whom they belong to, and listed in order."""
-    working = RedisWorkingMemory(servers.redis().url, name)
+    working = RedisTexts(servers.redis().url, name, part="working")
     odd = Conversation("ann\0", "one:*")
     for of, text in ((odd, "\0 x"), (BOB, "b"), (ANN, "")):
-        assert working.swap(of, None, text)
+        assert working.swap(of, "", None, text)
 
-    assert isinstance(working, WorkingStore)
+    assert isinstance(working, TextStore)
     assert [ANN, odd, BOB] == working.conversations()
-    assert ["", "\0 x", "b"] == [working.read(of) for of in (ANN, odd, BOB)]
-    assert not working.swap(BOB, "a", "c")
-    assert not working.swap(BOB, None, "c")
-    assert working.swap(BOB, "b", None)
+    assert ["", "\0 x", "b"] == [working.read(of)[""] for of in (ANN, odd, BOB)]
+    assert not working.swap(BOB, "", "a", "c")
+    assert not working.swap(BOB, "", None, "c")
+    assert working.swap(BOB, "", "b", None)
     assert [ANN, odd] == working.conversations()
 
 
 def test_a_lost_conversation_is_an_error(name: str, client: redis.Redis) -> None:
     """A server that evicts what it was told to keep is not a conversation without a past."""
-    working = RedisWorkingMemory(servers.redis().url, name)
-    working.swap(ANN, None, "text")
+    working = RedisTexts(servers.redis().url, name, part="working")
+    working.swap(ANN, "", None, "text")
     client.delete(f"memsim:{{{name}}}:working:{ANN.id}")
 
     with pytest.raises(StoreError, match="vanished"):
         working.read(ANN)
     with pytest.raises(StoreError, match="vanished"):
-        working.swap(ANN, None, "text")
+        working.swap(ANN, "", None, "text")
     with pytest.raises(StoreError, match="vanished"):
         working.conversations()
 
@@ -220,21 +220,22 @@ def test_a_lost_conversation_is_an_error(name: str, client: redis.Redis) -> None
 def test_the_servers_expiry_is_asked_for(name: str, client: redis.Redis) -> None:
     """The server's clock counts only for who wants it, and what it dropped is then just gone."""
     key = f"memsim:{{{name}}}:working:{ANN.id}"
-    RedisWorkingMemory(servers.redis().url, name).swap(ANN, None, "a", timedelta(hours=1))
+    plain = RedisTexts(servers.redis().url, name, part="working")
+    plain.swap(ANN, "", None, "a", timedelta(hours=1))
     assert -1 == client.pttl(key)
 
-    backed = RedisWorkingMemory(servers.redis().url, name, expire=True)
-    backed.swap(ANN, "a", "b", timedelta(hours=1))
+    backed = RedisTexts(servers.redis().url, name, part="working", expire=True)
+    backed.swap(ANN, "", "a", "b", timedelta(hours=1))
     assert 3_500_000 < int(client.pttl(key)) <= 3_600_000
     client.delete(key)
 
-    assert backed.read(ANN) is None
+    assert {} == backed.read(ANN)
     assert [] == backed.conversations()
 
 
 def test_working_memory_runs_on_it(name: str) -> None:
     """Time to live goes by the memory's own present."""
-    memory = WorkingMemory(RedisWorkingMemory(servers.redis().url, name))
+    memory = WorkingMemory(RedisTexts(servers.redis().url, name, part="working"))
     memory.write_scratchpad(ANN, "note", EPOCH)
 
     assert "note" == memory.scratchpad(ANN, EPOCH + timedelta(hours=23))
@@ -243,10 +244,10 @@ def test_working_memory_runs_on_it(name: str) -> None:
 
 def test_one_of_many_claims_an_item(name: str) -> None:
     """Test and set: of eight that ask at once, one is given the right."""
-    stores = [RedisLedger(servers.redis().url, name) for _ in range(8)]
+    stores = [RedisTexts(servers.redis().url, name, part="ledger") for _ in range(8)]
     won: list[bool] = []
 
-    def ask(store: RedisLedger) -> None:
+    def ask(store: RedisTexts) -> None:
         won.append(InjectionLedger(store).claim(ANN, "item", EPOCH) is not None)
 
     threads = [threading.Thread(target=ask, args=(store,)) for store in stores]
@@ -255,6 +256,6 @@ def test_one_of_many_claims_an_item(name: str) -> None:
     for thread in threads:
         thread.join()
 
-    assert isinstance(stores[0], LedgerStore)
+    assert isinstance(stores[0], TextStore)
     assert 1 == sum(won)
     assert {"", "item"} == set(stores[0].read(ANN))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import uuid
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from memsim.errors import StoreError
 from memsim.memory.entry import Conversation, digest_of
@@ -95,10 +95,29 @@ return found
 )
 
 
-class _Texts:
-    """A text per item of a conversation, changed by compare-and-swap."""
+class RedisTexts:
+    """Texts of conversations in a Redis server; see `memsim.memory.stores.TextStore`.
 
-    def __init__(self, url: str, name: str, part: str, *, new: bool, expire: bool) -> None:
+    Args:
+        url: where the server is, as redis-py reads it; its password is never shown.
+        name: the memory's name: letters, digits, `_`, `.` and `-`.
+        part: `working` or `ledger`: what the texts are of.
+        new: whether there may be none yet; otherwise an empty server is refused.
+        expire: whether the server may drop by its own clock what nobody dropped in time.
+
+    Raises:
+        StoreError: the server cannot be reached, or what was there is not any more.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        name: str = "memory",
+        *,
+        part: Literal["working", "ledger"],
+        new: bool = True,
+        expire: bool = False,
+    ) -> None:
         self._session = RedisConnection(url, name)
         self._prefix = self._session.key(part, "")
         self._marker_key = self._session.key(part, "marker")
@@ -113,6 +132,7 @@ class _Texts:
         self._marker = bytes(found).decode("ascii")
 
     def read(self, of: Conversation) -> dict[str, str]:
+        """Every text by its item, byte for byte."""
         return dict(json.loads(value) for value in self._run(_READ, of.id, of.id))
 
     def swap(
@@ -121,8 +141,9 @@ class _Texts:
         item: str,
         old: str | None,
         new: str | None,
-        lasting: timedelta | None,
+        lasting: timedelta | None = None,
     ) -> bool:
+        """Put `new` in the place of `old` if that is what is there: one atomic step."""
         names = json.dumps([of.principal, of.session])
         life = -(-lasting // _MILLISECOND) if lasting is not None and self._expire else 0
         return bool(
@@ -139,98 +160,17 @@ class _Texts:
         )
 
     def conversations(self) -> list[Conversation]:
+        """Every conversation that has a text, sorted."""
         found = self._run(_LIST, "", self._prefix)
         return sorted(Conversation(*json.loads(names[1:])) for names in found)
 
     def close(self) -> None:
+        """Close the connection; calling it again does nothing."""
         self._session.close()
 
     def _run(self, script: str, of: str, *values: Argument) -> Any:  # noqa: ANN401 - RESP
         keys = [self._marker_key, self._index, self._prefix + of]
         return self._session.run(script, keys, self._marker, *values)
-
-
-class RedisWorkingMemory:
-    """Working memory in a Redis server; see `memsim.memory.stores.WorkingStore`.
-
-    Args:
-        url: where the server is, as redis-py reads it; its password is never shown.
-        name: the memory's name: letters, digits, `_`, `.` and `-`.
-        new: whether there may be none yet; otherwise an empty server is refused.
-        expire: whether the server may drop by its own clock what nobody dropped in time.
-
-    Raises:
-        StoreError: the server cannot be reached, or what was there is not any more.
-    """
-
-    def __init__(
-        self, url: str, name: str = "memory", *, new: bool = True, expire: bool = False
-    ) -> None:
-        self._texts = _Texts(url, name, "working", new=new, expire=expire)
-
-    def read(self, of: Conversation) -> str | None:
-        """The text, byte for byte; None where there is none."""
-        return self._texts.read(of).get("")
-
-    def swap(
-        self,
-        of: Conversation,
-        old: str | None,
-        new: str | None,
-        lasting: timedelta | None = None,
-    ) -> bool:
-        """Put `new` in the place of `old` if that is what is there: one atomic step."""
-        return self._texts.swap(of, "", old, new, lasting)
-
-    def conversations(self) -> list[Conversation]:
-        """Every conversation that has a text, sorted."""
-        return self._texts.conversations()
-
-    def close(self) -> None:
-        """Close the connection; calling it again does nothing."""
-        self._texts.close()
-
-
-class RedisLedger:
-    """An injection ledger in a Redis server; see `memsim.memory.ledger.LedgerStore`.
-
-    Args:
-        url: where the server is, as redis-py reads it; its password is never shown.
-        name: the memory's name: letters, digits, `_`, `.` and `-`.
-        new: whether there may be none yet; otherwise an empty server is refused.
-        expire: whether the server may drop by its own clock what nobody dropped in time.
-
-    Raises:
-        StoreError: the server cannot be reached, or what was there is not any more.
-    """
-
-    def __init__(
-        self, url: str, name: str = "memory", *, new: bool = True, expire: bool = False
-    ) -> None:
-        self._texts = _Texts(url, name, "ledger", new=new, expire=expire)
-
-    def read(self, of: Conversation) -> dict[str, str]:
-        """Every item's text by item, as they were at one moment; empty where there are none."""
-        return self._texts.read(of)
-
-    def swap(
-        self,
-        of: Conversation,
-        item: str,
-        old: str | None,
-        new: str | None,
-        lasting: timedelta | None = None,
-    ) -> bool:
-        """Put `new` in the place of `old` if that is what is there: one atomic step."""
-        return self._texts.swap(of, item, old, new, lasting)
-
-    def conversations(self) -> list[Conversation]:
-        """Every conversation that has an item, sorted."""
-        return self._texts.conversations()
-
-    def close(self) -> None:
-        """Close the connection; calling it again does nothing."""
-        self._texts.close()
 
 
 def _packed(item: str, text: str | None) -> bytes:
