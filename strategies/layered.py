@@ -14,9 +14,9 @@ from memsim.memory.history.working_memory import WorkingMemory
 from memsim.memory.layered_params import LayeredParams
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.memory import Memory
-from memsim.memory.options import RetentionPolicy, Terms
 from memsim.memory.permissions import ReadGrant
 from memsim.memory.places import open_places
+from memsim.memory.retention import RetentionPolicy, Terms
 
 
 class Layered(memsim.Strategy):

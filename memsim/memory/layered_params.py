@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from memsim.memory.options import MemoryOptions, RecallPolicy, RetentionPolicy
+from memsim.memory.options import MemoryOptions, RecallPolicy
+from memsim.memory.retention import RetentionPolicy
 
 if TYPE_CHECKING:
     from memsim.memory.places import StoreKind

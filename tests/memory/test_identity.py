@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from memsim.errors import StoreError
-from memsim.memory.options import MemoryOptions, RetentionPolicy
+from memsim.memory.options import MemoryOptions
+from memsim.memory.retention import RetentionPolicy
 from memsim.message import Message, Text, ToolResult, ToolUse
 from tests.memory.remembering import Remembering
 

@@ -13,8 +13,9 @@ from memsim.context import Context, Section
 from memsim.errors import AccessError, BudgetUnsatisfiable, ModelError, StateError, StoreError
 from memsim.memory.entry import Conversation
 from memsim.memory.ingest_queue import UNREAD
-from memsim.memory.options import MemoryOptions, RecallPolicy, RetentionPolicy
+from memsim.memory.options import MemoryOptions, RecallPolicy
 from memsim.memory.permissions import ReadGrant
+from memsim.memory.retention import RetentionPolicy
 from memsim.message import Message, Text, ToolResult, ToolUse
 from tests.memory.remembering import Remembering
 

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memsim.errors import StoreError
-from memsim.memory import deletion, retention
+from memsim.memory import deletion, expire
 from memsim.memory.deletion import ErasureTier, erase_sources
 from memsim.memory.entry import Entry, Layer
-from memsim.memory.options import RetentionPolicy
+from memsim.memory.expire import RetentionOutcome, clean
 from memsim.memory.permissions import Where
-from memsim.memory.retention import RetentionOutcome, clean
+from memsim.memory.retention import RetentionPolicy
 from memsim.memory.stores.in_memory import InMemory
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def test_only_the_owners_entries_are_looked_at_and_all_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Across pages, and whoever else's are older."""
-    monkeypatch.setattr(retention, "PAGE", 7)
+    monkeypatch.setattr(expire, "PAGE", 7)
     mine = [entry(f"m{n}", age=(8 + n % 2 * 30) * DAY) for n in range(1203)]
     theirs = [entry(f"t{n}", age=99 * DAY, owner=o) for n, o in enumerate(("bo", "ana ", "an"))]
     store = store_of(*mine, *theirs)
@@ -301,7 +301,7 @@ def test_a_pass_that_fails_anywhere_says_so_and_can_be_finished(
     monkeypatch: pytest.MonkeyPatch, down: bool
 ) -> None:
     """Whichever operation fails: what is not due is there, and what was not done not counted."""
-    monkeypatch.setattr(retention, "PAGE", 2)
+    monkeypatch.setattr(expire, "PAGE", 2)
     made = [
         *(entry(f"away{n}", age=8 * DAY) for n in range(3)),
         *(entry(f"gone{n}", age=31 * DAY) for n in range(3)),

@@ -10,8 +10,7 @@ from typing import Any
 
 from memsim.executors import Executor, Outcomes, PlayCase, ProcessPool
 from memsim.language import graphemes
-from memsim.memory import options as memory_options
-from memsim.memory import retention
+from memsim.memory import expire, retention
 from memsim.memory.compaction import (
     Compaction,
     CompactionState,
@@ -29,9 +28,9 @@ from memsim.memory.compaction.size import Size
 from memsim.memory.deletion import Derivations, each_entry
 from memsim.memory.entry import Entry
 from memsim.memory.ledger import InjectionLedger
-from memsim.memory.options import RetentionPolicy
 from memsim.memory.permissions import Where
 from memsim.memory.persistence import memory_file
+from memsim.memory.retention import RetentionPolicy
 from memsim.message import Message, Role, Text, composed
 from memsim.models import Request
 from memsim.suite import CasePlan, CaseSpec, run_case
@@ -207,28 +206,28 @@ def _calendar(put: Bend) -> None:
     def due(entry: Entry, term: timedelta | None, now: datetime) -> bool:
         return term is not None and now - entry.updated > term
 
-    put(memory_options, "_is_due", due)
+    put(retention, "_is_due", due)
 
 
 def _everybodys(put: Bend) -> None:
-    def due(self: retention._Pass, wanted: Callable[[Entry, datetime], bool]) -> list[str]:
-        where = Where(reader=None, layers=self._policy.layers, archived=None)
-        return [e.id for e in each_entry(self._store, where) if wanted(e, self._now)]
+    def due(self: expire._Pass, wanted: Callable[[Entry, datetime], bool]) -> list[str]:
+        where = Where(reader=None, layers=self.policy.layers, archived=None)
+        return [e.id for e in each_entry(self.store, where) if wanted(e, self.now)]
 
-    put(retention._Pass, "_due", due)
+    put(expire._Pass, "_due", due)
 
 
 def _lazy(put: Bend) -> None:
-    real = retention._Pass._due
-    put(retention._Pass, "_due", lambda self, due: real(self, due)[:1])
+    real = expire._Pass._due
+    put(expire._Pass, "_due", lambda self, due: real(self, due)[:1])
 
 
 def _shallow(put: Bend) -> None:
-    real = retention._Pass._erase
+    real = expire._Pass._erase
     put(
-        retention._Pass,
+        expire._Pass,
         "_erase",
-        lambda self, due, _: real(self, due, Derivations(self._store, ())),
+        lambda self, due, _: real(self, due, Derivations(self.store, ())),
     )
 
 

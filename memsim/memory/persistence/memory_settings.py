@@ -8,7 +8,8 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from memsim.memory.codec import JSON, reading
-from memsim.memory.options import MemoryOptions, RecallPolicy, RetentionPolicy
+from memsim.memory.options import MemoryOptions, RecallPolicy
+from memsim.memory.retention import RetentionPolicy
 from memsim.message import DEFAULT_TOKENIZER
 
 EMBEDDER = "wordllama"

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from memsim.memory.entry import Entry
-from memsim.memory.options import RetentionPolicy
+from memsim.memory.retention import RetentionPolicy
 from memsim.systems.prx import topics
 from memsim.systems.prx.brain import Brain
 from memsim.systems.prx.schema import MemoryRow, timestamp

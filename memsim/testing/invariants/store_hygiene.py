@@ -13,10 +13,10 @@ from memsim.errors import StoreError
 from memsim.memory.compaction import Deduplicate
 from memsim.memory.deletion import original_of
 from memsim.memory.entry import Entry, Layer
-from memsim.memory.options import RetentionPolicy
+from memsim.memory.expire import clean, has_own_term
 from memsim.memory.permissions import Where
 from memsim.memory.places import open_store
-from memsim.memory.retention import clean, has_own_term
+from memsim.memory.retention import RetentionPolicy
 from memsim.memory.stores import Store
 from memsim.testing.check_cases import Case, ShelfCase, ShelfEntry
 from memsim.testing.folders import throwaway

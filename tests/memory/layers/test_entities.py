@@ -13,7 +13,8 @@ from memsim.memory.codec import JSON
 from memsim.memory.entry import Conversation
 from memsim.memory.history.working_memory import WorkingFull, WorkingMemory
 from memsim.memory.layers.entities import LONGEST, NOTED
-from memsim.memory.options import MemoryOptions, RetentionPolicy, ToolMode
+from memsim.memory.options import MemoryOptions, ToolMode
+from memsim.memory.retention import RetentionPolicy
 from memsim.message import EPOCH
 from tests.memory.remembering import Remembering
 

@@ -13,7 +13,8 @@ from memsim.clock import Clock
 from memsim.errors import StateError, StoreError
 from memsim.memory.layers.pages import Workspace
 from memsim.memory.memory import Memory
-from memsim.memory.options import MemoryOptions, RetentionPolicy
+from memsim.memory.options import MemoryOptions
+from memsim.memory.retention import RetentionPolicy
 from memsim.message import EPOCH, said
 from tests.memory.remembering import COUNTER, Faulty, Scribe, embedder
 

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from memsim.cli.memory import command
 from memsim.errors import StateError, StoreError
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
-from memsim.memory.options import RetentionPolicy
 from memsim.memory.permissions import ReadGrant
+from memsim.memory.retention import RetentionPolicy
 from memsim.memory.stores import Store
 from memsim.memory.stores.in_memory import InMemory
 from memsim.memory.stores.markdown.store import Markdown

@@ -21,8 +21,9 @@ import pytest
 from memsim.errors import ModelError, RefError, SchemaError, StateError, StoreError
 from memsim.memory import MemoryOptions, SavedMemory, open_memory
 from memsim.memory.entry import Conversation
-from memsim.memory.options import RecallPolicy, RetentionPolicy, ToolMode
+from memsim.memory.options import RecallPolicy, ToolMode
 from memsim.memory.permissions import ReadGrant
+from memsim.memory.retention import RetentionPolicy
 from memsim.memory.stores.sqlite.rows import check_sum
 from memsim.memory.stores.sqlite.store import SQLite
 from memsim.memory.tools import READING
