@@ -68,30 +68,24 @@ def test_the_corpus_is_what_the_table_writes(tier: str) -> None:
     }
 
 
-def test_an_encoding_is_found_by_its_tier(subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("encoding", [*ENCODINGS, *MORE], ids=lambda e: e.name)
+def test_an_encoding_is_found_by_its_tier(encoding: Encoding) -> None:
     """And by no lower one, whatever the secret; what is documented as missed is missed."""
-    for encoding in [*ENCODINGS, *MORE]:
-        with subtests.test(encoding=encoding):
-            for seed in range(4):
-                canaries = [mint(seed, "corpus", "ana", f"slot-{n}") for n in range(3)]
-                hits = Matcher(canaries).find_in(encoding.messages(canaries[1].token), decode=True)
-                expected = {} if encoding.tier == MISSED else {canaries[1].id: encoding.tier}
-                assert expected == tiers(hits)
+    for seed in range(4):
+        canaries = [mint(seed, "corpus", "ana", f"slot-{n}") for n in range(3)]
+        hits = Matcher(canaries).find_in(encoding.messages(canaries[1].token), decode=True)
+        expected = {} if encoding.tier == MISSED else {canaries[1].id: encoding.tier}
+        assert expected == tiers(hits)
 
 
-def test_a_kept_encoding_is_found_within_other_text(subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("encoding", ENCODINGS, ids=lambda e: e.name)
+def test_a_kept_encoding_is_found_within_other_text(encoding: Encoding) -> None:
     """As it stands in the corpus, before and after prose."""
-    for encoding in ENCODINGS:
-        with subtests.test(encoding=encoding):
-            kept = json.loads((CORPUS / f"{encoding.tier}.json").read_text(encoding="utf-8"))
-            texts = [
-                "We met at noon, two of us; the report was due.",
-                *kept[encoding.name],
-                "That's all.",
-            ]
-            expected = {} if encoding.tier == MISSED else {WRITTEN.id: encoding.tier}
+    kept = json.loads((CORPUS / f"{encoding.tier}.json").read_text(encoding="utf-8"))
+    texts = ["We met at noon, two of us; the report was due.", *kept[encoding.name], "That's all."]
+    expected = {} if encoding.tier == MISSED else {WRITTEN.id: encoding.tier}
 
-            assert expected == tiers(MATCHER.find_in(texts, decode=True))
+    assert expected == tiers(MATCHER.find_in(texts, decode=True))
 
 
 @pytest.mark.parametrize("encoding", TIERS["T2"].values(), ids=lambda e: e.name)
