@@ -166,10 +166,11 @@ FAST_ROWS: Mapping[str, tuple[str, ...]] = {
 FIXTURES: Mapping[str, str] = {"browser": "browser", "matrix": "replays"}
 """Fixtures whose tests are slow, with their kind."""
 
-SHARED = ("matrix", "pictured")
+SHARED = ("matrix", "own", "pictured")
 """Fixtures so slow that the tests which share one run in one worker."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
+    "doubles": ("leakage/test_doubles.py",),
     "litellm": (
         "models/test_judged_cases.py",
         "models/test_live_agents.py",
@@ -179,7 +180,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "models/test_recorded_vectors.py",
     ),
 }
-"""Files that run in one worker, because they import something that takes seconds."""
+"""Files that run in one worker, because they import or play something that takes seconds."""
 
 FAST = "not slow"
 """What `make test` gives to `-m`."""
@@ -194,7 +195,7 @@ def mark_slow(items: Iterable[pytest.Item]) -> None:
     """Give each slow test the marker of its kind and `slow`; group tests for workers.
 
     The fast tests of a file run in one worker, which sets up their fixtures and imports once. A
-    slow test is a group of its own, unless it shares a slow fixture or import.
+    slow test is a group of its own, unless it shares a server, a slow fixture or an import.
     """
     for item in items:
         for kind in _kinds(item):
@@ -219,6 +220,8 @@ def _group(item: pytest.Item, *, slow: bool) -> str:
     if not item.path.is_relative_to(TESTS):
         return ""
     file = item.path.relative_to(TESTS).as_posix()
+    if item.get_closest_marker("servers"):
+        return "servers"  # of which there is one of a kind per process
     return _GROUP_OF.get(file) or ("" if slow else file)
 
 
