@@ -179,7 +179,7 @@ def turn_record(turn: TurnRecord, case_id: str, repeat: int = 0) -> Record:
     return made | agent_record(turn.agent)
 
 
-def _values(found: Any, *names: str) -> Record:
+def _values(found: Any, *names: str) -> Record:  # noqa: ANN401 - of any record
     """The named fields of a record, or all of them; tuples become lists."""
     values = {name: getattr(found, name) for name in names or found.__slots__}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
