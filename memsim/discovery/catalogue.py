@@ -105,7 +105,17 @@ def _offers(place: str) -> bool:
     Packages that are not a folder, such as zip files, may always provide some.
     """
     try:
-        with os.scandir(place or ".") as inside:
+        folder = Path(place).absolute()
+        return _offers_since(folder, folder.stat().st_mtime_ns)
+    except OSError:
+        return False
+
+
+@lru_cache(maxsize=64)
+def _offers_since(folder: Path, _mtime: int) -> bool:
+    """The same, looked up once until a package is installed or removed."""
+    try:
+        with os.scandir(folder) as inside:
             return any(_names_us(entry) for entry in inside if entry.name.endswith("-info"))
     except NotADirectoryError:
         return True

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
@@ -62,6 +63,7 @@ def provenance() -> dict[str, object]:
     }
 
 
+@cache
 def _version(package: str) -> tuple[str, str | None]:
     try:
         return package, metadata.version(package)
