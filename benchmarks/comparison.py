@@ -32,14 +32,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.errors import MemsimError, Unmeasurable
 from memsim.gate.metric_comparison import ComparisonRules, compare
 from memsim.gate.score_sheet import sheet_of_run
 from memsim.report.html.markup import unpacked
 from memsim.report.summarise import summarise
 from memsim.runs import Run, load_run
-from memsim.suite import find_scenarios
+from memsim.suite.scenarios import find_scenarios
 from memsim.suite.single import run as replayed
 
 ROOT = Path(__file__).resolve().parents[1]

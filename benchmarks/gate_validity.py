@@ -26,8 +26,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memsim.gate.metric_comparison import word_of
-from memsim.stats import CONFIDENCE, DRAWS, holm
+from memsim.stats.bootstrap import DRAWS
+from memsim.stats.interval import CONFIDENCE
 from memsim.stats.paired_test import PairedChanges, paired_changes
+from memsim.stats.significance import holm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -27,9 +27,9 @@ from pathlib import Path
 from statistics import mean
 
 from benchmarks.local_model import MODEL, environment, serving, versions
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.scenario.script import Ask, Scenario, ScriptEvent
-from memsim.suite import find_scenarios
+from memsim.suite.scenarios import find_scenarios
 from memsim.suite.single import CaseReport, run
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memsim.discovery import builtin_folder, find_project
+from memsim.discovery.project import builtin_folder, find_project
 from memsim.errors import MemsimError, Unmeasurable
 from memsim.scenario.script import Scenario
-from memsim.suite import find_scenarios
+from memsim.suite.scenarios import find_scenarios
 from memsim.suite.single import run
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -49,11 +49,12 @@ MEMSIM = """
 import json, sys, time
 from pathlib import Path
 from memsim.config import load_settings
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.executors import choose_executor
 from memsim.gate import judge
 from memsim.runs import open_run, perform
-from memsim.suite import find_scenarios, plan, resolve_strategies
+from memsim.suite.case_plan import plan, resolve_strategies
+from memsim.suite.scenarios import find_scenarios
 ready, used = time.perf_counter(), time.process_time()
 project = find_project()
 settings = load_settings(project, {"repeat": int(sys.argv[1])})

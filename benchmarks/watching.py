@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 from memsim import ScenarioBuilder
-from memsim.discovery import prepare, resolve
+from memsim.discovery.loader import prepare, resolve
 from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.registry import load_embedder, load_model
 from memsim.replay import replay

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memsim.context import Context, Section
-    from memsim.discovery import load_strategy
+    from memsim.discovery.loader import load_strategy
     from memsim.message import Message, composed, said
     from memsim.models import ToolSpec
     from memsim.scenario.builder import ScenarioBuilder
@@ -51,7 +51,7 @@ __all__ = [
 
 _HOMES = {
     "context": ("Context", "Section"),
-    "discovery": ("load_strategy",),
+    "discovery.loader": ("load_strategy",),
     "message": ("Message", "composed", "said"),
     "models": ("ToolSpec",),
     "scenario.builder": ("ScenarioBuilder",),

@@ -12,8 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memsim.discovery import Project, find_project
-from memsim.discovery.project import PYPROJECT
+from memsim.discovery.project import PYPROJECT, Project, find_project
 from memsim.errors import ConfigError, nearest
 from memsim.memory.places import SERVICES
 from memsim.message import DEFAULT_TOKENIZER

@@ -11,13 +11,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from memsim.discovery import find_project, resolve
+from memsim.discovery.loader import resolve
+from memsim.discovery.project import find_project
 from memsim.executors import ProcessPool
 from memsim.message import Message, ToolResult
 from memsim.scenario import ABILITIES, Scenario, Turn, load_scenarios
 from memsim.scenario.words import ValueSearch
-from memsim.scoring import PASSED
-from memsim.suite import CaseSpec, ScenarioRef, find_scenarios, run_case
+from memsim.scoring.outcomes import PASSED
+from memsim.suite.cases import CaseSpec
+from memsim.suite.play import run_case
+from memsim.suite.scenarios import ScenarioRef, find_scenarios
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "scenarios"

@@ -15,7 +15,7 @@ from memsim.config import (
     parse_threshold,
     show_budget,
 )
-from memsim.discovery import Project, find_project
+from memsim.discovery.project import Project, find_project
 from memsim.errors import ConfigError
 
 

@@ -11,22 +11,12 @@ from textwrap import dedent
 import pytest
 
 from memsim.clock import Clock
-from memsim.discovery import (
-    Param,
-    Project,
-    StrategyRef,
-    StrategySource,
-    find_project,
-    find_strategies,
-    load_strategy,
-    locate,
-    make,
-    parse_ref,
-    resolve,
-)
-from memsim.discovery.loader import load_file, module_name
+from memsim.discovery.catalogue import find_strategies, locate
+from memsim.discovery.loader import load_file, load_strategy, make, module_name, resolve
 from memsim.discovery.params import read_value
-from memsim.discovery.strategy_ref import snake_case
+from memsim.discovery.project import Project, find_project
+from memsim.discovery.strategy_ref import StrategyRef, parse_ref, snake_case
+from memsim.discovery.strategy_source import Param, StrategySource
 from memsim.errors import ConfigError, RefError
 from memsim.message import CharsOverFour, TokenCounter
 from memsim.models import Model

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from memsim.discovery import StrategyRef
 from memsim.discovery.loader import load_file
+from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import RefError
 from memsim.executors import (
     InProcess,
@@ -198,7 +198,7 @@ def test_an_interrupt_is_passed_on_and_leaves_no_process_behind(tmp_path: Path) 
         import sys
         sys.path.insert(0, sys.argv[1])
         from play import play
-        from memsim.discovery import StrategyRef
+        from memsim.discovery.strategy_ref import StrategyRef
         from memsim.executors import ProcessPool
         from memsim.suite.cases import CaseSpec
         from memsim.suite.scenarios import ScenarioRef

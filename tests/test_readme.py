@@ -13,7 +13,8 @@ import pytest
 
 from memsim.cli.program import COMMANDS
 from memsim.cli.run import command as run_command
-from memsim.discovery import Project, find_strategies
+from memsim.discovery.catalogue import find_strategies
+from memsim.discovery.project import Project
 from memsim.errors import ExitCode
 from memsim.leakage.scores import LEAKAGE
 from memsim.scoring.metrics import JUDGED, METRICS

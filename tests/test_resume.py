@@ -21,7 +21,7 @@ DRIVER = '''
 import os, signal, sys
 from pathlib import Path
 from memsim.config import Settings
-from memsim.discovery import StrategyRef
+from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ExitCode
 from memsim.executors import InProcess, ProcessPool
 from memsim.runs import open_run, perform

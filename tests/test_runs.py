@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from memsim.config import Settings
-from memsim.discovery import StrategyRef
+from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ExitCode, RunFolderError
 from memsim.executors import InProcess, Outcomes, PlayCase
 from memsim.runs import RunWriter, case_log, list_runs, load_run, open_run, perform

@@ -9,17 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.stats import (
-    Interval,
-    clopper_pearson,
-    differences,
-    holm,
-    mean_interval,
-    normal_quantile,
-    permutation_p,
-    sign_p,
-    wilson,
-)
+from memsim.stats.bootstrap import differences, mean_interval
+from memsim.stats.interval import Interval, clopper_pearson, normal_quantile, wilson
+from memsim.stats.significance import holm, permutation_p, sign_p
 
 COUNTS = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 SHARES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=40)

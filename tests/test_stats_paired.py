@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.stats import PairedChange, paired_change, sign_p, t_quantile, visible_drop
-from memsim.stats.paired_test import _arranged
+from memsim.stats.interval import t_quantile
+from memsim.stats.paired_test import PairedChange, _arranged, paired_change, visible_drop
+from memsim.stats.significance import sign_p
 
 DIFFERENCES = st.lists(st.sampled_from([-1.0, -1 / 3, 0.0, 1 / 3, 1.0]), min_size=2, max_size=40)
 

@@ -15,7 +15,8 @@ import pytest
 
 import memsim
 from memsim.config import Settings, load_settings
-from memsim.discovery import Project, StrategyRef, find_project
+from memsim.discovery.project import Project, find_project
+from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import (
     ConfigError,
     ModelError,
@@ -27,23 +28,18 @@ from memsim.errors import (
 )
 from memsim.executors import InProcess, ProcessPool
 from memsim.gate import fails, lacks
-from memsim.scoring import METRICS
-from memsim.suite import (
+from memsim.scoring.metrics import METRICS
+from memsim.suite.case_plan import CasePlan, parse_expression, plan, resolve_strategies
+from memsim.suite.cases import (
     CaseOutcome,
-    CasePlan,
     CaseSpec,
     ExpectFailure,
     MetricBound,
-    ScenarioRef,
     check_expectations,
-    find_scenarios,
     parse_bound,
-    parse_expression,
-    plan,
-    resolve_strategies,
-    run_case,
-    select_scenarios,
 )
+from memsim.suite.play import run_case
+from memsim.suite.scenarios import ScenarioRef, find_scenarios, select_scenarios
 
 SCENARIO = """
 memsim: 1
@@ -749,8 +745,10 @@ def test_records_do_not_depend_on_hash_seed_zone_or_locale(
     script = dedent("""
         import sys
         from memsim.config import load_settings
-        from memsim.discovery import find_project
-        from memsim.suite import find_scenarios, plan, resolve_strategies, run_case
+        from memsim.discovery.project import find_project
+        from memsim.suite.case_plan import plan, resolve_strategies
+        from memsim.suite.play import run_case
+        from memsim.suite.scenarios import find_scenarios
         project = find_project()
         refs = resolve_strategies(["window", "nothing"], project, controls=False)
         made = plan(load_settings(project), find_scenarios(["scenarios"], project), refs)

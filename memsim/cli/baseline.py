@@ -15,11 +15,11 @@ from memsim.cli.program import VerbGroup
 from memsim.cli.run_options import format_option
 from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import Terminal, complain
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.errors import BaselineError, MemsimError
 
 if TYPE_CHECKING:
-    from memsim.discovery import Project
+    from memsim.discovery.project import Project
     from memsim.gate.score_sheet import ScoreSheet
     from memsim.report.layout import TextLine
     from memsim.runs import Run

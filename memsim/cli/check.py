@@ -12,12 +12,14 @@ import click
 from memsim.cli.run_options import format_option
 from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import ColorChoice, Terminal, complain
-from memsim.discovery import find_project, find_strategies, resolve, try_parameters
+from memsim.discovery.catalogue import find_strategies
+from memsim.discovery.loader import resolve, try_parameters
+from memsim.discovery.project import find_project
 from memsim.errors import ExitCode, MemsimError, Unmeasurable, UsageError
 
 if TYPE_CHECKING:
     from memsim.config import Settings
-    from memsim.discovery import Project
+    from memsim.discovery.project import Project
     from memsim.testing.checks import CheckPlan, CheckReport
     from memsim.testing.counterexamples import Counterexamples
 

@@ -18,7 +18,7 @@ from memsim.cli.run_options import (
 )
 from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import ColorChoice, Terminal
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ import click
 from memsim.cli.run_options import format_option
 from memsim.cli.saved_runs import saved_run
 from memsim.cli.terminal import Terminal
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.errors import RefError, nearest
 from memsim.report.layout import TextLine
 
 if TYPE_CHECKING:
     from memsim.runs import Run
-    from memsim.suite import CaseResult
+    from memsim.suite.cases import CaseResult
 
 MANY = 8
 """Number of candidates that the error of an ambiguous name lists."""

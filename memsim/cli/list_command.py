@@ -11,7 +11,9 @@ import click
 
 from memsim.cli.saved_runs import reports_folder
 from memsim.cli.terminal import Terminal
-from memsim.discovery import Project, StrategySource, builtin_folder, find_project, find_strategies
+from memsim.discovery.catalogue import find_strategies
+from memsim.discovery.project import Project, builtin_folder, find_project
+from memsim.discovery.strategy_source import StrategySource
 from memsim.errors import RunFolderError, ScenarioError
 from memsim.report import number_format
 from memsim.report.layout import Column, Row, Table, TextLine, terminal_table

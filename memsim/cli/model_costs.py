@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from memsim.config import Settings
     from memsim.executors import Executor, Outcomes, PlayCase
     from memsim.models.live.cost_limit import Price
-    from memsim.suite import CasePlan, CaseSpec
+    from memsim.suite.case_plan import CasePlan
+    from memsim.suite.cases import CaseSpec
 
 _FLAGS = (("record", "--record"), ("live", "--live"), ("max_cost", "--max-cost"))
 
@@ -115,8 +116,8 @@ def priced_lines(plan: CasePlan) -> list[TextLine]:
     from memsim.executors import choose_executor
     from memsim.message import TokenCounter, load_tokenizer
     from memsim.models.live.cost_limit import dollars
-    from memsim.suite import run_case
     from memsim.suite.judgement import calibrate, with_calibration
+    from memsim.suite.play import run_case
 
     if not (prices := _prices(plan.settings)):
         return []

@@ -11,10 +11,10 @@ from memsim.cli.run_options import COLOR, HTML, QUIET, ConfigCommand, format_opt
 from memsim.cli.run_output import Format, header_lines, show_run
 from memsim.cli.saved_runs import saved_run, write_page, write_report
 from memsim.cli.terminal import ColorChoice, Terminal
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 
 if TYPE_CHECKING:
-    from memsim.discovery import Project
+    from memsim.discovery.project import Project
     from memsim.report.run_summary import RunSummary
     from memsim.runs import Run
 

@@ -29,15 +29,16 @@ from memsim.cli.run_output import ProgressChoice, ProgressStep, Stopwatch, show_
 from memsim.cli.run_plan import RunRequest, plan_run
 from memsim.cli.saved_runs import RunBaseline, read_baseline_sheet
 from memsim.cli.terminal import Terminal, complain
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.errors import CostLimitError, ExitCode
 from memsim.models.model_access import NO_SPENDING, add_spending
 
 if TYPE_CHECKING:
-    from memsim.discovery import Project
+    from memsim.discovery.project import Project
     from memsim.report.run_summary import RunSummary
     from memsim.runs import Run, RunWriter
-    from memsim.suite import CasePlan, CaseResult
+    from memsim.suite.case_plan import CasePlan
+    from memsim.suite.cases import CaseResult
 
 
 @click.command(

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from memsim.cli.run_output import Format, ProgressChoice
 from memsim.cli.terminal import ColorChoice
 from memsim.config import command_defaults
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

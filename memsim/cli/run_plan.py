@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 from memsim.cli.saved_runs import settings_of
 from memsim.cli.terminal import Terminal
 from memsim.config import Settings, parse_budget
-from memsim.discovery import Project, StrategyRef
+from memsim.discovery.project import Project
+from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ConfigError, NoCasesError, RunFolderError
 from memsim.report import number_format
 from memsim.report.layout import Column, Marks, Row, Table, TextLine, terminal_table
 
 if TYPE_CHECKING:
-    from memsim.suite import CasePlan, Selection
+    from memsim.suite.case_plan import CasePlan
+    from memsim.suite.scenarios import Selection
 
 
 def plan_line(plan: CasePlan, marks: Marks) -> str:
@@ -99,8 +101,8 @@ def plan_run(intent: RunRequest, project: Project) -> RunPlan:
         UsageError: an argument is wrong.
         NoCasesError: no case matches.
     """
-    from memsim.suite import plan, resolve_strategies
     from memsim.suite.case_models import access_of
+    from memsim.suite.case_plan import plan, resolve_strategies
     from memsim.suite.scenarios import LEAKAGE
 
     settings = settings_of(project, intent.settings)
@@ -127,7 +129,7 @@ def plan_run(intent: RunRequest, project: Project) -> RunPlan:
 
 
 def _selection(intent: RunRequest, settings: Settings, project: Project) -> Selection:
-    from memsim.suite import select_scenarios
+    from memsim.suite.scenarios import select_scenarios
 
     selectors = intent.selectors or settings.scenarios
     options = {"mask_bad_gold": "true"} if intent.mask_bad_gold else {}
@@ -198,7 +200,7 @@ def _within(case: str, selectors: Sequence[str]) -> bool:
 
 
 def _shadowing(strategies: Sequence[StrategyRef], project: Project) -> list[str]:
-    from memsim.discovery import find_strategies
+    from memsim.discovery.catalogue import find_strategies
 
     shadows = {f.name: f for f in find_strategies(project) if f.shadows}
     names = dict.fromkeys(ref.name for ref in strategies if not ref.path)

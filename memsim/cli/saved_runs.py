@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.config import COMMAND_KEYS, Settings, load_settings
-from memsim.discovery import Project
+from memsim.discovery.project import Project
 from memsim.errors import BaselineError, RunFolderError, UsageError, nearest
 
 if TYPE_CHECKING:

@@ -38,7 +38,8 @@ from memsim.gate.score_sheet import (
     stale_parts,
 )
 from memsim.scoring.metrics import METRICS, ranked_evidence
-from memsim.stats import holm, paired_change, visible_drop
+from memsim.stats.paired_test import paired_change, visible_drop
+from memsim.stats.significance import holm
 
 GENERALISE_FROM = 10
 """Fewest scenarios for resampling whole ones."""

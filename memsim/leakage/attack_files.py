@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
-from memsim.discovery import builtin_folder
+from memsim.discovery.project import builtin_folder
 from memsim.errors import ConfigError, ScenarioError, nearest
 from memsim.leakage.attack_families import FOLDER, Attack, ChannelHeader, Families, Payload
 from memsim.leakage.attempt import CHANNELS

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memsim.leakage.attempt import STATES, Attempt, Control
 from memsim.scoring.metric import Metric
-from memsim.stats import clopper_pearson
+from memsim.stats.interval import clopper_pearson
 
 if TYPE_CHECKING:
     from memsim.leakage.attempt import Finding, State

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 import pytest
 
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.errors import MemsimError
 from memsim.pytest_plugin.session_options import explain_hint, session_access, session_settings
 from memsim.pytest_plugin.session_run import decode_outcome, encode_outcome
@@ -24,7 +24,8 @@ def specs_in(path: Path, config: pytest.Config) -> tuple[CaseSpec, ...]:
     Raises:
         MemsimError: the file, the project's settings or a strategy is wrong.
     """
-    from memsim.suite import find_scenarios, plan, resolve_strategies
+    from memsim.suite.case_plan import plan, resolve_strategies
+    from memsim.suite.scenarios import find_scenarios
 
     project = find_project(path.parent)
     settings = session_settings(project, config)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memsim.cli.saved_runs import read_baseline_sheet
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.errors import MemsimError
 from memsim.pytest_plugin.session_options import explain_hint, report_folder, session_settings
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memsim.cli.saved_runs import read_baseline_sheet, settings_of
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.errors import MemsimError
 from memsim.models.model_ref import asks_provider, read_judge
 
 if TYPE_CHECKING:
     from memsim.config import Settings
-    from memsim.discovery import Project
+    from memsim.discovery.project import Project
     from memsim.models.model_access import ModelAccess
 
 

@@ -22,7 +22,7 @@ from memsim.report.layout import (
 )
 from memsim.report.story import EvidencePiece, ProbeStory, agent_lines
 from memsim.scoring.outcomes import PASSED, UNMEASURED, reason_name
-from memsim.suite import CaseResult
+from memsim.suite.cases import CaseResult
 
 # The failed probes of one case, each with its reason and the command that explains it.
 

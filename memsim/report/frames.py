@@ -12,7 +12,7 @@ import pandas as pd
 from memsim.context import SECTIONS
 from memsim.gate.score_sheet import scenario_of
 from memsim.runs import Run
-from memsim.suite import CaseResult
+from memsim.suite.cases import CaseResult
 
 LEAKAGE = "leakage"
 TOKENS = "tokens."

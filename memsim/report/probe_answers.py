@@ -10,7 +10,7 @@ from memsim.gate.score_sheet import gone_from, scenario_of
 from memsim.runs import Run
 from memsim.scoring.metrics.audits import AUDITED_WRONG
 from memsim.scoring.outcomes import PASSED, UNMEASURED
-from memsim.suite import CaseResult
+from memsim.suite.cases import CaseResult
 
 Unit = tuple[str, str]
 """A scenario and a probe of it."""

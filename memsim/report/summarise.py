@@ -32,7 +32,7 @@ from memsim.report.run_summary import (
 from memsim.runs import Run
 from memsim.runs.run_folder import INFO
 from memsim.scoring.votes import agreement, flipped, majority, votes_in
-from memsim.suite import CaseResult
+from memsim.suite.cases import CaseResult
 
 # How a run's judge did on known answers, and how far it agrees with the rules.
 

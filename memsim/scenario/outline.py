@@ -96,6 +96,6 @@ def known_outlines(files: Iterable[Path]) -> str:
 
 
 if __name__ == "__main__":
-    from memsim.discovery import builtin_folder
+    from memsim.discovery.project import builtin_folder
 
     KNOWN.write_text(known_outlines(scenario_files(builtin_folder("scenarios"))), encoding="utf-8")

@@ -9,13 +9,13 @@ from memsim.fast_dataclass import fast_init
 from memsim.scoring.answer_score import AnswerScore, judge_answer
 from memsim.scoring.context_scores import Leak, answer_in_context, leaks
 from memsim.scoring.evidence import Ranks, evidence_scores, rank_scores, ranks
-from memsim.scoring.outcomes import PASSED, UNMEASURED, Outcome, reason_of, whereabouts
+from memsim.scoring.outcomes import PASSED, UNMEASURED, Outcome, discards, reason_of, whereabouts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memsim.scoring.outcomes import Reason, Whereabouts
-    from memsim.trace import ProbeTrace
+    from memsim.trace import ProbeTrace, Trace
 
 
 @fast_init
@@ -43,6 +43,13 @@ class ProbeScore:
     def passed(self) -> bool:
         """Whether the answer is right, or rightly says that it is unknown."""
         return self.outcome in PASSED
+
+
+def score_probes(trace: Trace) -> tuple[ProbeScore, ...]:
+    """Score each probe of a trace."""
+    absent = (e.source for p in trace.probes for e in p.evidence if e.presence == "absent")
+    discarded = discards(trace.turns, absent)
+    return tuple(score_probe(probe, discarded) for probe in trace.probes)
 
 
 def score_probe(trace: ProbeTrace, discarded: Mapping[str, str]) -> ProbeScore:

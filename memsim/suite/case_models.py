@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memsim.config import Settings
-    from memsim.discovery import Project
+    from memsim.discovery.project import Project
     from memsim.message import TokenCounter
     from memsim.models import Embedder, Model
     from memsim.models.model_access import Spending

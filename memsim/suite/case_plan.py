@@ -9,20 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memsim.config import Settings
-from memsim.discovery import (
-    Project,
-    StrategyRef,
-    reload_changed,
-    resolve,
-    source_digest,
-    try_parameters,
-)
-from memsim.discovery.project import PYPROJECT
+from memsim.discovery.loader import reload_changed, resolve, source_digest, try_parameters
+from memsim.discovery.project import PYPROJECT, Project
+from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ConfigError, NoCasesError, RefError
 from memsim.models.model_access import NO_ACCESS, ModelAccess
 from memsim.models.model_ref import is_live, read_judge
 from memsim.scenario.script import Scenario
-from memsim.scoring import JUDGED, METRICS, SCORING_VERSION
+from memsim.scoring import SCORING_VERSION
+from memsim.scoring.metrics import JUDGED, METRICS
 from memsim.suite.cases import CaseSpec, MetricBound, parse_bound
 from memsim.suite.judgement import instrument
 from memsim.suite.scenarios import LEAKAGE, ScenarioRef, Selection

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from memsim.config import show_budget
-from memsim.discovery import StrategyRef
+from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ConfigError, nearest
 from memsim.fast_dataclass import fast_init
 from memsim.models.model_access import NO_ACCESS, NO_SPENDING, ModelAccess, Spending

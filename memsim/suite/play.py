@@ -17,20 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.canary.secrets import hinted, redact_values
-from memsim.discovery import StrategyRef, pin, prepare
+from memsim.discovery.loader import pin, prepare
+from memsim.discovery.strategy_ref import StrategyRef
 from memsim.memory.places import addresses
 from memsim.message import TokenCounter, load_tokenizer
 from memsim.replay import replay
-from memsim.scoring import (
-    OUTCOMES,
-    PASSED,
-    UNMEASURED,
-    ProbeScore,
-    record,
-    score_probes,
-    summarise,
-    turn_record,
-)
+from memsim.scoring.metrics import summarise
+from memsim.scoring.outcomes import OUTCOMES, PASSED, UNMEASURED
+from memsim.scoring.probes import ProbeScore, score_probes
+from memsim.scoring.trace_records import record, turn_record
 from memsim.suite.case_models import embedder_of, failed_outcome, play_with_models, time_limit
 from memsim.suite.cases import (
     CaseOutcome,

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsim.discovery import Project, builtin_folder
+from memsim.discovery.project import Project, builtin_folder
 from memsim.errors import RefError, ScenarioError, nearest
 from memsim.fast_dataclass import fast_init
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from memsim.config import load_settings, parse_budget
-from memsim.discovery import StrategyRef, find_project, reload_changed, resolve, try_parameters
-from memsim.discovery.strategy_ref import snake_case
+from memsim.discovery.loader import reload_changed, resolve, try_parameters
+from memsim.discovery.project import find_project
+from memsim.discovery.strategy_ref import StrategyRef, snake_case
 from memsim.errors import RefError, Unmeasurable
 from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.model_ref import read_judge

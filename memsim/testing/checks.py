@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from memsim.discovery import StrategyRef, load_strategy, prepare, resolve
-from memsim.discovery.strategy_ref import snake_case
+from memsim.discovery.loader import load_strategy, prepare, resolve
+from memsim.discovery.strategy_ref import StrategyRef, snake_case
 from memsim.errors import MemsimError, NoCasesError
 from memsim.suite.case_plan import parse_expression
 from memsim.testing.case_coverage import Coverage, FeatureCount

@@ -44,7 +44,7 @@ from memsim.testing.invariants.isolation import coded
 from memsim.testing.worlds import Sight, Subject, Trial, TrialTranscript, World
 
 if TYPE_CHECKING:
-    from memsim.discovery import StrategyRef
+    from memsim.discovery.strategy_ref import StrategyRef
     from memsim.testing.invariant_catalogue import Need
 
 OBSERVER = PRINCIPALS[0]

@@ -11,7 +11,9 @@ import pytest
 import yaml
 from click.testing import Result
 
-from memsim.scaffold import GITHUB, WORKFLOW, scaffold
+from memsim.scaffold import scaffold, template
+
+GITHUB, WORKFLOW = ".github/workflows/memsim.yml", template("memsim.yml")
 
 Call = Callable[..., Result]
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from click.testing import Result
 from jsonschema import Draft202012Validator
 
-from memsim.scaffold import SCENARIO
+from memsim.scaffold import template
+
+SCENARIO = template("first.yaml")
 
 Call = Callable[..., Result]
 

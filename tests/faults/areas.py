@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from memsim.config import Settings
-from memsim.discovery import StrategyRef
+from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ExitCode
 from memsim.gate.baseline_file import read_baseline, write_baseline
 from memsim.gate.score_sheet import ScoreSheet

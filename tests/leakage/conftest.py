@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memsim.discovery import find_project, prepare, resolve
+from memsim.discovery.loader import prepare, resolve
+from memsim.discovery.project import find_project
 from memsim.leakage.attack_files import load_families
 from memsim.leakage.attack_world import Setting
 from memsim.leakage.channel import ChannelRun, play_channel

@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 
-from memsim.discovery import builtin_folder
+from memsim.discovery.project import builtin_folder
 from memsim.errors import ConfigError, ScenarioError
 from memsim.leakage.attack_families import WORDS, Attack, ChannelHeader, fill
 from memsim.leakage.attack_files import channel_header, channel_headers, load_families, read_sheet

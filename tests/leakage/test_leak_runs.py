@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from memsim.canary import Matcher, mint, unplanted
 from memsim.cli.program import program
 from memsim.runs import list_runs
-from memsim.suite import parse_expression
+from memsim.suite.case_plan import parse_expression
 
 Call = Callable[..., Result]
 

@@ -13,13 +13,14 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.local_model import MODEL
-from memsim.discovery import resolve
+from memsim.discovery.loader import resolve
 from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.cassette import RecordMode
 from memsim.models.model_access import ModelAccess, Spending, add_spending
-from memsim.suite import ScenarioRef, run_case
 from memsim.suite.cases import CaseOutcome, CaseSpec
 from memsim.suite.judgement import calibrate
+from memsim.suite.play import run_case
+from memsim.suite.scenarios import ScenarioRef
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memsim.discovery import resolve
+from memsim.discovery.loader import resolve
 from memsim.errors import ModelError
 from memsim.message import EPOCH, said
 from memsim.models import Request
@@ -20,8 +20,9 @@ from memsim.models.cassette.call_recorder import key_of
 from memsim.models.live import Call, ProviderAnswer
 from memsim.models.model_access import ModelAccess
 from memsim.models.model_ref import LiveRef
-from memsim.suite import ScenarioRef, run_case
 from memsim.suite.cases import CaseOutcome, CaseSpec
+from memsim.suite.play import run_case
+from memsim.suite.scenarios import ScenarioRef
 
 REF = LiveRef(model="openai/gpt-4o-mini")
 SAID = "The kettle is in the cupboard."

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memsim.discovery import resolve
+from memsim.discovery.loader import resolve
 from memsim.errors import ModelError
 from memsim.executors import ProcessPool
 from memsim.message import ToolUse

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from memsim.context import Context
-from memsim.discovery import resolve
+from memsim.discovery.loader import resolve
 from memsim.executors import InProcess, PlayCase, ProcessPool
 from memsim.models.cassette.call_recorder import key_of
 from memsim.models.live import Call, ProviderAnswer, RefusalError, TransientError

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memsim.config import load_settings
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.errors import ExitCode
 from memsim.executors import InProcess
 from memsim.gate import judge
@@ -21,7 +21,8 @@ from memsim.report.run_summary import BoardRow, RunSummary, json_case_lines, jso
 from memsim.report.summarise import summarise
 from memsim.runs import Run, load_run, open_run, perform
 from memsim.scaffold import scaffold
-from memsim.suite import find_scenarios, plan, resolve_strategies
+from memsim.suite.case_plan import plan, resolve_strategies
+from memsim.suite.scenarios import find_scenarios
 
 MakeRun = Callable[..., Run]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memsim.discovery import builtin_folder
+from memsim.discovery.project import builtin_folder
 from memsim.errors import ScenarioError
 from memsim.scenario.outline import KNOWN, Outline, known_outlines, outline, outlines
 from memsim.scenario.script_files import scenario_files

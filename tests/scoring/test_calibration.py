@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.models.offline.judge import judge, read_verdict
 from memsim.scenario.script import Probe
 from memsim.scoring.answer_score import judge_answer
@@ -24,7 +24,7 @@ from memsim.scoring.calibration import (
     try_judge,
 )
 from memsim.scoring.metrics.audits import AUDITED_WRONG
-from memsim.suite import find_scenarios
+from memsim.suite.scenarios import find_scenarios
 
 Opinion = Callable[[KnownAnswer], bool | None]
 PROBES = (

@@ -22,7 +22,7 @@ def measure(records):
     return {"probes_asked": measured(len(records.probes), 1)}
 '''
 USE_METRIC = """
-from memsim.scoring import METRICS, summarise
+from memsim.scoring.metrics import METRICS, summarise
 measures = summarise([], [])
 assert list(measures) == list(METRICS)
 name = list(measures)[-1]
@@ -40,7 +40,7 @@ def match(_probe, expected, answer):
 '''
 USE_PROBE_TYPE = """
 from memsim.scenario import MATCHES, load_scenario
-from memsim.scoring import judge_answer
+from memsim.scoring.answer_score import judge_answer
 [probe] = load_scenario("mine.yaml").probes
 print(MATCHES[-1], probe.match, *(judge_answer(probe, a).outcome for a in ("A-17.", "It is A-17.")))
 """

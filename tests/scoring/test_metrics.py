@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memsim.scoring import METRICS, OUTCOMES, PASSED, UNMEASURED
+from memsim.scoring.metrics import METRICS
+from memsim.scoring.outcomes import OUTCOMES, PASSED, UNMEASURED
 
 
 def test_every_metric_says_what_it_is(subtests: pytest.Subtests) -> None:

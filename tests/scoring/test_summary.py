@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from memsim.context import Context
 from memsim.message import EPOCH, said
 from memsim.scenario.script import Fact
-from memsim.scoring import METRICS, CaseScore, score_case, summarise
-from memsim.scoring.probes import score_probe
+from memsim.scoring.metrics import METRICS, summarise
+from memsim.scoring.probes import score_probe, score_probes
 from memsim.scoring.trace_records import record, turn_record
 from memsim.trace import EvidenceTrace, ProbeTrace, Trace, TurnRecord, json_line
 
@@ -172,26 +172,20 @@ def test_a_case_is_summed_up_from_what_its_file_would_say(
         ],
         error="the strategy broke",
     )
-    live = score_case(trace)
-    probes = [
-        json.loads(json_line(record(t, s, "c")))
-        for t, s in zip(trace.probes, live.probes, strict=True)
-    ]
-    turns = [json.loads(json_line(turn_record(turn, "c"))) for turn in trace.turns]
+    pairs = zip(trace.probes, score_probes(trace), strict=True)
+    probes = [record(probe, score, "c") for probe, score in pairs]
+    turns = [turn_record(turn, "c") for turn in trace.turns]
+    live = summarise(probes, turns)
+    probes, turns = ([json.loads(json_line(x)) for x in found] for found in (probes, turns))
 
-    assert live.metrics == summarise(probes, turns)
-    assert live.error == "the strategy broke"
-    assert live.values["context_peak"] == 21
-    assert score_case(trace, live.probes) == live
+    assert live == summarise(probes, turns)
+    assert live["context_peak"].value == 21
 
 
 def test_an_empty_case_is_scored() -> None:
     """It measures nothing, and says so."""
-    found = score_case(Trace())
-
-    assert isinstance(found, CaseScore)
-    assert found.probes == ()
-    assert found.values["recall"] is None
+    assert score_probes(Trace()) == ()
+    assert summarise([], [])["recall"].value is None
 
 
 ANSWERS = st.lists(

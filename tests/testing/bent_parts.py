@@ -33,7 +33,9 @@ from memsim.memory.persistence import memory_file
 from memsim.memory.retention import RetentionPolicy
 from memsim.message import Message, Role, Text, composed
 from memsim.models import Request
-from memsim.suite import CasePlan, CaseSpec, run_case
+from memsim.suite.case_plan import CasePlan
+from memsim.suite.cases import CaseSpec
+from memsim.suite.play import run_case
 from memsim.testing.invariants import budget, summary_coverage
 from memsim.testing.invariants import compaction_steps as offload_parts
 from memsim.testing.invariants import reproducibility as runs_of

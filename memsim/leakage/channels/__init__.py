@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsim.discovery import builtin_folder
+from memsim.discovery.project import builtin_folder
 from memsim.errors import ConfigError, nearest
 from memsim.leakage.attack_families import FOLDER
 from memsim.leakage.attack_files import channel_headers, load_families
@@ -21,7 +21,7 @@ from memsim.leakage.channel import Channel, planned
 from memsim.scenario.script import Probe, Scenario
 
 if TYPE_CHECKING:
-    from memsim.discovery import Project
+    from memsim.discovery.project import Project
     from memsim.scenario.script import ScriptEvent
 
 

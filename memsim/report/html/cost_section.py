@@ -13,7 +13,7 @@ from memsim.report.html.markup import Markup, element, table
 from memsim.report.html.page_content import PageContent, section, strategy_name
 from memsim.report.layout import Column, Table
 from memsim.report.run_summary import Board, BoardRow
-from memsim.suite import CaseResult
+from memsim.suite.cases import CaseResult
 
 MEMORY = frozenset({"write", "maintain", "search"})
 """Phases in which a memory, and not the agent, calls a model."""

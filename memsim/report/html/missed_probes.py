@@ -20,7 +20,7 @@ from memsim.report.html.markup import Markup, compact_json, data_block, element,
 from memsim.report.html.page_content import PageContent, section
 from memsim.report.probe_answers import ProbeAnswer, answer_of
 from memsim.report.story import story_of
-from memsim.suite import CaseResult
+from memsim.suite.cases import CaseResult
 
 LEAKAGE = "leakage"
 CHUNK = 200

@@ -12,7 +12,7 @@ from memsim.report import number_format
 from memsim.report.html.markup import Markup, breakable, element, joined
 from memsim.report.run_summary import Board, BoardRow, RunSummary
 from memsim.runs import Run
-from memsim.suite import CaseResult
+from memsim.suite.cases import CaseResult
 
 if TYPE_CHECKING:
     from memsim.report.frames import Frames

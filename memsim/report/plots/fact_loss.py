@@ -22,7 +22,7 @@ from memsim.report.plots.style import (
     share,
     shortened,
 )
-from memsim.stats import wilson
+from memsim.stats.interval import wilson
 
 if TYPE_CHECKING:
     import pandas as pd

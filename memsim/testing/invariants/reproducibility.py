@@ -9,19 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from memsim.config import Settings
-from memsim.discovery import find_project
+from memsim.discovery.project import find_project
 from memsim.errors import ExitCode
 from memsim.executors import Executor, InProcess, ProcessPool
 from memsim.runs import open_run, perform
-from memsim.suite import (
-    CaseOutcome,
-    CasePlan,
-    CaseSpec,
-    ScenarioRef,
-    plan,
-    resolve_strategies,
-    run_case,
-)
+from memsim.suite.case_plan import CasePlan, plan, resolve_strategies
+from memsim.suite.cases import CaseOutcome, CaseSpec
+from memsim.suite.play import run_case
+from memsim.suite.scenarios import ScenarioRef
 from memsim.testing.check_cases import CaseTurn, RunCase
 from memsim.testing.folders import throwaway
 from memsim.testing.invariant_catalogue import Violation, holds
