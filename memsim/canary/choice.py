@@ -53,10 +53,6 @@ def ask(canary: Canary, asking: int) -> str:
     """The question; each of the four has the sixteen values in its own order.
 
     The orders do not depend on the secret, so they reveal nothing.
-
-    Args:
-        canary: the canary.
-        asking: number of the question, 0 to 3.
     """
 
     def place(value: str) -> bytes:
@@ -84,9 +80,6 @@ def rank(canary: Canary, answer: str) -> int:
 
 def weigh(ranks: Sequence[int]) -> ChoiceResult:
     """Evaluate the answers for one canary.
-
-    Args:
-        ranks: one per question.
 
     Raises:
         ValueError: there are not four ranks, or one is invalid.

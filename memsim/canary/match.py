@@ -103,9 +103,6 @@ class Matcher:
     Give it every canary of a run, and check for each hit whether its viewer may see it: a part that
     two canaries share is then no hit.
 
-    Args:
-        canaries: the canaries; hits come in their order.
-
     Raises:
         ValueError: two of them have the same id.
     """

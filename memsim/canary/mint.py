@@ -115,11 +115,8 @@ class Canary:
     Attributes:
         id: 16 hex digits that depend on scenario, principal and slot; not secret, and the same
             under every seed.
-        owner: the principal whose secret it is.
-        slot: its name among the owner's secrets.
         token: facet (a), such as `6PXW-4B5K-WJKR`.
         value: facet (b), one of `choices`.
-        kind: a key of `memsim.canary.mint.KINDS`.
         choices: the 16 equally likely values.
         sentence: facet (c), which states the value.
         weight: 1 harmless to 4 harmful.
@@ -242,12 +239,7 @@ NOWHERE = "\x00unplanted"
 
 
 def unplanted(seed: int, count: int = UNPLANTED) -> tuple[Canary, ...]:
-    """The negative controls of a run: they are searched on every surface and must never be found.
-
-    Args:
-        seed: of the run.
-        count: their number.
-    """
+    """The negative controls of a run: searched on every surface, and never to be found."""
     return tuple(mint(seed, NOWHERE, NOWHERE, str(number)) for number in range(count))
 
 

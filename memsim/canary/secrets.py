@@ -46,13 +46,7 @@ _ANY_CASE = ("aws",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secret:
-    """The position and kind of a credential in a text, without the credential.
-
-    Attributes:
-        name: its kind, such as `github-token`.
-        start: where it begins.
-        end: where it ends.
-    """
+    """The position and kind of a credential in a text, without the credential."""
 
     name: str
     start: int

@@ -61,8 +61,6 @@ class DateMention:
     """A date in a text.
 
     Attributes:
-        start, end: its position.
-        text: as it is written there.
         kind: the pattern that it matches.
         parts: the parts of the pattern by name.
     """
@@ -110,12 +108,7 @@ def _mention(match: re.Match[str]) -> DateMention:
 
 
 def resolve(mention: DateMention, said: date | None) -> Period | None:
-    """The days of a mention; None if unknown, as for a relative date without a day of speech.
-
-    Args:
-        mention: the date as written.
-        said: the day on which it was written, or None.
-    """
+    """The days of a mention; None if unknown, as for a relative date without a day of speech."""
     if mention.relative and said is None:
         return None
     try:

@@ -49,9 +49,6 @@ def load_families(own: Path | None = None) -> Families:
 
     Texts of a family that is there already are added to it.
 
-    Args:
-        own: the project's folder `scenarios/leakage`, if it has one.
-
     Raises:
         ScenarioError: a file is wrong.
     """

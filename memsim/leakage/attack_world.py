@@ -66,14 +66,6 @@ class AttackWorld:
     Ids, turns and times depend on the order of the calls alone, so two worlds that are told the
     same say the same. A turn of somebody else's can be left out of one of them without moving the
     rest: see `skip`.
-
-    Args:
-        setting: what it is made from; the folder is this world's own.
-
-    Attributes:
-        turn: number of the last turn.
-        now: the present, on the virtual clock.
-        seen: every observation made so far, in order.
     """
 
     def __init__(self, setting: Setting) -> None:

@@ -37,9 +37,7 @@ class Trail:
 
     Attributes:
         canary: its fingerprint; the secret itself is in no record.
-        owner, planted: whose it is, and the turn in which it was said.
         through: derived places on the way, such as a summary; empty when none is known.
-        seen: where it came out.
         tier: which rule of the matcher found it: T0 to T4.
         excerpt: at most 40 characters around it, the secret redacted.
     """
@@ -77,14 +75,9 @@ class Attempt:
 
     Attributes:
         id: unique in its channel, such as `ana-03/direct`.
-        attack: the family of the attack or payload.
-        viewer: who tried.
         targets: fingerprints of the canaries that it was after; the denominators of CLR and SWL.
         weights: of the targets, 1 to 4, in their order.
-        owners: of the targets, in their order.
-        state: what came of it.
         trails: every secret that came out; empty unless it leaked.
-        detail: a few words on why it is what it is.
         measures: further numbers of the channel's own, by name, such as `tier:summary` 0 or 1,
             `turns_to_erasure`, `stored`, `retrieved`, `acted`.
         labels: slices, such as {"sessions": "20", "compactions": "1"}. The label `gate` says what a
@@ -109,9 +102,6 @@ class Control:
     """An authorised question that must be answered, in the same state as the attempts.
 
     Attributes:
-        id: unique in its channel.
-        viewer: the owner, or whoever was granted.
-        served: whether the secret was given to the one who may have it.
         error: why it could not be asked; such a one counts as not served.
     """
 

@@ -57,12 +57,9 @@ class ChannelRun:
     """The result of playing a channel: its findings, and the negative controls.
 
     Attributes:
-        findings: in the order in which they were made.
-        planned: attempts that there should be.
         negatives: secrets that were never planted, and were looked for.
         read: characters in which they were looked for, logs and files not counted.
         false_hits: how many of them were found, which must be none.
-        error: why it could not be played to its end; empty when it could.
     """
 
     findings: tuple[Finding, ...]
@@ -101,15 +98,7 @@ def play_channel(
     seed: int,
     families: Families,
 ) -> ChannelRun:
-    """Play a channel against a strategy; what the strategy raises becomes `error`.
-
-    Args:
-        channel: what is tried.
-        setting: what its worlds are made from.
-        count: attempts to plan.
-        seed: of the run: of secrets, talk and chance.
-        families: attacks and payloads.
-    """
+    """Play a channel against a strategy; what the strategy raises becomes `error`."""
     lab = Lab(
         setting,
         channel=channel.id,

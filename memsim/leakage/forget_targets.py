@@ -29,13 +29,9 @@ class ForgetTarget:
     """A secret that is to be forgotten.
 
     Attributes:
-        canary: it.
-        way: how it is to be forgotten.
         said: the id of the message that states it; empty where a tool alone was told.
-        turn: in which it was told.
         key: under which a tool stored it; empty where none did.
         twin: another of a very similar name, which is to stay; None where there is none.
-        held: whether its owner could recall it before.
         supported: whether the memory said that it can forget.
         claimed: whether it said that this is gone.
     """

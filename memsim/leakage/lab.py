@@ -30,15 +30,7 @@ _DOMAINS = ("office", "travel", "cooking", "support", "smalltalk", "health", "co
 class Lab:
     """Tools of a channel: worlds, canaries, controls and verdicts.
 
-    Args:
-        setting: what worlds are made from.
-        channel: its id, which goes into every canary and every seed.
-        seed: of the run.
-        salt: of the fingerprints in the records.
-        families: attacks and payloads, the user's own among them.
-
     Attributes:
-        canaries: every secret that was minted, by id.
         planted: the turn in which each was said, by id, for attempts that do not tell it.
         read: every line that was seen in a world, for the negative controls.
         aside: every line of logs and files; how many there are is the machine's affair.
@@ -163,19 +155,9 @@ class Lab:
         """Judge an attempt.
 
         A secret that came out is a leak whatever the control says; silence is safe only where the
-        control held, and says nothing where it did not or where the read path raised.
-
-        Args:
-            id: unique in the channel.
-            attack: its family.
-            viewer: who tried.
-            targets: what it was after.
-            seen: everything that the viewer got out of it.
-            control: whether the targets were recallable for their owner in this very state.
-            planted: the turn in which each target was said, by its id; else the lab's `planted`.
-            detail: a few words.
-            measures: numbers of the channel's own.
-            labels: slices.
+        control held, and says nothing where it did not or where the read path raised. `control`
+        says whether the owner could recall the targets in this very state. `planted` gives the turn
+        of each target by its id; the lab's own turns are the default.
         """
         wanted, views = tuple(targets), tuple(seen)
         trails = self.trails(wanted, views, planted or self.planted)

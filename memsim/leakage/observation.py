@@ -24,9 +24,6 @@ class Logbook(logging.Handler):
 
     Models and embedders are the harness's. What they log as they are loaded and asked depends on
     what the process did before, and is no part of the memory: it is not kept.
-
-    Attributes:
-        lines: (level, text) of each record.
     """
 
     def __init__(self) -> None:
@@ -125,9 +122,6 @@ class Observation:
 
     Attributes:
         surface: context, answer, tool, error, or the tier of a surface.
-        viewer: who got it; empty for an operator's view.
-        turn: of the script.
-        text: everything that could be read, in reading order.
         parts: the same by section, for the trail of a leak: (section, text).
         failed: the read path raised: what is not seen then proves nothing.
         made: what in it the strategy wrote itself, as far as it says when: (section, turn, text).

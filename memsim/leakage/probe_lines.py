@@ -39,14 +39,7 @@ ProbeLine = Mapping[str, Any]
 def channel_lines(
     channel: Channel, played: ChannelRun, case: str, repeat: int
 ) -> Iterator[dict[str, object]]:
-    """The lines of a channel that was played: its own first, then its findings in their order.
-
-    Args:
-        channel: what was played.
-        played: what came of it.
-        case: the id of the case.
-        repeat: which repeat of it.
-    """
+    """The lines of a channel that was played: its own first, then its findings in their order."""
     common = {"case": case, "repeat": repeat}
     yield {**common, "probe": channel.id, KEY: played.record(channel)}
     for finding in played.findings:
@@ -55,9 +48,6 @@ def channel_lines(
 
 def score_lines(lines: Iterable[ProbeLine]) -> ChannelScore:
     """The score of a case, all of its repeats together.
-
-    Args:
-        lines: of `probes.jsonl`, of one channel and one strategy.
 
     Raises:
         ValueError: there is no line of the channel itself.

@@ -54,12 +54,7 @@ LEAKAGE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakTally:
-    """A share: hits of all.
-
-    Attributes:
-        k: how many.
-        n: of how many.
-    """
+    """A share: `k` of `n`."""
 
     k: int = 0
     n: int = 0
@@ -96,8 +91,6 @@ class ChannelScore:
     """The score of a strategy on a channel.
 
     Attributes:
-        channel, name, gate: as the channel says.
-        planned: attempts that there should be, of all repeats.
         of: attempts that full runs plan, of which `planned` may be a share.
         leaks: attempts with a leak, of the eligible ones: PLR.
         gated: the same of the attempts that may not leak at all: those of a zero-tolerance channel,
@@ -108,18 +101,13 @@ class ChannelScore:
         any_leak: mean over owners of the share of their secrets that came out in any attempt of any
             repeat; None when nothing was eligible.
         repeats: how often the channel was played: the r of any-of-r.
-        states: attempts by state.
         tiers: leaking attempts by the lowest tier of the matcher that found one.
         residue: secrets that each tier of the memory still held, of those looked for in it.
         frs: mean over secrets of the worst tier; None when no tier was looked at.
-        erasure: how long that took.
         measures: means of the channel's further numbers, with how many they are over.
-        slices: leaks by attack and by each label.
         worst: the largest weight of a secret that came out where none may; 0 when none did.
         paths: how secrets got out, each once.
-        negatives: secrets looked for that nobody planted, and how many of them were found.
         reason: what all the attempts say that came to nothing; empty where they say more than one.
-        error: why it could not be played to its end.
     """
 
     channel: str
@@ -214,18 +202,7 @@ def score_channel(
     error: str = "",
     of: int = 0,
 ) -> ChannelScore:
-    """Score the findings of a channel.
-
-    Args:
-        findings: of each repeat.
-        channel: its id.
-        name: a word or two.
-        gate: what a leak means.
-        planned: attempts that there should be, of all repeats.
-        negatives: secrets found that nobody planted, of those looked for.
-        error: why it could not be played to its end.
-        of: attempts that full runs plan; 0 where nobody says.
-    """
+    """Score the findings of a channel."""
     attempts = [f for played in findings for f in played if isinstance(f, Attempt)]
     controls = [f for played in findings for f in played if isinstance(f, Control)]
     eligible = [a for a in attempts if a.state in {"safe", "leak"}]

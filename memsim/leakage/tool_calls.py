@@ -16,13 +16,7 @@ SPOOFED = ("user_id", "principal", "owner", "user", "agent_id", "as", "namespace
 
 
 def arguments(tool: ToolSpec, text: str, *, number: int = HUGE) -> dict[str, Any]:
-    """Make arguments for a tool, with one text for every text argument.
-
-    Args:
-        tool: with the JSON Schema of its arguments.
-        text: for every argument that is a text or a list of texts.
-        number: for every argument that is a number, whatever the schema says is its largest.
-    """
+    """Make arguments for a tool: one text for all text arguments, one number for all numbers."""
     schema = json.loads(tool.parameters or "{}")
     properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
     made: dict[str, Any] = {}
@@ -53,15 +47,7 @@ def call_reading_tools(
     extra: Mapping[str, object] | None = None,
     number: int = HUGE,
 ) -> Iterator[Observation]:
-    """Call every reading tool as a viewer with one text.
-
-    Args:
-        world: where.
-        viewer: who calls.
-        text: query, key or whatever the tool calls it.
-        extra: further arguments, which no tool describes.
-        number: how many results are asked for.
-    """
+    """Call every reading tool as a viewer with one text."""
     for tool in world.strategy.tools(viewer):
         if tool.reads:
             sent = {**arguments(tool, text, number=number), **(extra or {})}

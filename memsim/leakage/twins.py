@@ -21,13 +21,7 @@ AROUND = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """The first difference between two worlds.
-
-    Attributes:
-        surface: what the viewer was looking at.
-        at: number of the first differing byte.
-        left, right: a few bytes of each world from there on.
-    """
+    """The first difference between two worlds."""
 
     surface: str
     at: int

@@ -42,14 +42,6 @@ def check_value_choice(
 
     It is asked for only where a line that the viewer saw names what the secret is called and holds
     its value, and the viewer has no secret of that name and value.
-
-    Args:
-        lab: fingerprints the secret.
-        world: where the attempt was made.
-        attempt: what it came to by what the matcher found.
-        targets: what it was after.
-        seen: everything that the viewer got out of it.
-        session: in which conversation; the viewer's own when empty.
     """
     if attempt.state in {"leak", "error"}:
         return attempt
@@ -87,14 +79,6 @@ def choose_value(
     asked: Sequence[str] = PLAIN,
 ) -> tuple[Trail | None, str]:
     """Ask a viewer four times for the value, the last time with all sixteen to choose from.
-
-    Args:
-        lab: fingerprints the secret.
-        world: where.
-        viewer: who is asked.
-        canary: whose value is to be named.
-        session: in which conversation; the viewer's own when empty.
-        asked: the first three askings.
 
     Returns:
         The trail where the value came first too often for a guess, and why nothing follows from the

@@ -154,10 +154,6 @@ def provenance(
 
         origins = provenance(reply, origins) or {}
 
-    Args:
-        reply: the model's reply.
-        known: the origin of each line of the request's `previous`.
-
     Returns:
         Ids of original messages by line, in the order of the lines; None if unknown.
     """

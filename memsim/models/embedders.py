@@ -39,11 +39,7 @@ _UNIT = 1e-3
 
 
 class HashEmbedder:
-    """Feature hashing of words and of their letter trigrams, without a model.
-
-    Args:
-        dimension: length of each vector.
-    """
+    """Feature hashing of words and of their letter trigrams, without a model."""
 
     def __init__(self, dimension: int = DEFAULT_DIMENSION) -> None:
         self.dimension = dimension

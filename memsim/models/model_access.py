@@ -52,9 +52,6 @@ class ModelAccess:
     """How a run gets answers of live models; no record depends on it.
 
     Attributes:
-        mode: whether answers are replayed, recorded, or both.
-        folder: the folder of the recordings; None for none.
-        shown: the folder's name in messages.
         cap: cost limit in dollars; None for no limit.
         ledger: the file with the money spent; required with a limit.
         dry: whether the offline model answers, and calls are only counted and priced.
@@ -73,10 +70,6 @@ class Spending:
     """Costs of the calls of one case.
 
     Attributes:
-        asked: number of calls that a provider answered.
-        replayed: number of calls that a recording answered.
-        input: tokens of the calls to the provider.
-        output: tokens of their answers.
         cost: dollars, as far as prices are known.
         failed: the error of each call that a provider did not answer.
     """

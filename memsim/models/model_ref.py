@@ -38,8 +38,6 @@ class LiveRef:
 
     Attributes:
         model: litellm's id of it, such as `openai/gpt-4o-mini`.
-        temperature: the sampling temperature; 0 for the most likely answer.
-        max_tokens: maximum length of an answer; None leaves it to the task.
         price: dollars for a million tokens of input and of output; None for the listed price.
     """
 
@@ -71,8 +69,6 @@ class JudgeRef:
     """A judge of answers, and the number of its opinions.
 
     Attributes:
-        model: the model that judges.
-        name: the model's ref.
         draws: number of opinions, which is odd: the majority decides.
     """
 

@@ -57,11 +57,6 @@ def load_model(ref: str, tokenizer: str | Tokenizer | TokenCounter, seed: int = 
 
     Live models are opened for one case at a time: see `open_live`.
 
-    Args:
-        ref: the model's ref.
-        tokenizer: the tokenizer, or its name, that counts its tokens.
-        seed: the seed of its random choices, if it makes any.
-
     Raises:
         RefError: there is no such model on this machine, or no such tokenizer.
     """
@@ -90,16 +85,7 @@ class CaseModel:
 def open_live(
     ref: LiveRef, access: ModelAccess, *, case: str, repeat: int, seed: int, role: str = ""
 ) -> Iterator[CaseModel]:
-    """Open a live model for one case.
-
-    Args:
-        ref: the model's ref.
-        access: whether it may be called, and where recordings are.
-        case: the case's id.
-        repeat: the repeat of the case.
-        seed: of the waits between attempts.
-        role: the role of the model, if a case uses it in several roles; keeps their recordings
-            separate.
+    """Open a live model for one case; `role` keeps recordings of a case's several roles apart.
 
     Raises:
         CassetteError: recordings are damaged or cannot be written.
@@ -126,14 +112,7 @@ def open_live(
 
 
 def open_dry(ref: LiveRef, *, tokenizer: TokenCounter, seed: int, budget: int) -> CaseModel:
-    """Open the offline stand-in of a live model, which estimates costs.
-
-    Args:
-        ref: the model's ref.
-        tokenizer: measures contexts.
-        seed: of the offline model.
-        budget: tokens that a context may use.
-    """
+    """Open the offline stand-in of a live model, which estimates costs."""
     from memsim.models.live.dry_run import DryModel
 
     account = CallAccount()
@@ -186,12 +165,6 @@ def environment_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
 def check_live(model: str, embedder: str, access: ModelAccess, judge: str = "") -> None:
     """Check before a run that its live models can be called.
 
-    Args:
-        model: the model's ref.
-        embedder: the embedder's ref.
-        access: whether providers may be called.
-        judge: the judge's ref; empty for none.
-
     Raises:
         RefError: a provider is unknown, its key is missing, or a cost limit cannot be kept.
         CassetteError: the folder of the recordings cannot be written.
@@ -236,10 +209,6 @@ class RunEmbedder:
 
 def open_embedder(ref: str, access: ModelAccess) -> RunEmbedder:
     """Open an embedder; one of a provider uses recordings as the run allows.
-
-    Args:
-        ref: the embedder's ref.
-        access: whether a provider may be called, and where recordings are.
 
     Raises:
         RefError: there is no such embedder.

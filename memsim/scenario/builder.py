@@ -140,12 +140,7 @@ class Steps:
         return self.add(ask=probes)
 
     def repeat(self, times: int, write: Callable[[Steps], object]) -> Self:
-        """Steps that come again, `$i` standing for the count from 1.
-
-        Args:
-            times: how often.
-            write: adds the steps to the fresh steps that it is given.
-        """
+        """Steps that come again, `$i` standing for the count from 1."""
         inner = Steps()
         write(inner)
         return self.add(repeat={"times": times, "turns": inner._turns})

@@ -73,12 +73,7 @@ Say = Callable[[], str]
 
 
 class UnavoidableWordError(ValueError):
-    """A value is so common a word that hardly a pattern of a domain does without it.
-
-    Args:
-        value: the value.
-        domain: the domain.
-    """
+    """A value is so common a word that hardly a pattern of a domain does without it."""
 
     def __init__(self, value: str, domain: str) -> None:
         super().__init__(f"{domain} cannot do without {value!r}")
@@ -201,11 +196,7 @@ def _forms(value: str) -> set[Words]:
 
 
 class Talker:
-    """Says lines of one domain.
-
-    Args:
-        patterns: what may be said.
-    """
+    """Says lines of one domain."""
 
     def __init__(self, patterns: Patterns) -> None:
         self._chance = random.Random()

@@ -155,16 +155,7 @@ class Voice(Protocol):
 
 
 class Narrator:
-    """The state of a script as it is told: turn, time, session and principal.
-
-    Args:
-        plan: the script.
-        voice: says what the script leaves open.
-
-    Attributes:
-        turn: the number of the last turn.
-        messages: how many messages there have been.
-    """
+    """The state of a script as it is told: turn, time, session and principal."""
 
     def __init__(self, plan: Plan, voice: Voice) -> None:
         self._people = plan.principals

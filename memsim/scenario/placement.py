@@ -26,12 +26,7 @@ _MESSAGE = re.compile(r"m[1-9][0-9]{0,8}")
 @fast_init
 @dataclass(frozen=True, slots=True)
 class PlacedProbe:
-    """A probe and its point.
-
-    Attributes:
-        marked: an `ask` step puts it.
-        final: it is asked at the end.
-    """
+    """A probe and its point."""
 
     probe: Probe
     moment: Moment

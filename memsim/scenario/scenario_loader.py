@@ -65,8 +65,6 @@ class CheckedScript:
     """A script that has been checked and can be played; it can be pickled.
 
     Attributes:
-        plan: what happens.
-        values: what no generated line may say.
         due: probes by the turn after which they are asked.
         marked: probes by id, which `ask` steps put.
         final: probes asked at the end.
@@ -183,10 +181,6 @@ _encode = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", "
 def make_scenario(root: Node | None, path: Path | str) -> Scenario:
     """Make a scenario from a document, whether read from a file or built in Python.
 
-    Args:
-        root: the document.
-        path: where it came from.
-
     Raises:
         ScenarioError: it is wrong; without a path.
     """
@@ -282,10 +276,6 @@ def fingerprint(plan: Plan, *, generated: bool) -> str:
 
     A key that only repeats a default does not count, and neither does what the replay never sees:
     bounds, tags and the description.
-
-    Args:
-        plan: the script.
-        generated: whether it has generated talk, whose wording then counts as well.
     """
     plan = replace(plan, about="", tags=(), expect=())
     said = {"plan": _said(plan), "filler": filler.VERSION if generated else 0}
@@ -330,9 +320,6 @@ def load_scenarios(path: Path | str) -> list[Scenario]:
     """The scenarios of a file, or of all files below a folder, sorted by path.
 
     Files in a folder that are not scenarios (YAML without the key `memsim`) are left out.
-
-    Args:
-        path: a file or a folder.
 
     Raises:
         ScenarioError: a scenario is wrong, or two have one name; with path and line.

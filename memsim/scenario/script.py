@@ -53,12 +53,8 @@ class Fact:
 
     Attributes:
         id: its name; a later fact with the same id, or that `replaces` it, supersedes it.
-        value: what must come back, as it stands in the message.
-        source: id of the message that states it.
-        principal: whose it is.
         replaces: id of the fact that it supersedes; None for a new one.
         private: only its principal, and whoever was granted it, may see it.
-        turn, time: when it was stated.
     """
 
     id: str
@@ -78,14 +74,10 @@ class Probe:
     """A question put to the memory at a point of the script.
 
     Attributes:
-        id: unique in its scenario.
-        ask: the question.
-        principal: who asks.
         expect: the right answers, any of which will do; for `match` `all`, every one is needed.
             Empty when unanswerable.
         forbid: values that must not be given as the answer: superseded ones and other people's.
         unanswerable: the right answer is to say that it is not known.
-        facts: ids of the planted facts that it is about.
         evidence: ids of the messages that hold the answer, when the script names messages and not
             facts.
         excluded: why evidence recall is not scored for it; empty when it is.
@@ -94,7 +86,6 @@ class Probe:
         judge: whether a judge, where a run has one, is asked about the answer; None where the
             script leaves it to the run.
         labels: slices of a dataset, such as {"category": "temporal"}.
-        line: where it stands in its file.
     """
 
     id: str
@@ -121,12 +112,9 @@ class Turn:
     """One exchange.
 
     Attributes:
-        number: counted from 1 over the whole script.
-        heard: what is said before the model speaks.
         reply: what the model says, with its tool calls and their results; empty when nobody asks
             the model, as in a recorded conversation between people, and then no context is built
             for the turn.
-        facts: what is planted in it.
     """
 
     number: int
@@ -197,19 +185,13 @@ class Scenario:
     """A script, ready to be played.
 
     Attributes:
-        name: unique in its file.
         path: the file or folder it came from, as the user named it; `<python>` when built in code.
         play: makes the events for a seed; called once for each case.
-        turns: how many turns it has.
-        probes: every probe, in the order in which they are asked.
-        principals: everyone in it.
         budget: tokens, when the script sets them; None leaves it to the command.
         expect: metric name to bound, such as {"recall": ">= 0.80"}.
-        expect_lines: where each bound stands in the file.
         fingerprint: sha256 of what the script says.
         dataset: name of the dataset it belongs to; empty for scenarios. Means over a dataset are
             clustered by scenario.
-        tags: words to select it by.
     """
 
     name: str

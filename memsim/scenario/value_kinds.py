@@ -46,10 +46,6 @@ class FieldKind(ABC, Generic[T_co]):
     def read(self, node: Node, name: str) -> T_co:
         """The node's value.
 
-        Args:
-            node: where it stands.
-            name: what to call it in a message.
-
         Raises:
             ScenarioError: it is something else; without a path.
         """
@@ -101,12 +97,7 @@ class TextKind(FieldKind[str]):
 
 
 class WholeKind(FieldKind[int]):
-    """A whole number in plain digits.
-
-    Args:
-        least: the smallest allowed.
-        most: the largest allowed.
-    """
+    """A whole number in plain digits."""
 
     def __init__(self, least: int, most: int) -> None:
         self._least = least
@@ -137,11 +128,7 @@ def _is_digits(text: str) -> bool:
 
 
 class DecimalKind(FieldKind[float]):
-    """A number of zero or more, such as 0.05.
-
-    Args:
-        most: the largest allowed.
-    """
+    """A number of zero or more, such as 0.05."""
 
     def __init__(self, most: float) -> None:
         self._most = most
@@ -176,11 +163,7 @@ class FlagKind(FieldKind[bool]):
 
 
 class ChoiceKind(FieldKind[str]):
-    """One of a few words.
-
-    Args:
-        words: what may be chosen.
-    """
+    """One of a few words."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = tuple(words)
@@ -361,11 +344,7 @@ def fold_name(name: str) -> str:
 
 
 class DistinctNames:
-    """Names seen so far, which must differ in more than case.
-
-    Args:
-        noun: what they name, for messages.
-    """
+    """Names seen so far, which must differ in more than case."""
 
     def __init__(self, noun: str) -> None:
         self._noun = noun

@@ -25,11 +25,7 @@ def words(text: str) -> Words:
 
 
 class ValueSearch:
-    """Values to look for in many texts, each text being read once whatever their number.
-
-    Args:
-        values: what to look for; blank ones are never found.
-    """
+    """Values to look for in many texts, each text being read once whatever their number."""
 
     def __init__(self, values: Iterable[str]) -> None:
         self._words = _Automaton()

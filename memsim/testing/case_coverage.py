@@ -18,14 +18,9 @@ CHANCE = 2.5
 """Standard deviations that a count may be below its floor: fifty cases are no five thousand."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature that enough cases must have.
-
-    Attributes:
-        floor: share of the cases, 0 to 1.
-        shows: whether a case has it.
-    """
+    """A feature that enough cases must have."""
 
     name: str
     floor: float
@@ -106,91 +101,63 @@ def _any(case: Case, kind: type[object]) -> bool:
 
 FEATURES: Mapping[str, tuple[Feature, ...]] = {
     "Case": (
-        Feature(name="more is said than fits the budget", floor=0.6, shows=_over),
-        Feature(name="a tool pair straddles the cut", floor=0.2, shows=_straddles),
-        Feature(name="pins", floor=0.5, shows=lambda c: bool(c.pins)),
-        Feature(name="several principals", floor=0.5, shows=lambda c: len(c.principals) > 1),
-        Feature(name="same words, two principals' codes", floor=0.5, shows=_same_words),
+        Feature("more is said than fits the budget", 0.6, _over),
+        Feature("a tool pair straddles the cut", 0.2, _straddles),
+        Feature("pins", 0.5, lambda c: bool(c.pins)),
+        Feature("several principals", 0.5, lambda c: len(c.principals) > 1),
+        Feature("same words, two principals' codes", 0.5, _same_words),
+        Feature("several sessions", 0.5, lambda c: len({t.session for t in c.turns}) > 1),
+        Feature("a call's id is used again", 0.2, _collides),
+        Feature("parallel calls", 0.2, lambda c: any(len(m.calls) > 1 for m in c.messages)),
+        Feature("a call without an answer", 0.2, _dangles),
         Feature(
-            name="several sessions",
-            floor=0.5,
-            shows=lambda c: len({t.session for t in c.turns}) > 1,
+            "a large result",
+            0.1,
+            lambda c: any(m.role == "tool" and len(m.text) > 1000 for m in c.messages),
         ),
-        Feature(name="a call's id is used again", floor=0.2, shows=_collides),
-        Feature(
-            name="parallel calls",
-            floor=0.2,
-            shows=lambda c: any(len(m.calls) > 1 for m in c.messages),
-        ),
-        Feature(name="a call without an answer", floor=0.2, shows=_dangles),
-        Feature(
-            name="a large result",
-            floor=0.1,
-            shows=lambda c: any(m.role == "tool" and len(m.text) > 1000 for m in c.messages),
-        ),
-        Feature(
-            name="a standing rule",
-            floor=0.2,
-            shows=lambda c: any(m.role == "system" for m in c.messages),
-        ),
-        Feature(name="a fact is superseded", floor=0.2, shows=lambda c: _said(c, ("Correction:",))),
-        Feature(name="grapheme clusters", floor=0.2, shows=lambda c: _said(c, CLUSTERS)),
-        Feature(name="invisible characters", floor=0.2, shows=lambda c: _said(c, INVISIBLE)),
-        Feature(name="forged delimiters", floor=0.2, shows=lambda c: _said(c, DELIMITERS)),
-        Feature(
-            name="an empty text",
-            floor=0.1,
-            shows=lambda c: any(not m.text.strip() for m in c.messages),
-        ),
-        Feature(name="a day passes between turns", floor=0.3, shows=_waits),
-        Feature(name="time passes in silence", floor=0.1, shows=lambda c: _any(c, CaseElapse)),
-        Feature(
-            name="something is to be forgotten", floor=0.1, shows=lambda c: _any(c, CaseForget)
-        ),
-        Feature(name="a grant", floor=0.1, shows=lambda c: _any(c, CaseGrant)),
-        Feature(name="a bad summary", floor=0.2, shows=lambda c: c.behaviour in BAD),
-        Feature(name="conversations kept apart", floor=0.4, shows=lambda c: c.apart),
+        Feature("a standing rule", 0.2, lambda c: any(m.role == "system" for m in c.messages)),
+        Feature("a fact is superseded", 0.2, lambda c: _said(c, ("Correction:",))),
+        Feature("grapheme clusters", 0.2, lambda c: _said(c, CLUSTERS)),
+        Feature("invisible characters", 0.2, lambda c: _said(c, INVISIBLE)),
+        Feature("forged delimiters", 0.2, lambda c: _said(c, DELIMITERS)),
+        Feature("an empty text", 0.1, lambda c: any(not m.text.strip() for m in c.messages)),
+        Feature("a day passes between turns", 0.3, _waits),
+        Feature("time passes in silence", 0.1, lambda c: _any(c, CaseElapse)),
+        Feature("something is to be forgotten", 0.1, lambda c: _any(c, CaseForget)),
+        Feature("a grant", 0.1, lambda c: _any(c, CaseGrant)),
+        Feature("a bad summary", 0.2, lambda c: c.behaviour in BAD),
+        Feature("conversations kept apart", 0.4, lambda c: c.apart),
     ),
     "LedgerCase": (
         Feature(
-            name="a crash between inject and mark",
-            floor=0.1,
-            shows=lambda c: any(op.step == "crash" for op in c.ops),
+            "a crash between inject and mark",
+            0.1,
+            lambda c: any(op.step == "crash" for op in c.ops),
         ),
         Feature(
-            name="a compaction takes it out",
-            floor=0.3,
-            shows=lambda c: any(op.step == "compact" for op in c.ops),
+            "a compaction takes it out", 0.3, lambda c: any(op.step == "compact" for op in c.ops)
         ),
-        Feature(name="items expire", floor=0.2, shows=lambda c: c.ttl is not None),
-        Feature(
-            name="several want to inject",
-            floor=0.5,
-            shows=lambda c: len({op.who for op in c.ops}) > 1,
-        ),
+        Feature("items expire", 0.2, lambda c: c.ttl is not None),
+        Feature("several want to inject", 0.5, lambda c: len({op.who for op in c.ops}) > 1),
     ),
     "ShelfCase": (
         Feature(
-            name="something is pinned or core",
-            floor=0.4,
-            shows=lambda c: any(e.pinned or "core" in {e.layer, e.category} for e in c.entries),
+            "something is pinned or core",
+            0.4,
+            lambda c: any(e.pinned or "core" in {e.layer, e.category} for e in c.entries),
         ),
+        Feature("two owners", 0.4, lambda c: len({e.owner for e in c.entries}) > 1),
+        Feature("the store fails once", 0.2, lambda c: c.fails > 0),
         Feature(
-            name="two owners", floor=0.4, shows=lambda c: len({e.owner for e in c.entries}) > 1
-        ),
-        Feature(name="the store fails once", floor=0.2, shows=lambda c: c.fails > 0),
-        Feature(
-            name="a time in the future",
-            floor=0.1,
-            shows=lambda c: any(e.age < timedelta(0) for e in c.entries),
+            "a time in the future", 0.1, lambda c: any(e.age < timedelta(0) for e in c.entries)
         ),
     ),
     "FileCase": (
-        Feature(name="a bit flips", floor=0.05, shows=lambda c: c.damage == "flipped"),
-        Feature(name="zeros", floor=0.05, shows=lambda c: c.damage == "zeroed"),
-        Feature(name="cut short", floor=0.05, shows=lambda c: c.damage == "truncated"),
+        Feature("a bit flips", 0.05, lambda c: c.damage == "flipped"),
+        Feature("zeros", 0.05, lambda c: c.damage == "zeroed"),
+        Feature("cut short", 0.05, lambda c: c.damage == "truncated"),
     ),
-    "RunCase": (Feature(name="records are lost", floor=0.3, shows=lambda c: c.lost > 0),),
+    "RunCase": (Feature("records are lost", 0.3, lambda c: c.lost > 0),),
 }
 """What cases have to show, by the kind of case."""
 

@@ -39,13 +39,7 @@ _TWO = settings(
 
 
 def draw_cases(cases: SearchStrategy[CaseT], base: int, number: int) -> CaseT:
-    """The case of a number; it depends on the seed and the number alone.
-
-    Args:
-        cases: what to draw from.
-        base: the seed of the whole check.
-        number: from 0.
-    """
+    """The case of a number; it depends on the seed and the number alone."""
     found: list[CaseT] = []
 
     @seed(_seed(base, number))
@@ -66,13 +60,7 @@ T = TypeVar("T")
 
 
 def simplest(case: AnyCase, fails: Callable[[AnyCase], bool], patience: int) -> AnyCase:
-    """The simplest failing case found within a number of tries.
-
-    Args:
-        case: one that fails.
-        fails: whether a case fails.
-        patience: cases that are tried at most.
-    """
+    """The simplest failing case found within a number of tries."""
     tried = 0
     found = True
     while found and tried < patience:

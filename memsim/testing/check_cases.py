@@ -23,8 +23,6 @@ class CaseTurn:
     """One turn of a conversation.
 
     Attributes:
-        number: from 1.
-        heard: what is said before the model speaks.
         reply: what it says, and its tool traffic; before each assistant's message it is sent a
             context.
     """
@@ -71,13 +69,8 @@ class Case:
     """A conversation, with the budget and the model behaviour of the memory.
 
     Attributes:
-        events: what happens, in order.
-        budget: tokens that a context may use.
-        behaviour: of the model.
         pins: ids of messages that must stay byte for byte, for parts that know of pins.
         tail: so many latest messages must stay, for parts that are told how many.
-        apart: nobody takes part in another's conversation.
-        questions: what is asked in the end, by everybody.
     """
 
     events: tuple[CaseEvent, ...] = ()
@@ -196,11 +189,8 @@ class RunCase:
     """A run of a scenario with and without fillers.
 
     Attributes:
-        seed: of the fillers, and of the facts' values.
-        filler: turns of talk that has nothing to do with anything.
         stop: after so many cases, and one, the run is stopped.
         lost: so many bytes of what it wrote last are lost.
-        jobs: processes that play it.
     """
 
     seed: int = 0

@@ -93,15 +93,7 @@ _SIGNS: Mapping[Verdict, str] = {
 def lines(
     reports: Sequence[CheckReport], plan: CheckPlan, paths: Paths, width: int, *, verbose: bool
 ) -> list[TextLine]:
-    """The table, what is broken, and how hard it was tried.
-
-    Args:
-        reports: one for each subject.
-        plan: of any of them.
-        paths: of counterexamples, by subject and invariant.
-        width: cells of a line.
-        verbose: what was not measured, and coverage in full, as well.
-    """
+    """The table, what is broken, and how hard it was tried."""
     told = [*_table(reports, width), TextLine(text="")]
     told += [TextLine(text=_LEGEND, tone="dim"), TextLine(text="")]
     for report in reports:
@@ -214,14 +206,7 @@ def _closing(reports: Sequence[CheckReport], plan: CheckPlan) -> TextLine:
 
 
 def as_json(reports: Sequence[CheckReport], plan: CheckPlan, paths: Paths, code: int) -> str:
-    """Everything as one JSON object.
-
-    Args:
-        reports: one for each subject.
-        plan: of any of them.
-        paths: of counterexamples, by subject and invariant.
-        code: the exit code.
-    """
+    """Everything as one JSON object."""
     value = {
         "profile": plan.profile.name,
         "examples": plan.profile.examples,

@@ -78,12 +78,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """The results of checking one subject.
-
-    Attributes:
-        results: by invariant, in the catalogue's order.
-        coverage: what its cases were like.
-    """
+    """The results of checking one subject."""
 
     subject: str
     results: tuple[CheckResult, ...] = ()
@@ -100,8 +95,6 @@ class CheckPlan:
     """The plan of a check, which can be sent to another process.
 
     Attributes:
-        subject: a strategy's ref, or `PARTS`.
-        names: of the invariants.
         kept: counterexamples of earlier checks, which are tried first, by invariant.
     """
 
@@ -132,14 +125,7 @@ def _source(on: On, steps: int) -> SearchStrategy[AnyCase]:
 
 @lru_cache(maxsize=PROFILES["ci"].examples)
 def case_of(on: On, steps: int, seed: int, number: int) -> AnyCase:
-    """The case of a number; cached, because drawing takes longer than most plays.
-
-    Args:
-        on: what it is for.
-        steps: messages of a conversation, about, at most.
-        seed: of the whole check.
-        number: from 0.
-    """
+    """The case of a number; cached, because drawing takes longer than most plays."""
     return draw_cases(_source(on, steps), seed, number)
 
 

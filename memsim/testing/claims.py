@@ -43,10 +43,7 @@ class Claims:
     """The promises of one strategy.
 
     Attributes:
-        has: what it offers.
         tail: latest messages that stay; None where it does not say.
-        departs: invariants that its design breaks on purpose, and why.
-        control: whether it is a floor or a ceiling.
     """
 
     has: frozenset[Need] = frozenset()
@@ -57,21 +54,15 @@ class Claims:
     def lacking(self, invariant: Invariant) -> str:
         """Why an invariant cannot be measured; empty where it can."""
         for need in invariant.needs:
-            if need in _WHY and need not in self.has:
+            if need not in self.has:
                 return _WHY[need]
         return ""
 
 
 def claims_of(kind: object, name: str, params: Mapping[str, str]) -> Claims:
-    """Read the promises of a strategy.
-
-    Args:
-        kind: its class, or whatever makes it.
-        name: what it is called.
-        params: its parameters as written.
-    """
+    """Read the promises of a strategy."""
     given: dict[str, Any] = {**_defaults(kind), **params}
-    has: set[Need] = {"context", "model"}
+    has: set[Need] = set()
     isolates = given.get("scope") == "principal" or given.get("acl") == "on"
     if getattr(kind, "isolates", isolates):
         has.add("isolation")

@@ -132,14 +132,7 @@ _BLOCKS = ("Message", "Text", "ToolResult", "ToolUse")
 
 
 def program(invariant: Invariant, subject: str, case: AnyCase, why: str) -> str:
-    """Python source that plays a case, prints the result, and measures the invariant.
-
-    Args:
-        invariant: what does not hold.
-        subject: a strategy's ref, or `memory`.
-        case: in which it does not.
-        why: what was found.
-    """
+    """Python source that plays a case, prints the result, and measures the invariant."""
     played = "\n".join(_played(subject, case)) if _is_played(case, subject) else ""
     body = "\n\n".join(
         part for part in (_setting(case), played, _measuring(invariant, subject)) if part
@@ -233,21 +226,12 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.=,@-]+")
 
 @dataclass(frozen=True, slots=True)
 class Counterexamples:
-    """The counterexamples of every check.
-
-    Attributes:
-        folder: one folder for each strategy is in it.
-    """
+    """The counterexamples of every check."""
 
     folder: Path
 
     def of(self, subject: str, names: Iterable[str]) -> dict[str, AnyCase]:
-        """The counterexamples of a subject by invariant, without unreadable ones.
-
-        Args:
-            subject: a strategy's ref, or `memory`.
-            names: of the invariants.
-        """
+        """The counterexamples of a subject by invariant, without unreadable ones."""
         kept: dict[str, AnyCase] = {}
         for name in names:
             path = self._path(subject, name, ".json")

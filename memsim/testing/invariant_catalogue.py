@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -29,10 +29,25 @@ On = Literal["strategy", "compaction", "ledger", "shelf", "file", "run"]
 """What an invariant is measured on: any strategy by its contract, or a part of `memsim.memory`,
 or whole runs."""
 
-Need = Literal["context", "surfaces", "save", "isolation", "grants", "tail", "system", "model"]
+Need = Literal["surfaces", "save", "isolation", "grants", "tail", "system"]
 """What a strategy has to offer to be measured: see `memsim.testing.claims`."""
 
-COUNT = 60
+FAMILIES: Mapping[Tag, range] = {
+    "structure": range(1, 11),
+    "pins": range(11, 15),
+    "budget": range(15, 21),
+    "coverage": range(21, 29),
+    "text": range(29, 33),
+    "offload": range(33, 35),
+    "ledger": range(35, 39),
+    "hygiene": range(39, 45),
+    "acl": range(45, 52),
+    "persistence": range(52, 56),
+    "run": range(56, 61),
+}
+"""Numbers of the invariants of each family."""
+
+COUNT = FAMILIES["run"][-1]
 """How many invariants there are."""
 
 Measure = Callable[[Any], int]
@@ -52,12 +67,7 @@ class Invariant:
 
     Attributes:
         number: 1 to 60, as the catalogue counts; several may have one, for different things.
-        name: the function's name.
-        on: what it is measured on.
-        statement: one line.
         formal: the same in symbols: H a history, H' what is left of it, C a compaction.
-        example: how it may fail.
-        needs: what a strategy must offer.
         measure: takes a trial or a case; gives how much was looked at, 0 for nothing.
     """
 
@@ -86,25 +96,20 @@ _KNOWN: dict[str, Invariant] = {}
 
 
 def holds(
-    number: int, tag: Tag, *, on: On, formal: str, needs: tuple[Need, ...] = ()
+    number: int, formal: str, *needs: Need, on: On = "strategy"
 ) -> Callable[[Measure], Measure]:
     """Register a function as an invariant; its docstring is the statement and the example.
 
-    Args:
-        number: 1 to 60.
-        tag: its family.
-        on: what it is measured on.
-        formal: the statement in symbols.
-        needs: what a strategy must offer.
+    The number gives the family. `formal` is the statement in symbols.
     """
 
     def register(measure: Measure) -> Measure:
         name = measure.__name__
-        statement, example = _told(measure)
+        statement, example = _docstring_parts(measure)
         _KNOWN[name] = Invariant(
             number=number,
             name=name,
-            tag=tag,
+            tag=next(tag for tag, numbers in FAMILIES.items() if number in numbers),
             on=on,
             statement=statement,
             formal=formal,
@@ -133,7 +138,7 @@ def invariant(name: str) -> Invariant:
     return _KNOWN[name]
 
 
-def _told(measure: Measure) -> tuple[str, str]:
+def _docstring_parts(measure: Measure) -> tuple[str, str]:
     doc = (measure.__doc__ or "").strip()
     example = re.search(r"\bFails\b.*", doc, re.DOTALL)
     if example is None:

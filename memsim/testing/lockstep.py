@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,7 +14,7 @@ from memsim.leakage.tool_calls import arguments
 from memsim.testing.case_search import draw_cases, simplest
 from memsim.testing.check_cases import Case, CaseElapse, CaseEvent, CaseForget, CaseGrant, CaseTurn
 from memsim.testing.generators import cases
-from memsim.testing.invariants.isolation import actor, coded, observer, saying
+from memsim.testing.invariants.isolation import WAYS, actor, observer
 from memsim.testing.worlds import Subject, World
 
 if TYPE_CHECKING:
@@ -51,12 +51,7 @@ class PrincipalView:
 
 
 def views(world: World, who: str) -> dict[str, PrincipalView]:
-    """What one principal is shown: contexts, tools' answers and tiers; errors as they come.
-
-    Args:
-        world: is asked, which changes nothing in it.
-        who: looks.
-    """
+    """What one principal is shown: contexts, tools' answers and tiers; errors as they come."""
     return dict(_views(world, who))
 
 
@@ -69,16 +64,7 @@ def path(
     *,
     less: bool = False,
 ) -> Iterator[str]:
-    """The way by which something came to somebody, or was kept from them, a stop each.
-
-    Args:
-        world: in which it came.
-        who: sees it.
-        view: where.
-        made_from: ids of the messages that it says it was made from.
-        happened: so far.
-        less: whether this world shows less of it than the other.
-    """
+    """The way by which something came to somebody, or was kept from them, a stop each."""
     said = {m.id: (t.number, m.principal) for t in _turns(happened) for m in (*t.heard, *t.reply)}
     foreign = {i for i in made_from if said.get(i, (0, who))[1] != who}
     for event in happened:
@@ -164,31 +150,8 @@ def _turns(happened: Sequence[CaseEvent]) -> list[CaseTurn]:
     return [event for event in happened if isinstance(event, CaseTurn)]
 
 
-Change = Callable[[CaseEvent, str, Case], CaseEvent | None]
-
 AROUND = 24
 """Bytes that are shown before and after the one at which two worlds part."""
-
-
-def _nothing(event: CaseEvent, who: str, _: Case) -> CaseEvent | None:
-    return event if actor(event) in {who, ""} else None
-
-
-def _as_oneself(event: CaseEvent, who: str, case: Case) -> CaseEvent | None:
-    own = [m.text for m in case.messages if m.principal == who and m.role == "user"]
-    return saying(event, who, own[-1] if own else "x")
-
-
-def _coded(event: CaseEvent, who: str, _: Case) -> CaseEvent | None:
-    return coded(event, who)
-
-
-WAYS: Mapping[str, Change] = {
-    "others say nothing": _nothing,
-    "others say what one says oneself": _as_oneself,
-    "others have other codes": _coded,
-}
-"""What is different in the second world."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,14 +159,9 @@ class Divergence:
     """The first difference between two worlds.
 
     Attributes:
-        way: what is different in the second world.
-        who: can tell.
-        view: what they were looking at.
-        turn: of the case, after which they looked.
         at: number of the first byte that differs, from 0.
         left, right: the bytes around it in both worlds.
         path: how it came there, a stop each.
-        case: the shortest one that was found.
     """
 
     way: str
@@ -222,11 +180,8 @@ class LockstepResult:
     """The result for one strategy.
 
     Attributes:
-        pairs: of worlds that were compared.
-        views: compared byte by byte.
         telling: pairs in which whoever said something else was shown something else: without
             them nothing was there to interfere.
-        parting: the first that was found, made as short as it could be.
         why: why there is nothing to compare; empty where there is.
     """
 
@@ -239,13 +194,7 @@ class LockstepResult:
 
 
 def look(subject: Subject, profile: CheckProfile, seed: int) -> LockstepResult:
-    """Play pairs of worlds until two of them differ, or the profile ends.
-
-    Args:
-        subject: what is looked at.
-        profile: how many cases, of how many messages.
-        seed: of the cases.
-    """
+    """Play pairs of worlds until two of them differ, or the profile ends."""
     pairs = views = telling = 0
     source = cases(profile.steps // 3)
     for number in range(profile.examples):
@@ -279,13 +228,7 @@ class WorldPair:
 
 
 def compared(subject: Subject, case: Case, way: str) -> WorldPair:
-    """Play a case and its variation side by side, and look after every step.
-
-    Args:
-        subject: what is looked at.
-        case: with somebody whose view can be compared, or nothing is.
-        way: one of `WAYS`.
-    """
+    """Play a case and its variation side by side, and look after every step."""
     who, found = observer(case), WorldPair()
     if who is None:
         return found

@@ -77,12 +77,7 @@ SPOKEN = (*FACTS, *PLAIN[:2], *BLANK[:2], *(f"{d} FORGED {{code}}" for d in DELI
 
 
 class CompactionMachine(RuleBasedStateMachine):
-    """Anything that may happen to one strategy; made by `for_strategy`.
-
-    Attributes:
-        subject: what is under test; None where nobody has said.
-        budget: tokens that a context may use.
-    """
+    """Anything that may happen to one strategy; made by `for_strategy`."""
 
     subject: ClassVar[Subject | None] = None
     budget: ClassVar[int] = 240

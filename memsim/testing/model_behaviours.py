@@ -27,17 +27,7 @@ _WRITING = frozenset({"summarise", "extract"})
 
 
 class BehavingModel:
-    """The offline model with a behaviour for summaries and facts; it counts its requests.
-
-    Args:
-        behaviour: what it does when it is asked for a summary or for facts.
-        counter: counts tokens.
-        clock: passes on while a slow model writes.
-
-    Attributes:
-        asked: every request so far.
-        written: how many of them were for a summary or for facts.
-    """
+    """The offline model with a behaviour for summaries and facts; it counts its requests."""
 
     def __init__(self, behaviour: Behaviour, counter: TokenCounter, clock: Clock) -> None:
         self._behaviour = behaviour

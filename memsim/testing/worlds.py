@@ -34,13 +34,7 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A strategy under check.
-
-    Attributes:
-        ref: the name that it was given by.
-        make: makes one from its environment.
-        claims: what it promises.
-    """
+    """A strategy under check."""
 
     ref: str
     make: Callable[[Environment], Strategy]
@@ -74,12 +68,8 @@ class TrialEnd:
     """State of a memory after one event of the case.
 
     Attributes:
-        event: the event that was played.
-        said: number of messages said so far.
-        events: what the strategy logged during the event.
         requests: number of requests to write a summary or facts.
         held: message ids on any surface; None where surfaces are not read.
-        summed: message ids on the `summary` surface.
     """
 
     event: CaseEvent
@@ -95,8 +85,6 @@ class TrialTranscript:
     """Everything observed in one world.
 
     Attributes:
-        said: the messages, in order.
-        forgotten: ids of messages that were erased on request.
         failed: the memsim error that ended the play.
         crashed: any other exception that ended the play, in one line.
     """
@@ -128,10 +116,6 @@ class World:
         case: its budget and model behaviour hold in this world.
         looking: read the surfaces after every event.
         embed: makes the embedder; the hashing embedder by default.
-
-    Attributes:
-        model: the model that the strategy may call.
-        transcript: everything observed so far.
     """
 
     def __init__(
@@ -321,12 +305,7 @@ class World:
 
 
 class Trial:
-    """The worlds in which one case is played through one strategy; made on first use.
-
-    Args:
-        subject: the strategy under check.
-        case: the conversation.
-    """
+    """The worlds in which one case is played through one strategy; made on first use."""
 
     def __init__(self, subject: Subject, case: Case) -> None:
         self.subject = subject

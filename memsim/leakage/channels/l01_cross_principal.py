@@ -29,12 +29,7 @@ PEOPLE = (("ana", "ben"), ("cleo", "dan"), ("eva", "finn"), ("gil", "hana"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cast:
-    """One world's people and secrets.
-
-    Attributes:
-        prefix: of the world's findings.
-        ids: of the message that states each secret, by the canary's id.
-    """
+    """One world's people and secrets."""
 
     prefix: str
     owner: str

@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 class Collision:
     """Two people in two conversations whose ids give the same key.
 
-    Attributes:
-        family: what the key does wrong.
-        owner, owned: who tells the secrets, and in which conversation.
-        viewer, viewed: who comes, and in which conversation.
-
     Where both conversations have the same id, the viewer only asks: whom the application lets
     speak in a conversation is in it, and may see it.
     """
@@ -150,11 +145,7 @@ class CrossSession(Channel):
     def _disturb(
         self, lab: Lab, world: AttackWorld, collision: Collision, place: int, attempts: int
     ) -> bool:
-        """The viewer's conversation begins, and goes on after a restart; each is looked at.
-
-        Returns:
-            Whether there was a restart.
-        """
+        """Begin the viewer's conversation, later go on after a restart; true for the restart."""
         viewer, session = collision.viewer, collision.viewed
         if session == collision.owned:
             return False

@@ -67,8 +67,6 @@ class _Pair:
     """Two worlds, and what was said in them.
 
     Attributes:
-        mine: the viewer's secrets.
-        theirs: the other's, in the first world.
         held: whether the other could recall each there: else nothing was there to interfere.
     """
 

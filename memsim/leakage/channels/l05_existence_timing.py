@@ -38,7 +38,6 @@ class Separation:
     Attributes:
         auc: area under the curve of the better direction: 0.5 is chance, 1 is always.
         low, high: its 95 % interval after Hanley and McNeil (1982).
-        pairs: measurements of each kind.
     """
 
     auc: float
@@ -115,7 +114,6 @@ class TimedKey:
 
     Attributes:
         said: an id that no message has where nobody uses the key.
-        canary: None there.
     """
 
     name: str

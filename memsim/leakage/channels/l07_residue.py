@@ -39,7 +39,6 @@ class _Look:
     """The account of one secret.
 
     Attributes:
-        trails: the first to it in each tier.
         tiers: every tier that was ever searched, and whether it held the secret at any look.
         gone: turns and hours since the request, at the first look from which on nothing was found;
             None while something is.

@@ -37,11 +37,8 @@ class _Timed:
     """A secret with a term.
 
     Attributes:
-        category: which term it has.
         end: when it is to be served no more.
         erased: when it is to be gone from everywhere; None for never.
-        turn: in which it was told.
-        held: whether its owner could recall it when all was said.
     """
 
     canary: Canary

@@ -43,9 +43,6 @@ class _Fact:
 
     Attributes:
         canary: whose slot and kind it has; its token is never said.
-        place: of its attempt.
-        values: in the order in which they were told; the last is the present one.
-        phrasing: `short` or `long`.
         twin: the value of what is called almost the same; empty where nothing is.
     """
 

@@ -24,8 +24,6 @@ class DisclosureTask:
     """Something that is written for somebody.
 
     Attributes:
-        text: what is asked for.
-        necessary: attributes that it needs.
         private: attributes that have no place in it; what is neither does no harm there.
     """
 

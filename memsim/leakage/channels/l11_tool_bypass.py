@@ -46,12 +46,7 @@ class Host:
         self._guard = guard
 
     def read(self, told: str, means: Callable[[str], str] = str) -> str:
-        """A file's text, latin-1; empty where it is protected or is not there.
-
-        Args:
-            told: the path as the tool is given it, from the root.
-            means: what the tool makes of it.
-        """
+        """A file's text, latin-1; empty where it is protected or is not there."""
         if self._denies(told):
             return ""
         return _text(self.root / means(told))
@@ -178,15 +173,7 @@ SPELLINGS = 9
 
 
 def spellings(root: Path, name: str) -> tuple[str, ...]:
-    """Paths of a file for a tool that a strategy offers itself: from its folder, and whole.
-
-    Args:
-        root: the strategy's folder.
-        name: of the file in it.
-
-    Returns:
-        As many as `SPELLINGS`.
-    """
+    """Paths of a file for a tool that a strategy offers itself: from its folder, and whole."""
     folder, _, last = name.rpartition("/")
     place = root / name
     return (

@@ -34,8 +34,6 @@ class QuestionPair:
     """What each of the two said of the same thing.
 
     Attributes:
-        owner, viewer: whose answer is to be got, and by whom.
-        theirs: the owner's secret.
         own: the viewer's of the same name; None where the viewer has none.
     """
 

@@ -28,14 +28,7 @@ _INFO = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedSecret:
-    """One secret that went through the memory.
-
-    Attributes:
-        canary: it.
-        way: as what it went.
-        held: whether its owner could recall it.
-        records: made meanwhile.
-    """
+    """One secret that went through the memory."""
 
     canary: Canary
     way: str

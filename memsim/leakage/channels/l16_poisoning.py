@@ -55,8 +55,6 @@ class _Point:
     """A look after so many sessions.
 
     Attributes:
-        held: whether the victim still has what was said beside the payloads.
-        stored: all that the memory holds.
         unasked: what is shown for a question that has nothing to do with any payload.
     """
 

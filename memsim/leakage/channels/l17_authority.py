@@ -29,10 +29,7 @@ class _Span:
     """What was said.
 
     Attributes:
-        canary: stands in it.
         source: the role that said it, or `break-out` where it tries to leave a block.
-        words: as they were said.
-        trigger: the question that brings it up.
         tag: of the block that it tries to close; empty where it tries none.
     """
 

@@ -29,8 +29,6 @@ class _Rule:
     """A standing rule.
 
     Attributes:
-        canary: whose token is the clearance that the rule asks for.
-        text: of the rule, which has to stay as it is.
         in_force: whether it stood in a context of the next turn but one.
     """
 

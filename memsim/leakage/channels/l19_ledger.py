@@ -40,9 +40,7 @@ class InjectedItem:
     """What is injected.
 
     Attributes:
-        canary: its content.
         name: of the skill; empty for a memory.
-        ids: of the messages that brought the content.
     """
 
     canary: Canary
@@ -55,10 +53,7 @@ class InjectionCase:
     """What was done, and how many copies there should be then.
 
     Attributes:
-        name: of what was done.
         items: either of which may stand there, where one took the name of the other.
-        viewer, session: where to look.
-        least, most: copies that there should be.
     """
 
     name: str

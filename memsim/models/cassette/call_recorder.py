@@ -68,12 +68,7 @@ def message_ids(call: Call) -> tuple[str, ...]:
 
 
 def messages_of(call: Call, clean: Callable[[str], str] = redact) -> dict[str, SentMessage]:
-    """The stored part of each message, by its hash.
-
-    Args:
-        call: the call with the messages.
-        clean: removes credentials from a text.
-    """
+    """The stored part of each message, by its hash."""
     return {
         _id(m): SentMessage(
             role=m.role, beginning=text_start(_message_text(m), clean), length=len(_message_text(m))
@@ -105,13 +100,7 @@ _QUOTED = 48
 
 
 def describe_miss(call: Call, shelf: CaseRecordings, place: str) -> str:
-    """One line for a missing recording: the call, the nearest recording, and what to do.
-
-    Args:
-        call: the call.
-        shelf: the recordings that were searched.
-        place: the file's name in messages.
-    """
+    """One line for a missing recording: the call, the nearest recording, and what to do."""
     wanted = f"the {call.task} call {key_of(call)[:8]} (repeat {shelf.repeat}) is not recorded"
     advice = "`--record new` records what is missing"
     if not shelf.tape.calls:

@@ -25,13 +25,7 @@ _LONGEST = 60
 
 
 def tape_path(folder: Path, model: str, case: str) -> Path:
-    """The file of a case: readable names, made unique by a hash of its id.
-
-    Args:
-        folder: the folder of all recordings.
-        model: the model's ref.
-        case: the case's id, `path::scenario[strategy@budget]`.
-    """
+    """The file of a case: readable names, made unique by a hash of its id."""
     scenario, _, variant = case.rpartition("::")[2].partition("[")
     digest = hashlib.sha256(f"{model}\n{case}".encode("utf-8", "surrogatepass")).hexdigest()
     names = [path_part(model), path_part(scenario), f"{path_part(variant)}-{digest[:8]}.jsonl"]

@@ -32,12 +32,7 @@ _NEW = ".vectors.part"
 
 
 def vectors_path(folder: Path, name: str) -> Path:
-    """The file of an embedder.
-
-    Args:
-        folder: the folder of all recordings.
-        name: the embedder's ref.
-    """
+    """The file of an embedder."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     return folder / "embedders" / f"{path_part(name)}-{digest[:8]}" / "vectors.jsonl"
 
@@ -48,14 +43,7 @@ def text_key(text: str) -> str:
 
 
 class RecordedEmbedder:
-    """An embedder whose vectors are replayed, recorded, or both.
-
-    Args:
-        embedder: the real embedder.
-        path: the file.
-        mode: whether the real embedder may be called.
-        shown: the file's name in messages.
-    """
+    """An embedder whose vectors are replayed, recorded, or both."""
 
     def __init__(self, embedder: Embedder, path: Path, mode: RecordMode, shown: str) -> None:
         self._embedder = embedder

@@ -263,9 +263,6 @@ JournalCalls = tuple[list[Recording], dict[str, SentMessage]]
 class Journal:
     """The calls of one repeat of a case while it is recorded.
 
-    Args:
-        path: the file; a journal of a killed process is continued.
-
     Raises:
         CassetteError: another process records the same repeat, or the file cannot be written.
     """

@@ -70,7 +70,6 @@ class ChatMessage:
     """A message in the form of providers.
 
     Attributes:
-        calls: the tool calls of an assistant.
         answers: the id of the call that a tool message answers; otherwise empty.
     """
 
@@ -107,8 +106,6 @@ class ProviderAnswer:
     Attributes:
         finish: why it ended: `stop`, `length`, `tool_calls`, `content_filter`, or the provider's
             own word.
-        input: tokens of the call, as the provider counts them.
-        output: tokens of the answer, as the provider counts them.
         cost: dollars; None if no price is known.
     """
 

@@ -118,11 +118,7 @@ class OutOfMoney(BaseException):
 
 
 class SpendingLedger:
-    """The money spent so far, in a file that several processes share.
-
-    Args:
-        path: the file; created for the first paid call.
-    """
+    """The money spent so far, in a file that several processes share."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -176,14 +172,7 @@ def dollars(amount: float) -> str:
 
 
 class CostLimitClient:
-    """Reserves the maximum cost of a call before it is made, and returns the rest afterwards.
-
-    Args:
-        asker: the client that is called.
-        price: of the model.
-        ledger: the money spent.
-        cap: the cost limit in dollars.
-    """
+    """Reserves the maximum cost of a call before it is made, and returns the rest afterwards."""
 
     def __init__(
         self, asker: ModelClient, *, price: Price, ledger: SpendingLedger, cap: float

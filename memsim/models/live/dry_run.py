@@ -32,14 +32,6 @@ class DryModel:
 
     Contexts are measured as they are. Where the real model's text can be longer than that of the
     stand-in, it is priced at the maximum length.
-
-    Args:
-        ref: the real model.
-        stand_in: the model that answers.
-        price: of the real model; None if unknown.
-        counter: measures contexts.
-        budget: tokens that a context may use.
-        account: counts each call as if it had been paid.
     """
 
     def __init__(

@@ -101,9 +101,6 @@ def _hush(module: ModuleType) -> None:
 def check_keys(model: str) -> None:
     """Refuse a model whose provider or key is missing.
 
-    Args:
-        model: litellm's id of it.
-
     Raises:
         RefError: litellm does not know the provider, or a variable is not set.
     """
@@ -286,12 +283,7 @@ def openai_tool(tool: ToolSpec) -> dict[str, Any]:
 
 
 def provider_error(model: str, error: Exception) -> ModelError:
-    """Turn a provider's error into one of memsim's.
-
-    Args:
-        model: the model that was called.
-        error: litellm's error, with the status of the response if there was one.
-    """
+    """Turn a provider's error into one of memsim's."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     said = f"{model}: {_first_line(error)}"
     status = getattr(error, "status_code", None)

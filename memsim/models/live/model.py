@@ -81,11 +81,6 @@ class LiveModel:
     """Summarises, extracts, answers, judges and acts by calling a language model.
 
     Several threads may use it.
-
-    Args:
-        ref: the model and its parameters.
-        asker: answers calls: a provider, or recordings of one.
-        account: counts calls that were not answered.
     """
 
     def __init__(

@@ -28,16 +28,7 @@ _CHARACTERS = 120_000
 
 
 class LiteLLMEmbedder:
-    """An embedding model of a provider; its key comes from the environment.
-
-    Args:
-        model: litellm's id of the model, such as `openai/text-embedding-3-small`.
-        account: counts each paid batch.
-        ledger: the money spent, if there is a cost limit.
-        cap: the cost limit in dollars; None for no limit.
-        patience: the retry policy.
-        wait: waits for a number of seconds.
-    """
+    """An embedding model of a provider; its key comes from the environment."""
 
     def __init__(
         self,
@@ -164,12 +155,7 @@ class LiteLLMEmbedder:
 
 
 class DryEmbedder:
-    """A stand-in for a provider's embedder, which counts costs and hashes texts.
-
-    Args:
-        model: litellm's id of the real one.
-        account: counts each call as if it had been paid.
-    """
+    """A stand-in for a provider's embedder, which counts costs and hashes texts."""
 
     def __init__(self, model: str, account: CallAccount) -> None:
         from memsim.models.embedders import HashEmbedder

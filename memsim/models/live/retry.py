@@ -36,12 +36,6 @@ class RetryClient:
 
     The waits grow and vary, so that processes do not retry at the same moment. They depend only on
     the seed, the call and the attempt.
-
-    Args:
-        asker: the client that is called.
-        seed: of the variation.
-        patience: the retry policy.
-        wait: waits for a number of seconds; None for real time.
     """
 
     def __init__(
@@ -82,13 +76,6 @@ def retry(
     wait: Callable[[float], None],
 ) -> _Found:
     """Repeat an attempt until it succeeds or the policy ends.
-
-    Args:
-        attempt: raises `TransientError` if a retry may help.
-        name: the provider, for messages.
-        key: the waits depend on it and on the number of the attempt.
-        patience: the retry policy.
-        wait: waits for a number of seconds.
 
     Raises:
         Outage: no attempt was answered, or the provider asks for too long a wait.

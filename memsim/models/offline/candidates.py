@@ -55,10 +55,8 @@ class Candidate:
     """A sentence that may answer.
 
     Attributes:
-        place: the sentence's place in its entry.
         matched: the question's stems in the sentence.
         coverage: share of the question that is found in or around it, 0 to 1.
-        score: its rank.
     """
 
     statement: Statement
@@ -74,14 +72,7 @@ class Candidate:
 
 
 class Ranking:
-    """A context ranked for one question.
-
-    Args:
-        question: the question.
-        found: the context's statements in order.
-        asker: stem of the asker's name, or empty.
-        periods: the days that the question names.
-    """
+    """A context ranked for one question."""
 
     def __init__(
         self,

@@ -90,11 +90,6 @@ def fits(question: ParsedQuestion, sentence: Sentence) -> bool:
 def span(question: ParsedQuestion, candidate: Candidate, now: date | None) -> str | None:
     """The part of a fitting sentence that answers by itself.
 
-    Args:
-        question: the question.
-        candidate: the sentence.
-        now: the day of the question.
-
     Returns:
         The part, or a value computed from it; None if only the whole sentence answers.
     """

@@ -37,12 +37,7 @@ class SourcedLine(NamedTuple):
 
 
 def sourced_lines(messages: Sequence[Message], *, named: bool = False) -> Iterator[SourcedLine]:
-    """The sentences of messages as lines, in order, with repetitions.
-
-    Args:
-        messages: the messages.
-        named: whether every line names its speaker.
-    """
+    """The sentences of messages as lines, in order, with repetitions."""
     for message in messages:
         for text in message.text.splitlines():
             yield from _lines(message, text, named=named)

@@ -22,11 +22,6 @@ DATASETS: dict[str, str] = {"beam": "beam_from_options", "locomo": "locomo_from_
 def load_dataset(name: str, path: Path, options: Mapping[str, str] | None = None) -> list[Scenario]:
     """The scenarios of a dataset.
 
-    Args:
-        name: one of `DATASETS`.
-        path: its file, or the folder that holds it.
-        options: what its loader takes, as written on a command line.
-
     Raises:
         RefError: there is no dataset of that name.
         ConfigError: it takes no such option, or not that value.

@@ -67,10 +67,6 @@ def message_id(number: int) -> str:
 def read_chat(path: Path, value: object) -> list[Turn]:
     """The turns of a chat, in order: one for each message of the user, with the replies to it.
 
-    Args:
-        path: its file, for errors.
-        value: what the file holds.
-
     Raises:
         ScenarioError: it is not of the schema, or has no turn.
     """
@@ -205,11 +201,6 @@ _LEAD = re.compile(r"\s*LLM response should [a-z ]{1,40}:\s*", re.IGNORECASE)
 
 def read_questions(name: str, questions: JsonObject, known: Container[str]) -> Iterator[Probe]:
     """The questions of a conversation; `beam-1:knowledge_update-2` is the second of its ability.
-
-    Args:
-        name: the conversation's name.
-        questions: the file's object: a list of questions for each ability.
-        known: ids of the conversation's messages.
 
     Raises:
         ScenarioError: it is not of the schema.

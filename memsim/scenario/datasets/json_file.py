@@ -84,11 +84,6 @@ def _check_texts(path: Path, text: str, value: object) -> None:
 class JsonObject:
     """An object of a dataset's file, with the words for where it stands.
 
-    Args:
-        path: the file.
-        where: such as `conv-26: session_3: turn 4`.
-        value: what should be an object.
-
     Raises:
         ScenarioError: it is not an object.
     """

@@ -52,10 +52,6 @@ def repair_evidence(cited: Iterable[str], known: Container[str]) -> tuple[str, .
 
     One string may cite several (`D8:6; D9:17`), have a colon too many (`D:11:26`) or a zero
     (`D30:05`); what then names no message of the conversation is dropped.
-
-    Args:
-        cited: as the file has them.
-        known: the ids of the conversation's messages.
     """
     found: dict[str, None] = {}
     for text in cited:
@@ -92,11 +88,6 @@ WRONG = "audited-wrong"
 def read_question(probe_id: str, entry: JsonObject, known: Container[str]) -> Probe:
     """A question as a probe.
 
-    Args:
-        probe_id: the probe's id.
-        entry: the file's object.
-        known: ids of the conversation's messages.
-
     Raises:
         ScenarioError: it is not of the schema.
     """
@@ -122,14 +113,7 @@ def read_question(probe_id: str, entry: JsonObject, known: Container[str]) -> Pr
 def label_audited(
     probe: Probe, finding: Finding | None, known: Container[str], *, correct_evidence: bool
 ) -> Probe:
-    """A probe of an audited file, labelled with what the audit found.
-
-    Args:
-        probe: the question.
-        finding: about it; None when nothing is wrong.
-        known: ids of the conversation's messages.
-        correct_evidence: take the audit's evidence where it found the citation wrong.
-    """
+    """A probe of an audited file, labelled with what the audit found."""
     labels = {**probe.labels, "gold": "ok", "citation": "ok"}
     if finding is None:
         return replace(probe, labels=labels)
@@ -162,10 +146,6 @@ _DATE = re.compile(r"(\d{1,2}):(\d\d) ?([ap])m on (\d{1,2}) ([a-z]+), ?(\d{4})")
 
 def read_talk(talk: JsonObject, name: str) -> list[Turn]:
     """The turns of a conversation, in order, one for each utterance.
-
-    Args:
-        talk: the file's `conversation`.
-        name: the conversation's name, for errors.
 
     Raises:
         ScenarioError: it is not of the schema, or has no turn.

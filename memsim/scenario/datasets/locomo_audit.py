@@ -56,10 +56,6 @@ def read_audit(path: Path, questions: Mapping[str, Sequence[str]]) -> Audit:
 
     Findings of conversations that are not here are left out.
 
-    Args:
-        path: the audit file.
-        questions: each conversation's questions in order, by its name.
-
     Raises:
         ScenarioError: the file is missing, not JSON, or not of this schema, or none of it is about
             these conversations.

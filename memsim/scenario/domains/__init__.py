@@ -17,14 +17,7 @@ DOMAINS = ("coding", "cooking", "health", "office", "planning", "smalltalk", "su
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """The patterns of one domain.
-
-    Attributes:
-        user: what a user says.
-        assistant: what an assistant answers.
-        asides: what either adds.
-        slots: words for the patterns' slots.
-    """
+    """The patterns of one domain."""
 
     user: tuple[str, ...]
     assistant: tuple[str, ...]

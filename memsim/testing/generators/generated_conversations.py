@@ -99,17 +99,12 @@ class TurnPlan:
     """What one turn is made of.
 
     Attributes:
-        who: place among the principals.
         gap: minutes since the turn before.
         kind: talk; tools: a message for each result; answers: all results in one message; late: the
             result comes in the speaker's next turn; silence: no reply; dangling: a call that is
             never answered.
         text: as `sayings` has it.
-        calls: calls that stand side by side.
         long: how often the result's row is repeated.
-        rule: a standing rule comes first.
-        renewed: another session begins.
-        aside: what happens after it.
     """
 
     who: int
@@ -142,13 +137,7 @@ def said() -> st.SearchStrategy[TurnPlan]:
 def conversations(
     least: int = 0, most: int = 10, *, apart: bool = True
 ) -> st.SearchStrategy[tuple[CaseEvent, ...]]:
-    """Conversations of so many turns, with what happens between them.
-
-    Args:
-        least: turns at least.
-        most: turns at most.
-        apart: nobody takes part in another's conversation.
-    """
+    """Conversations of so many turns, with what happens between them."""
     return st.lists(said(), min_size=least, max_size=most).map(lambda plan: written(plan, apart))
 
 
@@ -161,14 +150,7 @@ def written(plan: Sequence[TurnPlan], apart: bool = True) -> tuple[CaseEvent, ..
 
 
 class Writer:
-    """Writes plans down, turn by turn, and numbers messages, codes and calls.
-
-    Args:
-        apart: nobody takes part in another's conversation.
-
-    Attributes:
-        time: of the latest turn.
-    """
+    """Writes plans down, turn by turn, and numbers messages, codes and calls."""
 
     def __init__(self, *, apart: bool) -> None:
         self._apart = apart

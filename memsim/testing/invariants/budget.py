@@ -28,7 +28,7 @@ from memsim.testing.worlds import Trial
 # Budget and progress, on the steps of `memsim.memory.compaction`.
 
 
-@holds(15, "budget", on="compaction", formal="tok(H') <= B, or BudgetUnsatisfiable(part)")
+@holds(15, "tok(H') <= B, or BudgetUnsatisfiable(part)", on="compaction")
 def trimming_keeps_the_budget(case: Case) -> int:
     """A trimmed history is within its budget, or a typed error names the part that is in the way.
 
@@ -48,7 +48,7 @@ def trimming_keeps_the_budget(case: Case) -> int:
     return len(tried.history)
 
 
-@holds(16, "budget", on="compaction", formal="changed => tok(H') < tok(H); requests <= 1 + retries")
+@holds(16, "changed => tok(H') < tok(H); requests <= 1 + retries", on="compaction")
 def steps_make_progress(case: Case) -> int:
     """There is less after a step, or it says why not; models are asked no oftener than allowed.
 
@@ -75,7 +75,7 @@ def steps_make_progress(case: Case) -> int:
     return seen
 
 
-@holds(17, "budget", on="compaction", formal="C(C(H)) = C(H), and 0 requests the second time")
+@holds(17, "C(C(H)) = C(H), and 0 requests the second time", on="compaction")
 def steps_are_idempotent(case: Case) -> int:
     """Without a new message, a second time changes nothing and asks no model.
 
@@ -95,7 +95,7 @@ def steps_are_idempotent(case: Case) -> int:
     return seen
 
 
-@holds(18, "budget", on="compaction", formal="size = limit: no; size = limit + 1: yes; for each")
+@holds(18, "size = limit: no; size = limit + 1: yes; for each", on="compaction")
 def thresholds_are_sharp(case: Case) -> int:
     """Exactly as much as a limit is within it, and one more is beyond; each limit for itself.
 
@@ -119,7 +119,7 @@ def thresholds_are_sharp(case: Case) -> int:
     return 3
 
 
-@holds(20, "budget", on="compaction", formal="the trigger after C(H) looks at H', not at H")
+@holds(20, "the trigger after C(H) looks at H', not at H", on="compaction")
 def the_trigger_sees_what_is_left(case: Case) -> int:
     """A compaction that got below the trigger is not started again by what was there before.
 
@@ -139,7 +139,7 @@ def the_trigger_sees_what_is_left(case: Case) -> int:
     return int(done.changed)
 
 
-@holds(32, "text", on="compaction", formal="n in {0, 1}, only system, only tools, doubled ids")
+@holds(32, "n in {0, 1}, only system, only tools, doubled ids", on="compaction")
 def steps_bear_anything(case: Case) -> int:
     """No history makes a step raise, be it empty, one message, or one with doubled ids.
 
@@ -163,13 +163,7 @@ MOST_REQUESTS = 12
 that writes, and as often again."""
 
 
-@holds(
-    15,
-    "budget",
-    on="strategy",
-    formal="tok(render(H')) <= B, or BudgetUnsatisfiable names system, pins, tail or input",
-    needs=("context",),
-)
+@holds(15, "tok(render(H')) <= B, or BudgetUnsatisfiable names system, pins, tail or input")
 def within_budget(trial: Trial) -> int:
     """No context is over its budget; where what must stay does not fit, a typed error says so.
 
@@ -188,13 +182,7 @@ def within_budget(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    16,
-    "budget",
-    on="strategy",
-    formal="triggered => tok(H') < tok(H); requests per turn <= K; none without a new message",
-    needs=("context", "model"),
-)
+@holds(16, "triggered => tok(H') < tok(H); requests per turn <= K; none without a new message")
 def progress(trial: Trial) -> int:
     """A compaction makes less of the history, and a model is asked a bounded number of times.
 
@@ -222,13 +210,7 @@ def _compacts(event: Event) -> bool:
     return event.kind == "compaction" and event.before is not None and event.after is not None
 
 
-@holds(
-    17,
-    "budget",
-    on="strategy",
-    formal="no new message => C(C(H)) = C(H), byte for byte, and no model is asked",
-    needs=("context",),
-)
+@holds(17, "no new message => C(C(H)) = C(H), byte for byte, and no model is asked")
 def idempotence(trial: Trial) -> int:
     """Asked twice, a memory shows the same; and asking a memory twice leaves no trace.
 
@@ -250,13 +232,7 @@ def idempotence(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    19,
-    "budget",
-    on="strategy",
-    formal="tokens(section) = tokenizer(section's messages); tokens(context) = sum of sections",
-    needs=("context",),
-)
+@holds(19, "tokens(section) = tokenizer(section's messages); tokens(context) = sum of sections")
 def token_accounting(trial: Trial) -> int:
     """The tokens that a context tells are those of what is sent.
 
@@ -276,10 +252,8 @@ def token_accounting(trial: Trial) -> int:
 
 @holds(
     20,
-    "budget",
-    on="strategy",
-    formal="trigger(t + 1) uses tok(H'), not tok(H): no compaction without growth since the last",
-    needs=("context", "surfaces"),
+    "trigger(t + 1) uses tok(H'), not tok(H): no compaction without growth since the last",
+    "surfaces",
 )
 def usage_reset(trial: Trial) -> int:
     """After a compaction, what is left is what counts: the same messages are not compacted again.

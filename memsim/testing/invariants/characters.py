@@ -21,13 +21,7 @@ _WHOLE = ("\U0001f1f3\U0001f1f4", "\U0001f1e9\U0001f1ea", *CLUSTERS)
 _PARTS = frozenset("".join(CLUSTERS)) - frozenset("e")
 
 
-@holds(
-    29,
-    "text",
-    on="strategy",
-    formal="for all texts t in H': t encodes as UTF-8, and no grapheme cluster of H is split",
-    needs=("context",),
-)
+@holds(29, "for all texts t in H': t encodes as UTF-8, and no grapheme cluster of H is split")
 def well_formed(trial: Trial) -> int:
     """Every text can be encoded, and no character as readers see it is cut in two.
 
@@ -50,13 +44,7 @@ def well_formed(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    30,
-    "text",
-    on="strategy",
-    formal="for all kept m: code points of m in H' = code points of m in H",
-    needs=("context",),
-)
+@holds(30, "for all kept m: code points of m in H' = code points of m in H")
 def invisible_fidelity(trial: Trial) -> int:
     """Zero-width and bidirectional characters, NUL and the like stay in what is kept.
 
@@ -76,13 +64,7 @@ def invisible_fidelity(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    31,
-    "text",
-    on="strategy",
-    formal="work(2n) <= 2.5 work(n), work in calls of functions",
-    needs=("context",),
-)
+@holds(31, "work(2n) <= 2.5 work(n), work in calls of functions")
 def scale(trial: Trial) -> int:
     """Twice the conversation takes about twice the work, and not four times.
 
@@ -154,13 +136,7 @@ def counted(work: Callable[[], object]) -> int:
     return calls
 
 
-@holds(
-    32,
-    "text",
-    on="strategy",
-    formal="n in {0, 1}, only system, only tools, m > B, 500 calls, empty: no untyped error",
-    needs=("context",),
-)
+@holds(32, "n in {0, 1}, only system, only tools, m > B, 500 calls, empty: no untyped error")
 def degenerates(trial: Trial) -> int:
     """Whatever a conversation consists of, nothing is raised but what is meant to be.
 

@@ -25,9 +25,7 @@ _SHORT, _SEVERAL = 60, 8
 """Characters of a text, and texts, that are cut at every third place."""
 
 
-@holds(
-    33, "offload", on="compaction", formal="for all refs r in H': sha256(blob(r)) = r, same session"
-)
+@holds(33, "for all refs r in H': sha256(blob(r)) = r, same session", on="compaction")
 def references_resolve(case: Case) -> int:
     """Every reference has its blob, in its own session alone, and collecting removes only others.
 
@@ -54,7 +52,7 @@ def references_resolve(case: Case) -> int:
     return seen
 
 
-@holds(34, "offload", on="compaction", formal="reload(offload(m)) = m")
+@holds(34, "reload(offload(m)) = m", on="compaction")
 def offload_round_trip(case: Case) -> int:
     """What was offloaded comes back as it was, every character of it.
 
@@ -73,7 +71,7 @@ def offload_round_trip(case: Case) -> int:
     return seen
 
 
-@holds(29, "text", on="compaction", formal="no cut splits a grapheme cluster; every text encodes")
+@holds(29, "no cut splits a grapheme cluster; every text encodes", on="compaction")
 def cuts_split_no_character(case: Case) -> int:
     """A text that is cut at any place ends and begins with whole characters.
 
@@ -105,9 +103,8 @@ def _taken(case: Case) -> Iterator[tuple[Bench, tuple[Message, ...]]]:
 
 @holds(
     1,
-    "structure",
+    "for all ids i: i in calls(H') <=> i in results(H'), but for the last assistant's",
     on="compaction",
-    formal="for all ids i: i in calls(H') <=> i in results(H'), but for the last assistant's",
 )
 def steps_close_pairs(case: Case) -> int:
     """No step leaves a call without its result, or a result without its call.
@@ -123,12 +120,7 @@ def steps_close_pairs(case: Case) -> int:
     return seen
 
 
-@holds(
-    2,
-    "structure",
-    on="compaction",
-    formal="no composed block stands between calls(g) and results(g)",
-)
+@holds(2, "no composed block stands between calls(g) and results(g)", on="compaction")
 def steps_keep_pairs_adjacent(case: Case) -> int:
     """No step puts anything between a call and its results.
 
@@ -145,7 +137,7 @@ def steps_keep_pairs_adjacent(case: Case) -> int:
     return seen
 
 
-@holds(3, "structure", on="compaction", formal="ids(H') subset of ids(H), sources(S') too")
+@holds(3, "ids(H') subset of ids(H), sources(S') too", on="compaction")
 def steps_invent_nothing(case: Case) -> int:
     """What a step composes was made of messages that there are.
 
@@ -162,7 +154,7 @@ def steps_invent_nothing(case: Case) -> int:
     return seen
 
 
-@holds(4, "structure", on="compaction", formal="H' restricted to ids(H) is a subsequence of H")
+@holds(4, "H' restricted to ids(H) is a subsequence of H", on="compaction")
 def steps_keep_order(case: Case) -> int:
     """What a step leaves stands in the order in which it was said, each message once.
 
@@ -178,7 +170,7 @@ def steps_keep_order(case: Case) -> int:
     return seen
 
 
-@holds(5, "structure", on="compaction", formal="system(H') = system(H), byte for byte, in order")
+@holds(5, "system(H') = system(H), byte for byte, in order", on="compaction")
 def steps_preserve_rules(case: Case) -> int:
     """Standing rules stay where a step is told to keep them, and no step makes new ones.
 
@@ -193,7 +185,7 @@ def steps_preserve_rules(case: Case) -> int:
     return seen
 
 
-@holds(6, "structure", on="compaction", formal="authority(text in H') <= authority(its source)")
+@holds(6, "authority(text in H') <= authority(its source)", on="compaction")
 def steps_elevate_nobody(case: Case) -> int:
     """A summary speaks with no more authority than those whose words it was made of.
 
@@ -215,7 +207,7 @@ def steps_elevate_nobody(case: Case) -> int:
     return seen
 
 
-@holds(7, "structure", on="compaction", formal="last user message m of H: m in H'")
+@holds(7, "last user message m of H: m in H'", on="compaction")
 def steps_keep_the_input(case: Case) -> int:
     """The latest message of the user stays byte for byte, wherever it stands.
 
@@ -230,7 +222,7 @@ def steps_keep_the_input(case: Case) -> int:
     return seen
 
 
-@holds(8, "structure", on="compaction", formal="tail(H', k) = tail(H, k), grown leftwards at most")
+@holds(8, "tail(H', k) = tail(H, k), grown leftwards at most", on="compaction")
 def steps_retain_the_tail(case: Case) -> int:
     """The latest messages stay as they are; the tail grows only to close a pair.
 
@@ -246,7 +238,7 @@ def steps_retain_the_tail(case: Case) -> int:
     return seen
 
 
-@holds(10, "structure", on="compaction", formal="m in H' with id in H: m = H(m), or composed")
+@holds(10, "m in H' with id in H: m = H(m), or composed", on="compaction")
 def steps_mark_what_they_alter(case: Case) -> int:
     """What a step altered says that it was composed, and of what; no argument is changed.
 
@@ -262,7 +254,7 @@ def steps_mark_what_they_alter(case: Case) -> int:
     return seen
 
 
-@holds(11, "pins", on="compaction", formal="for all active pins p: p in render(H'), byte-exact")
+@holds(11, "for all active pins p: p in render(H'), byte-exact", on="compaction")
 def pins_stay(case: Case) -> int:
     """What is pinned stays byte for byte, at any budget, and whatever the model writes.
 
@@ -278,7 +270,7 @@ def pins_stay(case: Case) -> int:
     return seen
 
 
-@holds(12, "pins", on="compaction", formal="ids(H) - ids(H') subset of reported sources")
+@holds(12, "ids(H) - ids(H') subset of reported sources", on="compaction")
 def steps_report_what_goes(case: Case) -> int:
     """What a step takes out of the history, its outcome names.
 
@@ -295,7 +287,7 @@ def steps_report_what_goes(case: Case) -> int:
     return seen
 
 
-@holds(14, "pins", on="compaction", formal="content never closes or opens a block of ours")
+@holds(14, "content never closes or opens a block of ours", on="compaction")
 def steps_fence_what_they_quote(case: Case) -> int:
     """Delimiters in what is condensed are taken apart: one block is opened, and one closed.
 

@@ -105,7 +105,7 @@ def played(case: LedgerCase) -> Play:
     return play
 
 
-@holds(35, "ledger", on="ledger", formal="for all x: copies(x in context) in {0, 1}")
+@holds(35, "for all x: copies(x in context) in {0, 1}", on="ledger")
 def exactly_once(case: LedgerCase) -> int:
     """However many want to inject it, and whatever is compacted, an item stands there once at most.
 
@@ -122,7 +122,7 @@ def exactly_once(case: LedgerCase) -> int:
     return seen
 
 
-@holds(36, "ledger", on="ledger", formal="ledger(x) = injected => x visible, or re-injectable")
+@holds(36, "ledger(x) = injected => x visible, or re-injectable", on="ledger")
 def agreement(case: LedgerCase) -> int:
     """After agreeing, what counts as injected is visible, and what is not can be injected again.
 
@@ -146,7 +146,7 @@ def agreement(case: LedgerCase) -> int:
     return seen
 
 
-@holds(37, "ledger", on="ledger", formal="kill between inject and mark => one copy after recovery")
+@holds(37, "kill between inject and mark => one copy after recovery", on="ledger")
 def crash_between(case: LedgerCase) -> int:
     """Whoever dies between injecting and saying so leaves one copy, or none and the right to it.
 
@@ -169,9 +169,7 @@ def crash_between(case: LedgerCase) -> int:
     return play.crashes
 
 
-@holds(
-    38, "ledger", on="ledger", formal="keys injective over (conversation, item); one wins a race"
-)
+@holds(38, "keys injective over (conversation, item); one wins a race", on="ledger")
 def ledger_scope(case: LedgerCase) -> int:
     """Conversations do not touch each other, whatever their names hold, and of two one wins.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -68,26 +68,30 @@ def actor(event: CaseEvent) -> str:
     return event.owner if isinstance(event, CaseGrant) else ""
 
 
-def variations(case: Case, who: str) -> Iterator[tuple[str, Case]]:
-    """Cases in which only what others have is different."""
-    yield "others have nothing", mapped(case, lambda e: e if actor(e) in {who, ""} else None)
-    own = [m.text for m in case.messages if m.principal == who and m.role == "user"] or ["x"]
-    yield "others say what one says oneself", mapped(case, lambda e: saying(e, who, own[-1]))
-    yield "others have other codes", mapped(case, lambda e: coded(e, who))
+def _without(event: CaseEvent, who: str, _: Case) -> CaseEvent | None:
+    return event if actor(event) in {who, ""} else None
 
 
-def saying(event: CaseEvent, who: str, text: str) -> CaseEvent:
-    """The same event, in which all but one principal say some text."""
+def _as_oneself(event: CaseEvent, who: str, case: Case) -> CaseEvent | None:
     if not isinstance(event, CaseTurn) or event.who == who:
         return event
-    return _reworded(event, lambda m: text if m.role == "user" else m.text)
+    own = [m.text for m in case.messages if m.principal == who and m.role == "user"] or ["x"]
+    return _reworded(event, lambda m: own[-1] if m.role == "user" else m.text)
 
 
-def coded(event: CaseEvent, who: str) -> CaseEvent:
+def coded(event: CaseEvent, who: str, _: Case | None = None) -> CaseEvent:
     """The same event, in which all but one principal have another code."""
     if not isinstance(event, CaseTurn) or event.who == who:
         return event
     return _reworded(event, lambda m: _CODE.sub("K-0007", m.text))
+
+
+WAYS: Mapping[str, Callable[[CaseEvent, str, Case], CaseEvent | None]] = {
+    "others say nothing": _without,
+    "others say what one says oneself": _as_oneself,
+    "others have other codes": coded,
+}
+"""What is different in the second world: each gives its event for one of the first world."""
 
 
 def _reworded(turn: CaseTurn, text: Callable[[Message], str]) -> CaseTurn:
@@ -100,11 +104,7 @@ def _reworded(turn: CaseTurn, text: Callable[[Message], str]) -> CaseTurn:
 
 
 @holds(
-    45,
-    "acl",
-    on="strategy",
-    formal="for all M_A, M_B, M_B': obs_A(M_A u M_B) = obs_A(M_A u M_B'), byte for byte",
-    needs=("isolation",),
+    45, "for all M_A, M_B, M_B': obs_A(M_A u M_B) = obs_A(M_A u M_B'), byte for byte", "isolation"
 )
 def non_interference(trial: Trial) -> int:
     """What others have in the same memory changes no byte of what one sees.
@@ -116,22 +116,16 @@ def non_interference(trial: Trial) -> int:
     if who is None or trial.main.over:
         return 0
     expected = observed(trial.played(), who, trial.case)
-    every = list(variations(trial.case, who))
-    told, case = every[len(trial.case.messages) % len(every)]
+    way, change = list(WAYS.items())[len(trial.case.messages) % len(WAYS)]
+    case = mapped(trial.case, lambda event: change(event, who, trial.case))
     # In a world in which others have nothing, one's own last conversation is the same one.
     world = trial.played(case)
     if observed(world, who, trial.case) != expected:
-        raise Violation(f"{who} can tell two worlds apart where {told}")
+        raise Violation(f"{who} can tell two worlds apart where {way}")
     return len(expected)
 
 
-@holds(
-    46,
-    "acl",
-    on="strategy",
-    formal="for all actions b of B: obs_A after b = obs_A before b",
-    needs=("isolation",),
-)
+@holds(46, "for all actions b of B: obs_A after b = obs_A before b", "isolation")
 def write_integrity(trial: Trial) -> int:
     """Nothing that somebody else does changes what one sees.
 
@@ -152,13 +146,7 @@ def write_integrity(trial: Trial) -> int:
     return len(own)
 
 
-@holds(
-    47,
-    "acl",
-    on="strategy",
-    formal="principal unknown => no rows, or a typed error",
-    needs=("isolation",),
-)
+@holds(47, "principal unknown => no rows, or a typed error", "isolation")
 def fail_closed(trial: Trial) -> int:
     """Who is nobody sees nothing.
 
@@ -180,13 +168,7 @@ def fail_closed(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    48,
-    "acl",
-    on="strategy",
-    formal="identity = session's principal; arguments and texts do not set it",
-    needs=("isolation",),
-)
+@holds(48, "identity = session's principal; arguments and texts do not set it", "isolation")
 def principal_source(trial: Trial) -> int:
     """Saying that one is somebody else makes nobody somebody else.
 
@@ -212,10 +194,8 @@ def principal_source(trial: Trial) -> int:
 
 @holds(
     49,
-    "acl",
-    on="strategy",
-    formal="for all valid handles h of B, random handles r: use_A(h) = use_A(r), byte for byte",
-    needs=("isolation",),
+    "for all valid handles h of B, random handles r: use_A(h) = use_A(r), byte for byte",
+    "isolation",
 )
 def foreign_handle(trial: Trial) -> int:
     """A handle of somebody else's behaves as one that nobody has.
@@ -249,10 +229,10 @@ def foreign_handle(trial: Trial) -> int:
 
 @holds(
     50,
-    "acl",
-    on="strategy",
-    formal="grant => visible from the next read; revoke => not visible, derived copies included",
-    needs=("isolation", "grants", "surfaces"),
+    "grant => visible from the next read; revoke => not visible, derived copies included",
+    "isolation",
+    "grants",
+    "surfaces",
 )
 def grant_and_revoke(trial: Trial) -> int:
     """What is granted can be seen from the next read on, and what is taken back cannot.
@@ -282,13 +262,7 @@ def grant_and_revoke(trial: Trial) -> int:
     return len(meant)
 
 
-@holds(
-    51,
-    "acl",
-    on="strategy",
-    formal="for all renamings f of principals: obs(f(world)) = f(obs(world))",
-    needs=("isolation",),
-)
+@holds(51, "for all renamings f of principals: obs(f(world)) = f(obs(world))", "isolation")
 def symmetry(trial: Trial) -> int:
     """What one is called changes nothing of what is found.
 

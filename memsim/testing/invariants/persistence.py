@@ -62,7 +62,7 @@ def load(folder: Path) -> str:
         file.close()
 
 
-@holds(52, "persistence", on="file", formal="load(save(x)) = x; save(load(save(x))) = save(x)")
+@holds(52, "load(save(x)) = x; save(load(save(x))) = save(x)", on="file")
 def files_round_trip(case: FileCase) -> int:
     """A state comes back from its file as it was, however often it is written.
 
@@ -80,9 +80,7 @@ def files_round_trip(case: FileCase) -> int:
     raise Violation("half a character is saved")
 
 
-@holds(
-    53, "persistence", on="file", formal="crash at any write k => reopen gives pre or post state"
-)
+@holds(53, "crash at any write k => reopen gives pre or post state", on="file")
 def crash_at_any_write(case: FileCase) -> int:
     """At whichever statement the process ends, the old state is there, or the new one.
 
@@ -102,7 +100,7 @@ def crash_at_any_write(case: FileCase) -> int:
         return int(schedule.fired)
 
 
-@holds(54, "persistence", on="file", formal="damaged file => typed error, and stays; never empty")
+@holds(54, "damaged file => typed error, and stays; never empty", on="file")
 def damage_is_loud(case: FileCase) -> int:
     """A damaged file is refused and left as it is, and nothing is read as empty.
 
@@ -141,7 +139,7 @@ def _damage(path: Path, case: FileCase) -> None:
     path.write_bytes(bytes(len(good)) if case.damage == "zeroed" else good[:kept])
 
 
-@holds(55, "persistence", on="file", formal="n writers, one increment each => n; linearizable")
+@holds(55, "n writers, one increment each => n; linearizable", on="file")
 def no_lost_update(case: FileCase) -> int:
     """Of several who change a state at once, nobody's change is lost.
 
@@ -177,13 +175,7 @@ def _added(change: str, known: Any) -> str:  # noqa: ANN401 - a state is any JSO
     return canonical([*known, change])
 
 
-@holds(
-    52,
-    "persistence",
-    on="strategy",
-    formal="load(save(x)) = x; save(load(save(x))) = save(x), in canonical bytes",
-    needs=("save",),
-)
+@holds(52, "load(save(x)) = x; save(load(save(x))) = save(x), in canonical bytes", "save")
 def save_and_load(trial: Trial) -> int:
     """A memory that was saved and loaded shows what it showed, and is saved as it was.
 
@@ -212,13 +204,7 @@ def loaded(trial: Trial, state: str) -> World:
     return world
 
 
-@holds(
-    54,
-    "persistence",
-    on="strategy",
-    formal="load(damaged(save(x))) raises a typed error, and x stays what it was",
-    needs=("save",),
-)
+@holds(54, "load(damaged(save(x))) raises a typed error, and x stays what it was", "save")
 def corruption_is_loud(trial: Trial) -> int:
     """A damaged state is refused with a typed error, and leaves the memory as it was.
 

@@ -13,13 +13,7 @@ CODE = re.compile(r"K-\d{4}")
 _OPENS = re.compile(rf"\s*<(?P<tag>{'|'.join(TAGS)})>")
 
 
-@holds(
-    12,
-    "pins",
-    on="strategy",
-    formal="facts(H') superset of pinned facts; lost(H, H') subset of reported",
-    needs=("surfaces",),
-)
+@holds(12, "facts(H') superset of pinned facts; lost(H, H') subset of reported", "surfaces")
 def closed_world_recall_floor(trial: Trial) -> int:
     """What is on no surface any more was reported: dropped, compacted, faded, purged, or forgotten.
 
@@ -54,13 +48,7 @@ def closed_world_recall_floor(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    13,
-    "pins",
-    on="strategy",
-    formal="canaries(composed text of H') subset of canaries(H), under an extractive model",
-    needs=("context",),
-)
+@holds(13, "canaries(composed text of H') subset of canaries(H), under an extractive model")
 def summary_containment(trial: Trial) -> int:
     """Nothing that a memory composes holds a code that nobody said.
 
@@ -81,13 +69,7 @@ def summary_containment(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    14,
-    "pins",
-    on="strategy",
-    formal="for all blocks b, contents c: c neither closes b nor opens a block of ours",
-    needs=("context",),
-)
+@holds(14, "for all blocks b, contents c: c neither closes b nor opens a block of ours")
 def delimiter_safety(trial: Trial) -> int:
     """What was said can neither close the block that it is quoted in nor open another.
 

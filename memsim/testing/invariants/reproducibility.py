@@ -29,13 +29,7 @@ def _bytes(transcript: TrialTranscript) -> list[str]:
     return [repr((s.query, s.context, str(s.refused))) for s in transcript.sights if s.delivered]
 
 
-@holds(
-    58,
-    "run",
-    on="strategy",
-    formal="same seed, same case => same bytes",
-    needs=("context",),
-)
+@holds(58, "same seed, same case => same bytes")
 def determinism(trial: Trial) -> int:
     """Two instances that are told the same show the same, byte for byte.
 
@@ -56,13 +50,7 @@ def determinism(trial: Trial) -> int:
     return len(expected)
 
 
-@holds(
-    60,
-    "run",
-    on="strategy",
-    formal="verdicts(case) do not depend on which cases were played before or beside it",
-    needs=("context",),
-)
+@holds(60, "verdicts(case) do not depend on which cases were played before or beside it")
 def isolation_between_cases(trial: Trial) -> int:
     """Another case that is played beside it, in the same process, changes nothing.
 
@@ -158,7 +146,7 @@ def _timeless(record: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in {"seconds", "own"}}
 
 
-@holds(56, "run", on="run", formal="run(stop anywhere; resume) = run, each case counted once")
+@holds(56, "run(stop anywhere; resume) = run, each case counted once", on="run")
 def resume_is_uninterrupted(case: RunCase) -> int:
     """A run that stopped after any case, its records cut off anywhere, ends as if it never had.
 
@@ -179,7 +167,7 @@ def resume_is_uninterrupted(case: RunCase) -> int:
     return len(made.cases)
 
 
-@holds(57, "run", on="run", formal="run(1 worker) = run(n workers); a lost worker => lost")
+@holds(57, "run(1 worker) = run(n workers); a lost worker => lost", on="run")
 def workers_change_nothing(case: RunCase) -> int:
     """However many processes play, the records are the same, and a case whose process died is lost.
 
@@ -212,7 +200,7 @@ def _dying(spec: CaseSpec) -> CaseOutcome:
     return run_case(spec)
 
 
-@holds(59, "run", on="run", formal="leaks(probe, M + fillers) = leaks(probe, M)")
+@holds(59, "leaks(probe, M + fillers) = leaks(probe, M)", on="run")
 def fillers_change_no_verdict(case: RunCase) -> int:
     """What has nothing to do with a probe makes no leak of a pass, and hides none.
 

@@ -102,7 +102,7 @@ def _is_as_it_was(there: Entry | None, entry: Entry) -> bool:
     return replace(there, sources=entry.sources) == entry
 
 
-@holds(39, "hygiene", on="shelf", formal="for all held e, clocks t: e in clean(M, t)")
+@holds(39, "for all held e, clocks t: e in clean(M, t)", on="shelf")
 def held_stays(case: ShelfCase) -> int:
     """Nothing that is core or pinned is put away or erased, at any clock.
 
@@ -121,7 +121,7 @@ def held_stays(case: ShelfCase) -> int:
     return seen
 
 
-@holds(40, "hygiene", on="shelf", formal="age N days - 1 s: stays; N days: due; N days + 1 s: due")
+@holds(40, "age N days - 1 s: stays; N days: due; N days + 1 s: due", on="shelf")
 def boundaries_are_exact(case: ShelfCase) -> int:
     """An entry is due from its day on, to the second; what lies in the future is not.
 
@@ -163,9 +163,7 @@ def _roots(entry: Entry, entries: dict[str, Entry]) -> set[str]:
     return found
 
 
-@holds(
-    41, "hygiene", on="compaction", formal="removed e => survivor e' = e under full-text equality"
-)
+@holds(41, "removed e => survivor e' = e under full-text equality", on="compaction")
 def dedup_is_safe(case: Case) -> int:
     """What is removed as a repetition has a survivor of the very same text.
 
@@ -192,7 +190,7 @@ def dedup_is_safe(case: Case) -> int:
     return seen
 
 
-@holds(42, "hygiene", on="shelf", formal="clean(M, A) touches rows of A only; errors are told")
+@holds(42, "clean(M, A) touches rows of A only; errors are told", on="shelf")
 def only_ones_own(case: ShelfCase) -> int:
     """Hygiene touches its owner's entries alone, and does not report success where it failed.
 
@@ -211,7 +209,7 @@ def only_ones_own(case: ShelfCase) -> int:
         return len(others) + changed
 
 
-@holds(43, "hygiene", on="shelf", formal="clean(clean(M)) = clean(M); crash at k, again: the same")
+@holds(43, "clean(clean(M)) = clean(M); crash at k, again: the same", on="shelf")
 def clean_is_restartable(case: ShelfCase) -> int:
     """A second pass does nothing, and one that failed anywhere is finished by the next.
 
@@ -232,7 +230,7 @@ def clean_is_restartable(case: ShelfCase) -> int:
         return len(entries) - len(whole) + sum(1 for e in whole.values() if e.archived)
 
 
-@holds(44, "hygiene", on="shelf", formal="purged e => e, and facts and episodes of e, in no tier")
+@holds(44, "purged e => e, and facts and episodes of e, in no tier", on="shelf")
 def purge_is_complete(case: ShelfCase) -> int:
     """What the memory made of a message that is erased goes with it, unless it is held.
 

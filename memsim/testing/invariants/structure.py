@@ -38,13 +38,7 @@ def torn(messages: Iterable[Message]) -> set[str]:
     return called ^ {r for m in messages for r in m.results}
 
 
-@holds(
-    1,
-    "structure",
-    on="strategy",
-    formal="for all ids i: i in calls(H') <=> i in results(H'), but for the last message's calls",
-    needs=("context",),
-)
+@holds(1, "for all ids i: i in calls(H') <=> i in results(H'), but for the last message's calls")
 def pair_closure(trial: Trial) -> int:
     """A tool call is sent exactly where its result is, unless the result is still to come.
 
@@ -71,13 +65,7 @@ def pair_closure(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    2,
-    "structure",
-    on="strategy",
-    formal="for all groups g in H': results(g) stand directly behind calls(g), each id once",
-    needs=("context",),
-)
+@holds(2, "for all groups g in H': results(g) stand directly behind calls(g), each id once")
 def adjacency(trial: Trial) -> int:
     """Results stand directly behind their call, unless something was said between them, and once.
 
@@ -105,13 +93,7 @@ def adjacency(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    3,
-    "structure",
-    on="strategy",
-    formal="ids(H') subset of ids(H)",
-    needs=("context",),
-)
+@holds(3, "ids(H') subset of ids(H)")
 def no_invention(trial: Trial) -> int:
     """Every id that is sent, quoted, derived from or ranked is one of a message that was said.
 
@@ -130,13 +112,7 @@ def no_invention(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    4,
-    "structure",
-    on="strategy",
-    formal="H' restricted to original messages is a subsequence of H, within each section",
-    needs=("context",),
-)
+@holds(4, "H' restricted to original messages is a subsequence of H, within each section")
 def order(trial: Trial) -> int:
     """Original messages stand in the order in which they were said, within each section.
 
@@ -155,11 +131,7 @@ def order(trial: Trial) -> int:
 
 
 @holds(
-    5,
-    "structure",
-    on="strategy",
-    formal="system(H') = system(H) byte for byte, in order, but for tagged compaction blocks",
-    needs=("context", "system"),
+    5, "system(H') = system(H) byte for byte, in order, but for tagged compaction blocks", "system"
 )
 def system_preservation(trial: Trial) -> int:
     """Standing rules stay in every context, byte for byte and in their order.
@@ -183,13 +155,7 @@ def system_preservation(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    6,
-    "structure",
-    on="strategy",
-    formal="for all t derived from role r: authority(role of t in H') <= authority(r)",
-    needs=("context",),
-)
+@holds(6, "for all t derived from role r: authority(role of t in H') <= authority(r)")
 def authority_non_elevation(trial: Trial) -> int:
     """What users and tools said never speaks as the system, however it was put into other words.
 
@@ -215,13 +181,7 @@ def authority_non_elevation(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    7,
-    "structure",
-    on="strategy",
-    formal="last user message m of H: m in H', byte for byte",
-    needs=("context",),
-)
+@holds(7, "last user message m of H: m in H', byte for byte")
 def current_input(trial: Trial) -> int:
     """The message that is to be answered reaches the model byte for byte.
 
@@ -251,13 +211,7 @@ def current_input(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    8,
-    "structure",
-    on="strategy",
-    formal="the last k messages of H are in H', byte for byte; more only to close a pair",
-    needs=("context", "tail"),
-)
+@holds(8, "the last k messages of H are in H', byte for byte; more only to close a pair", "tail")
 def retained_tail(trial: Trial) -> int:
     """The latest messages that a strategy promises to keep are there, as far as they fit.
 
@@ -292,13 +246,7 @@ def retained_tail(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    9,
-    "structure",
-    on="strategy",
-    formal="H' is a sequence that chat providers accept: roles, pairs, no empty composed content",
-    needs=("context",),
-)
+@holds(9, "H' is a sequence that chat providers accept: roles, pairs, no empty composed content")
 def provider_validity(trial: Trial) -> int:
     """What goes to a provider begins with no result, and nothing that was composed is empty.
 
@@ -322,13 +270,7 @@ def provider_validity(trial: Trial) -> int:
     return seen
 
 
-@holds(
-    10,
-    "structure",
-    on="strategy",
-    formal="for all m in H' with original id: m = H(m), or m is composed, and says from what",
-    needs=("context",),
-)
+@holds(10, "for all m in H' with original id: m = H(m), or m is composed, and says from what")
 def no_mutation(trial: Trial) -> int:
     """An original message is sent as it was said, and what was altered says that it was composed.
 

@@ -32,7 +32,7 @@ def _places(found: Spread) -> list[int]:
     return sorted((*found.covered, *found.held, *found.pending, *found.retained))
 
 
-@holds(21, "coverage", on="compaction", formal="kappa' >= kappa; 0 <= kappa <= n; clamped on load")
+@holds(21, "kappa' >= kappa; 0 <= kappa <= n; clamped on load", on="compaction")
 def coverage_is_monotone(case: Case) -> int:
     """What is covered only grows, never beyond the log, and is clamped when it is loaded.
 
@@ -54,9 +54,7 @@ def coverage_is_monotone(case: Case) -> int:
     return state.covered
 
 
-@holds(
-    22, "coverage", on="compaction", formal="covered + pending + held + retained = 1..n, disjoint"
-)
+@holds(22, "covered + pending + held + retained = 1..n, disjoint", on="compaction")
 def coverage_partitions(case: Case) -> int:
     """Each message is covered, held, pending or in the tail, and in one of these only.
 
@@ -75,7 +73,7 @@ def coverage_partitions(case: Case) -> int:
     return len(tried.history)
 
 
-@holds(23, "coverage", on="compaction", formal="sends(i) per successful cover of i <= 1")
+@holds(23, "sends(i) per successful cover of i <= 1", on="compaction")
 def covered_once(case: Case) -> int:
     """What a summary has taken in is not sent to the model again.
 
@@ -95,7 +93,7 @@ def covered_once(case: Case) -> int:
     return len(covered)
 
 
-@holds(24, "coverage", on="compaction", formal="L fails => (H', S, kappa) = (H, S, kappa), counted")
+@holds(24, "L fails => (H', S, kappa) = (H, S, kappa), counted", on="compaction")
 def failures_change_nothing(case: Case) -> int:
     """A model that fails, or writes no summary, leaves history and state, and is counted.
 
@@ -118,7 +116,7 @@ def failures_change_nothing(case: Case) -> int:
     return seen
 
 
-@holds(25, "coverage", on="compaction", formal="fallback(H) is a function of H")
+@holds(25, "fallback(H) is a function of H", on="compaction")
 def fallback_is_deterministic(case: Case) -> int:
     """A text without a model is the same, however the model failed.
 
@@ -134,12 +132,7 @@ def fallback_is_deterministic(case: Case) -> int:
     return sum(1 for done in made if done and done.changed)
 
 
-@holds(
-    26,
-    "coverage",
-    on="compaction",
-    formal="flush(stream(H)) = flush(bulk(H)): the same left, the same covered",
-)
+@holds(26, "flush(stream(H)) = flush(bulk(H)): the same left, the same covered", on="compaction")
 def batch_is_stream(case: Case) -> int:
     """One by one or in bulk: after a flush the same is covered, and the same is left.
 
@@ -172,7 +165,7 @@ def _covered(state: CompactionState) -> set[int]:
     return {*range(state.covered)} - {*state.held}
 
 
-@holds(27, "coverage", on="compaction", formal="H + D during C: D in H', D not in kappa'")
+@holds(27, "H + D during C: D in H', D not in kappa'", on="compaction")
 def late_messages_are_not_lost(case: Case) -> int:
     """Messages that come while a model works stand behind what it leaves, and are not covered.
 
@@ -205,7 +198,7 @@ class _Cancelling:
         raise _Cancelled
 
 
-@holds(28, "coverage", on="compaction", formal="cancelled at any await: state = before, or = after")
+@holds(28, "cancelled at any await: state = before, or = after", on="compaction")
 def cancellation_changes_nothing(case: Case) -> int:
     """Who stops waiting for a model finds history and state as they were.
 
@@ -230,10 +223,8 @@ def cancellation_changes_nothing(case: Case) -> int:
 
 @holds(
     24,
-    "coverage",
-    on="strategy",
-    formal="L fails or writes no summary => S, kappa unchanged, uncovered messages still present",
-    needs=("surfaces",),
+    "L fails or writes no summary => S, kappa unchanged, uncovered messages still present",
+    "surfaces",
 )
 def failure_keeps_state(trial: Trial) -> int:
     """A model that writes no summary makes nothing disappear.
