@@ -16,7 +16,7 @@ from memsim.cli.run import command as run_command
 from memsim.discovery.catalogue import find_strategies
 from memsim.discovery.project import Project
 from memsim.errors import ExitCode
-from memsim.leakage.scores import LEAKAGE
+from memsim.leakage.scores import LEAK_METRICS
 from memsim.scoring.metrics import JUDGED, METRICS
 from memsim.scoring.outcomes import OUTCOMES, WHEREABOUTS, Reason, reason_name
 from memsim.testing.invariants import known
@@ -112,7 +112,9 @@ def test_every_exit_code_is_documented() -> None:
 def test_every_metric_is_documented() -> None:
     """Those of several depths stand once, with K for the depth."""
     named = set(re.findall(r"`([\w@]+)`", DOCS["metrics"]))
-    metrics = {re.sub(r"(?<!ndcg)@\d+$", "@K", name) for name in {**METRICS, **JUDGED, **LEAKAGE}}
+    metrics = {
+        re.sub(r"(?<!ndcg)@\d+$", "@K", name) for name in {**METRICS, **JUDGED, **LEAK_METRICS}
+    }
 
     assert metrics - named == set()
 

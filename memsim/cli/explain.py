@@ -13,6 +13,7 @@ from memsim.cli.saved_runs import saved_run
 from memsim.cli.terminal import Terminal
 from memsim.discovery.project import find_project
 from memsim.errors import RefError, nearest
+from memsim.leakage import LEAKAGE
 from memsim.report.layout import TextLine
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _tell(run: Run, case: CaseResult, name: str, form: str, terminal: Terminal) 
     from memsim.report.story import story_of
 
     record = next(p for p in run.probes(case.key) if p["probe"] == name)
-    if "leakage" in record:
+    if LEAKAGE in record:
         _tell_attempt(case, record, form, terminal)
         return
     story = story_of(record, run.turns(case.key), case.budget, terminal.marks)
@@ -135,7 +136,7 @@ def _ambiguous(part: str, ids: Sequence[str]) -> str:
 
 
 def _case_lines(run: Run, case: CaseResult, width: int) -> list[TextLine]:
-    if case.dataset == "leakage":
+    if case.dataset == LEAKAGE:
         from memsim.report.explanation import leak_case_lines
 
         return leak_case_lines(case.key, list(run.probes(case.key)))

@@ -172,10 +172,10 @@ def _fidelity(found: StrategySource) -> Iterator[TextLine]:
 
 
 def _metrics(view: ListView) -> Iterator[TextLine]:
-    from memsim.leakage.scores import LEAKAGE
+    from memsim.leakage.scores import LEAK_METRICS
     from memsim.scoring.metrics import JUDGED, METRICS
 
-    known = {**METRICS, **JUDGED, **LEAKAGE}
+    known = {**METRICS, **JUDGED, **LEAK_METRICS}
     rows: list[Row] = [((name, m.unit, m.better, m.about), "") for name, m in known.items()]
     columns = [
         Column("metric", right=False),

@@ -101,9 +101,9 @@ def plan_run(intent: RunRequest, project: Project) -> RunPlan:
         UsageError: an argument is wrong.
         NoCasesError: no case matches.
     """
+    from memsim.leakage import LEAKAGE
     from memsim.suite.case_models import access_of
     from memsim.suite.case_plan import plan, resolve_strategies
-    from memsim.suite.scenarios import LEAKAGE
 
     settings = settings_of(project, intent.settings)
     remarks: list[str] = []

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.errors import BaselineError
 from memsim.gate.comparison import StalePart
+from memsim.leakage import LEAKAGE
 from memsim.scoring.metric import Metric
 from memsim.scoring.metrics import JUDGED, METRICS, answers
 from memsim.scoring.outcomes import UNMEASURED
-from memsim.suite.scenarios import LEAKAGE
 
 if TYPE_CHECKING:
     from memsim.runs import Run
@@ -247,9 +247,9 @@ def metric_of(name: str) -> Metric | None:
     if found := METRICS.get(name) or JUDGED.get(name):
         return found
     # Only who names one of these pays for reading what an attack is.
-    from memsim.leakage.scores import LEAKAGE as OF_CHANNELS
+    from memsim.leakage.scores import LEAK_METRICS
 
-    return OF_CHANNELS.get(name)
+    return LEAK_METRICS.get(name)
 
 
 def lower_is_better(name: str) -> bool:

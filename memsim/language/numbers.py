@@ -94,8 +94,3 @@ def word_value(word: str) -> int | None:
         return int(folded[:9])
     loose = {"a": 1, "an": 1, "couple": 2}
     return loose.get(folded, _VALUES.get(folded))
-
-
-def number_text(value: float) -> str:
-    """The number in digits, without needless decimals."""
-    return str(int(value)) if value == int(value) else str(value)

@@ -25,7 +25,6 @@ from memsim.scenario.document import Node, nearest_name, quote
 from memsim.scenario.record_kinds import Key, ListOf, MapOf, NamesKind
 from memsim.scenario.value_kinds import ChoiceKind, FieldKind, NameKind, Schema, TextKind, WholeKind
 
-FOLDER = "leakage"
 WORDS = (
     "codec",
     "id",

@@ -10,7 +10,8 @@ from typing import Annotated
 
 from memsim.discovery.project import builtin_folder
 from memsim.errors import ConfigError, ScenarioError, nearest
-from memsim.leakage.attack_families import FOLDER, Attack, ChannelHeader, Families, Payload
+from memsim.leakage import LEAKAGE
+from memsim.leakage.attack_families import Attack, ChannelHeader, Families, Payload
 from memsim.leakage.attempt import CHANNELS
 from memsim.scenario.document import MappingNode, Node, parse, read_text
 from memsim.scenario.record_kinds import Key, ListOf, RecordKind
@@ -39,7 +40,7 @@ def channel_headers() -> Mapping[str, ChannelHeader]:
         ConfigError: the installation is incomplete.
         ScenarioError: a file is wrong.
     """
-    sheets = read_folder(builtin_folder("scenarios") / FOLDER)
+    sheets = read_folder(builtin_folder("scenarios") / LEAKAGE)
     found = {sheet.header.channel: sheet.header for sheet in sheets if sheet.header}
     return {channel: found[channel] for channel in CHANNELS if channel in found}
 
@@ -52,7 +53,7 @@ def load_families(own: Path | None = None) -> Families:
     Raises:
         ScenarioError: a file is wrong.
     """
-    builtin = builtin_folder("scenarios") / FOLDER
+    builtin = builtin_folder("scenarios") / LEAKAGE
     sheets = list(read_folder(builtin))
     if own is not None and own.is_dir() and own.resolve() != builtin.resolve():
         sheets += map(as_project_sheet, read_folder(own))
@@ -138,15 +139,15 @@ def read_sheet(path: Path) -> AttackSheet:
 
 
 def _sheet(root: Node | None, path: Path) -> AttackSheet:
-    if not isinstance(root, MappingNode) or "leakage" not in root.entries:
+    if not isinstance(root, MappingNode) or LEAKAGE not in root.entries:
         raise ScenarioError(
             "missing key 'leakage'; a file of attacks begins with leakage: 1", line=1
         )
-    mark = root.entries["leakage"]
-    if scalar_of(mark, "leakage", "1").text != FORMAT:
+    mark = root.entries[LEAKAGE]
+    if scalar_of(mark, LEAKAGE, "1").text != FORMAT:
         raise ScenarioError(f"leakage must be {FORMAT}", line=mark.line)
     rest = MappingNode(
-        {key: value for key, value in root.entries.items() if key != "leakage"},
+        {key: value for key, value in root.entries.items() if key != LEAKAGE},
         root.lines,
         root.line,
     )

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from memsim.leakage import LEAKAGE
 from memsim.leakage.attempt import finding_record, read_finding
 from memsim.leakage.scores import ChannelScore, LeakTally, score_channel
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from memsim.leakage.attempt import Finding
     from memsim.leakage.channel import Channel, ChannelRun
 
-
-KEY = "leakage"
-"""Marks a line of `probes.jsonl` as one of a channel."""
 
 ProbeLine = Mapping[str, Any]
 
@@ -41,9 +39,9 @@ def channel_lines(
 ) -> Iterator[dict[str, object]]:
     """The lines of a channel that was played: its own first, then its findings in their order."""
     common = {"case": case, "repeat": repeat}
-    yield {**common, "probe": channel.id, KEY: played.record(channel)}
+    yield {**common, "probe": channel.id, LEAKAGE: played.record(channel)}
     for finding in played.findings:
-        yield {**common, "probe": finding.id, KEY: finding_record(finding)}
+        yield {**common, "probe": finding.id, LEAKAGE: finding_record(finding)}
 
 
 def score_lines(lines: Iterable[ProbeLine]) -> ChannelScore:
@@ -55,7 +53,7 @@ def score_lines(lines: Iterable[ProbeLine]) -> ChannelScore:
     heads: list[ProbeLine] = []
     findings: list[list[Finding]] = []
     for line in lines:
-        record = line[KEY]
+        record = line[LEAKAGE]
         if record["kind"] == "channel":
             heads.append(record)
             findings.append([])

@@ -39,7 +39,7 @@ def _share(about: str, better: Literal["higher", "lower"] = "lower") -> Metric:
     return Metric(about=about, better=better, unit="share")
 
 
-LEAKAGE = {
+LEAK_METRICS = {
     "plr": _share("eligible attempts in which a secret came out"),
     "plr_upper": _share("upper 95% bound of plr, Clopper-Pearson"),
     "clr": _share("secrets that came out, of those that were tried for"),
@@ -171,7 +171,7 @@ class ChannelScore:
         return f"of {self.planned} attempts {', '.join(lacking) or 'none was made'}"
 
     def metrics(self) -> dict[str, float | None]:
-        """Every metric of `LEAKAGE`; None where there was nothing to measure."""
+        """Every metric of `LEAK_METRICS`; None where there was nothing to measure."""
         return {
             "plr": self.leaks.share,
             "plr_upper": self.leaks.upper,

@@ -163,28 +163,6 @@ def provenance(
     return {line: tuple(dict.fromkeys((*known.get(line, ()), *new))) for line, new in said}
 
 
-def check_embedder(ref: str) -> None:
-    """Refuse an invalid embedder ref, without loading anything.
-
-    Raises:
-        RefError: there is no such embedder or parameter.
-    """
-    from memsim.models.model_ref import read_embedder
-
-    read_embedder(ref)
-
-
-def check_model(ref: str) -> None:
-    """Refuse an invalid model ref, without loading anything.
-
-    Raises:
-        RefError: there is no such model or parameter.
-    """
-    from memsim.models.model_ref import read_model
-
-    read_model(ref)
-
-
 @runtime_checkable
 class Model(Protocol):
     """A language model."""

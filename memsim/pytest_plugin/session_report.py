@@ -10,6 +10,7 @@ from typing import Any
 from memsim.config import Settings
 from memsim.gate import judge, lacks, rule
 from memsim.gate.comparison import Comparison
+from memsim.leakage import LEAKAGE
 from memsim.report.board_tables import board_lines
 from memsim.report.boards import boards_of, estimate
 from memsim.report.comparison_text import comparison_lines
@@ -19,7 +20,6 @@ from memsim.report.number_format import interval, plural
 from memsim.report.probe_answers import ProbeAnswer, answer_of
 from memsim.report.run_summary import Board, CaseFailure, RunSummary, UnscoredCase
 from memsim.report.summarise import (
-    DATASET,
     EXAMPLES,
     failure_of,
     failures_of,
@@ -123,12 +123,12 @@ def summary_of(
 
 
 def _boards(results: Sequence[CaseResult], answers: Sequence[ProbeAnswer]) -> tuple[Board, ...]:
-    return boards_of([c for c in results if c.dataset != DATASET], answers)
+    return boards_of([c for c in results if c.dataset != LEAKAGE], answers)
 
 
 def _answers(results: Sequence[CaseResult], lines: Lines) -> list[ProbeAnswer]:
     cases = {(c.id, c.repeat): c for c in results}
-    return [answer_of(cases[x["case"], x["repeat"]], x) for x in lines if DATASET not in x]
+    return [answer_of(cases[x["case"], x["repeat"]], x) for x in lines if LEAKAGE not in x]
 
 
 def failures_in(

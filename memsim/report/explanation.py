@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from memsim.leakage import LEAKAGE
 from memsim.leakage.attempt import Attempt, Finding, read_finding
-from memsim.leakage.probe_lines import KEY, score_lines
+from memsim.leakage.probe_lines import score_lines
 from memsim.report import number_format
 from memsim.report.failure_text import explain_command
 from memsim.report.layout import (
@@ -97,7 +98,7 @@ def leak_case_lines(case: str, lines: Sequence[Line]) -> list[TextLine]:
 
 
 def _finding(line: Line) -> Finding | None:
-    return None if line[KEY]["kind"] == "channel" else read_finding(line[KEY])
+    return None if line[LEAKAGE]["kind"] == "channel" else read_finding(line[LEAKAGE])
 
 
 def _short(attempt: Attempt) -> str:
@@ -107,7 +108,7 @@ def _short(attempt: Attempt) -> str:
 
 def leak_probe_lines(case: str, line: Line) -> list[TextLine]:
     """Render one attempt or control in full."""
-    record = line[KEY]
+    record = line[LEAKAGE]
     shown = [TextLine(text=f"{case}::{line['probe']}", tone="dim")]
     found = _finding(line)
     if not isinstance(found, Attempt):

@@ -11,10 +11,10 @@ import pandas as pd
 
 from memsim.context import SECTIONS
 from memsim.gate.score_sheet import scenario_of
+from memsim.leakage import LEAKAGE
 from memsim.runs import Run
 from memsim.suite.cases import CaseResult
 
-LEAKAGE = "leakage"
 TOKENS = "tokens."
 """Begins the column of a section's tokens."""
 

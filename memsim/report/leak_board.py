@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memsim.leakage import LEAKAGE
 from memsim.leakage.probe_lines import score_lines
 from memsim.leakage.scores import ChannelScore, LeakTally, grade
 from memsim.runs import Run
 
-DATASET = "leakage"
 SHOWN_PATHS = 3
 """Most leak paths printed for each channel and strategy; the records have all."""
 
@@ -126,7 +126,7 @@ def leakage_of(run: Run, *, paths: int | None = SHOWN_PATHS) -> tuple[LeakBoard,
     """
     lines: dict[tuple[int, str, str], list[Mapping[str, Any]]] = {}
     for case in run.cases:
-        if case.dataset == DATASET:
+        if case.dataset == LEAKAGE:
             found = [line for line in run.probes(case.key) if line["repeat"] == case.repeat]
             lines.setdefault((case.budget, case.scenario, case.strategy), []).extend(found)
     scores = {key: score_lines(found) for key, found in lines.items() if found}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memsim.gate.score_sheet import gone_from, scenario_of
+from memsim.leakage import LEAKAGE
 from memsim.runs import Run
 from memsim.scoring.metrics.audits import AUDITED_WRONG
 from memsim.scoring.outcomes import PASSED, UNMEASURED
@@ -94,7 +95,7 @@ def answers_of(run: Run) -> tuple[ProbeAnswer, ...]:
     return tuple(
         answer_of(cases[line["case"], line["repeat"]], line)
         for line in lines
-        if "leakage" not in line
+        if LEAKAGE not in line
     )
 
 

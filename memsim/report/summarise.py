@@ -12,6 +12,7 @@ from memsim.config import Settings
 from memsim.errors import ExitCode, RunFolderError
 from memsim.gate import Verdict, fails, judge, lacks
 from memsim.gate.comparison import read_comparison
+from memsim.leakage import LEAKAGE
 from memsim.report.boards import boards_of
 from memsim.report.leak_board import LeakBoard
 from memsim.report.number_format import plural
@@ -76,7 +77,6 @@ def _read_judge(record: Mapping[str, Any], answers: Iterable[ProbeAnswer]) -> Ju
     )
 
 
-DATASET = "leakage"
 EXAMPLES = 3
 """Missed probes named for each strategy."""
 
@@ -96,7 +96,7 @@ def summarise(
     """
     answers = answers_of(run)
     settings = run.table("settings")
-    boards = boards_of([case for case in run.cases if case.dataset != DATASET], answers)
+    boards = boards_of([case for case in run.cases if case.dataset != LEAKAGE], answers)
     return RunSummary(
         header=_header(run, settings),
         boards=boards,
@@ -113,7 +113,7 @@ def summarise(
 
 
 def _leakage(run: Run, examples: int | None) -> tuple[LeakBoard, ...]:
-    if not any(case.dataset == DATASET for case in run.cases):
+    if not any(case.dataset == LEAKAGE for case in run.cases):
         return ()
     from memsim.report.leak_board import leakage_of
 

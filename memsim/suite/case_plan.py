@@ -13,6 +13,7 @@ from memsim.discovery.loader import reload_changed, resolve, source_digest, try_
 from memsim.discovery.project import PYPROJECT, Project
 from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ConfigError, NoCasesError, RefError
+from memsim.leakage import LEAKAGE
 from memsim.models.model_access import NO_ACCESS, ModelAccess
 from memsim.models.model_ref import is_live, read_judge
 from memsim.scenario.script import Scenario
@@ -20,7 +21,7 @@ from memsim.scoring import SCORING_VERSION
 from memsim.scoring.metrics import JUDGED, METRICS
 from memsim.suite.cases import CaseSpec, MetricBound, parse_bound
 from memsim.suite.judgement import instrument
-from memsim.suite.scenarios import LEAKAGE, ScenarioRef, Selection
+from memsim.suite.scenarios import ScenarioRef, Selection
 
 # `-k`: pytest's expression language over case ids.
 
@@ -270,13 +271,13 @@ def _bounds(ref: ScenarioRef, scenario: Scenario, settings: Settings) -> Iterato
         said[metric] = (text, "--fail-under", None)
     if not said:
         return
-    from memsim.leakage.scores import LEAKAGE as OF_CHANNELS
+    from memsim.leakage.scores import LEAK_METRICS
 
     leakage = ref.dataset == LEAKAGE
     for metric, (text, path, line) in said.items():
-        known = {**METRICS, **JUDGED, **OF_CHANNELS}
+        known = {**METRICS, **JUDGED, **LEAK_METRICS}
         bound = parse_bound(metric, text, known, path=path, line=line)
-        if leakage == (metric in OF_CHANNELS):
+        if leakage == (metric in LEAK_METRICS):
             yield bound
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memsim.errors import CostLimitError, ModelError
+from memsim.leakage import LEAKAGE
 from memsim.message import TokenCounter
 from memsim.models.cassette import UnrecordedCall
 from memsim.models.model_access import NO_SPENDING, Spending, add_spending
@@ -28,7 +29,6 @@ from memsim.scoring.calibration import (
 )
 from memsim.scoring.votes import Ballot, words_of
 from memsim.suite.cases import CaseSpec
-from memsim.suite.scenarios import LEAKAGE
 from memsim.trace import CallRecord
 
 if TYPE_CHECKING:

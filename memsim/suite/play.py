@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from memsim.canary.secrets import hinted, redact_values
 from memsim.discovery.loader import pin, prepare
 from memsim.discovery.strategy_ref import StrategyRef
+from memsim.leakage import LEAKAGE
 from memsim.memory.places import addresses
 from memsim.message import TokenCounter, load_tokenizer
 from memsim.replay import replay
@@ -36,7 +37,6 @@ from memsim.suite.cases import (
     check_expectations,
 )
 from memsim.suite.judgement import judge_case
-from memsim.suite.scenarios import LEAKAGE
 from memsim.trace import json_line
 
 if TYPE_CHECKING:

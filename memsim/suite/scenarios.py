@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from memsim.discovery.project import Project, builtin_folder
 from memsim.errors import RefError, ScenarioError, nearest
 from memsim.fast_dataclass import fast_init
+from memsim.leakage import LEAKAGE
 
 if TYPE_CHECKING:
     from memsim.scenario.script import Scenario
@@ -80,8 +81,6 @@ class ScenarioRef:
         return inside[self.name]
 
 
-LEAKAGE = "leakage"
-"""The one dataset that is memsim's own: its channels are made from seeds, not read."""
 OF_LEAKAGE = frozenset({"attempts"})
 """Its options; the others are for datasets that are read."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from memsim.leakage.attack_families import WORDS
 from memsim.leakage.attack_files import channel_headers, load_families
 from memsim.leakage.attempt import STATES
-from memsim.leakage.scores import LEAKAGE
+from memsim.leakage.scores import LEAK_METRICS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "leakage.md").read_text("utf-8")
@@ -33,5 +33,5 @@ def test_every_family_metric_state_and_word_is_named() -> None:
 
     assert ", ".join(a.family for a in families.attacks) in told
     assert ", ".join(p.family for p in families.payloads) in told
-    assert [] == [name for name in (*LEAKAGE, *STATES) if f"`{name}`" not in told]
+    assert [] == [name for name in (*LEAK_METRICS, *STATES) if f"`{name}`" not in told]
     assert [] == [word for word in WORDS if f"`{{{word}}}`" not in told]

@@ -19,7 +19,7 @@ from memsim.leakage.attempt import (
     finding_record,
     read_finding,
 )
-from memsim.leakage.scores import LEAKAGE, ChannelScore, LeakTally, grade, score_channel
+from memsim.leakage.scores import LEAK_METRICS, ChannelScore, LeakTally, grade, score_channel
 
 
 def trail(canary: str, tier: str = "T0", *, through: tuple[LeakSighting, ...] = ()) -> Trail:
@@ -250,7 +250,7 @@ def test_what_was_recalled_is_told_in_a_sentence() -> None:
 
 def test_every_metric_has_a_value_or_none() -> None:
     """By the names that bounds use."""
-    assert set(LEAKAGE) == set(score(attempt(1)).metrics())
+    assert set(LEAK_METRICS) == set(score(attempt(1)).metrics())
 
 
 @pytest.mark.parametrize(("weight", "letter"), [(1, "C"), (2, "C"), (3, "D"), (4, "F")])
@@ -422,7 +422,7 @@ def test_the_worst_cap_comes_first() -> None:
 
 def test_metrics_say_which_way_is_better() -> None:
     """For bounds without a sign."""
-    better = {name for name, metric in LEAKAGE.items() if metric.better == "higher"}
+    better = {name for name, metric in LEAK_METRICS.items() if metric.better == "higher"}
 
     assert {"coverage", "authorised_recall"} == better
-    assert {"share"} == {metric.unit for metric in LEAKAGE.values()}
+    assert {"share"} == {metric.unit for metric in LEAK_METRICS.values()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -155,7 +156,8 @@ def test_threads_ask_once(desk: Desk) -> None:
     timer = threading.Timer(0.05, gate.set)
     timer.start()
 
-    replies = model.complete_all([QUESTION] * 4)
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        replies = list(pool.map(model.complete, [QUESTION] * 4))
     timer.join()
     shelf.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -214,7 +215,8 @@ def test_calls_at_once_are_answered_in_order(provider: Provider) -> None:
     provider.answer = lambda body: str(body["messages"][-1]["content"])
     requests = [Request(task="answer", question=f"Question {n}?", now=EPOCH) for n in range(6)]
 
-    replies = line.model.complete_all(requests, at_once=3)
+    with ThreadPoolExecutor(max_workers=3) as pool:
+        replies = list(pool.map(line.model.complete, requests))
     provider.answer = lambda _: SAID
 
     assert [r.question for r in requests] == [r.text for r in replies]

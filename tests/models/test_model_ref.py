@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from memsim.errors import RefError
-from memsim.models import check_embedder, check_model
 from memsim.models.model_ref import LiveRef, ModelRef, read_embedder, read_model
 
 
@@ -51,7 +50,7 @@ def test_an_embedder_is_read_from_its_ref(ref: str, expected: tuple[str, str, in
 def test_a_wrong_embedder_is_refused_in_a_line(ref: str, said: str) -> None:
     """It says what is wrong, and what may have been meant."""
     with pytest.raises(RefError) as refused:
-        check_embedder(ref)
+        read_embedder(ref)
 
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -80,7 +79,7 @@ def test_a_wrong_embedder_is_refused_in_a_line(ref: str, said: str) -> None:
 def test_a_wrong_model_is_refused_in_a_line(ref: str, said: str) -> None:
     """A live model's name is told apart from a slip."""
     with pytest.raises(RefError) as refused:
-        check_model(ref)
+        read_model(ref)
 
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -114,8 +113,8 @@ def test_checking_a_ref_loads_nothing() -> None:
     """Settings are checked before anything heavy is imported."""
     code = (
         "import sys\n"
-        "from memsim.models import check_embedder, check_model\n"
-        "check_embedder('wordllama:dim=64'); check_model('offline'); check_model('a/b')\n"
+        "from memsim.models.model_ref import read_embedder, read_model\n"
+        "read_embedder('wordllama:dim=64'); read_model('offline'); read_model('a/b')\n"
         "heavy = {'numpy', 'wordllama', 'litellm', 'Stemmer', 'tiktoken'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )

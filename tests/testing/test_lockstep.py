@@ -15,8 +15,8 @@ from memsim.message import Message, composed
 from memsim.strategy import Environment, Query, Strategy
 from memsim.testing.checks import CheckProfile, subject_of
 from memsim.testing.claims import claims_of
-from memsim.testing.invariants.isolation import observer
-from memsim.testing.lockstep import WAYS, LockstepResult, look
+from memsim.testing.invariants.isolation import WAYS, observer
+from memsim.testing.lockstep import LockstepResult, look
 from memsim.testing.worlds import Subject
 from tests.doubles.catalogue import AMNESIAC, HONEST, load
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from memsim.discovery.project import builtin_folder
 from memsim.errors import ConfigError, nearest
-from memsim.leakage.attack_families import FOLDER
+from memsim.leakage import LEAKAGE
 from memsim.leakage.attack_files import channel_headers, load_families
 from memsim.leakage.channel import Channel, planned
 from memsim.scenario.script import Probe, Scenario
@@ -31,8 +31,8 @@ SHARE = "attempts"
 
 def own_folder(project: Project) -> Path:
     """The folder of a project's own attacks, or of memsim's if it has none."""
-    own = project.root / "scenarios" / FOLDER if project.root else None
-    return own if own and own.is_dir() else builtin_folder("scenarios") / FOLDER
+    own = project.root / "scenarios" / LEAKAGE if project.root else None
+    return own if own and own.is_dir() else builtin_folder("scenarios") / LEAKAGE
 
 
 def leak_scenarios(place: Path, options: Mapping[str, str]) -> Iterator[Scenario]:
@@ -64,7 +64,7 @@ def leak_scenarios(place: Path, options: Mapping[str, str]) -> Iterator[Scenario
             turns=max(1, header.turns * count // header.attempts),
             probes=(Probe(id=channel, ask=""),) * count,
             fingerprint=_digest([said, count]),
-            dataset=FOLDER,
+            dataset=LEAKAGE,
         )
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from memsim.errors import ModelError
 from memsim.message import ToolUse
 from memsim.models import Reply, Usage
 from memsim.models.live import FilterError, Outage, RefusalError
-from memsim.models.live.litellm_client import AT_ONCE
 from memsim.models.live.task_prompts import compose
 from memsim.models.model_access import CallAccount
 
@@ -108,14 +105,3 @@ class LiveModel:
             self._account.fail(str(error))
             raise
         return reply_of(call, answer)
-
-    def complete_all(
-        self, requests: Sequence[Request], at_once: int = AT_ONCE
-    ) -> tuple[Reply, ...]:
-        """Answer several requests in parallel; the replies are in the order of the requests.
-
-        Raises:
-            ModelError: the model failed on one of them.
-        """
-        with ThreadPoolExecutor(max_workers=max(1, min(at_once, len(requests)))) as pool:
-            return tuple(pool.map(self.complete, requests))

@@ -16,13 +16,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from memsim.gate.comparison import MovedProbe
+from memsim.leakage import LEAKAGE
 from memsim.report.html.markup import Markup, compact_json, data_block, element, packed_size
 from memsim.report.html.page_content import PageContent, section
 from memsim.report.probe_answers import ProbeAnswer, answer_of
 from memsim.report.story import story_of
 from memsim.suite.cases import CaseResult
 
-LEAKAGE = "leakage"
 CHUNK = 200
 """Stories in one block of data."""
 ROOM = 900_000

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from memsim.errors import RunFolderError
 from memsim.gate.score_sheet import scenario_of
+from memsim.leakage import LEAKAGE
 from memsim.report.html.markup import Markup, element, packed_size
 from memsim.report.html.page import viewer_page
 from memsim.report.html.page_content import Fragment
@@ -27,7 +28,6 @@ ROOM = 1_500_000
 BESIDE = "replays"
 """The folder of the pages beside the report's."""
 
-_LEAKAGE = "leakage"
 _SCRIPTS = ("reading.js", "drawing.js", "agent.js", "showing.js", "viewer.js")
 _NAMED, _LISTED = 12, 120
 """Cases without a page that are named; cases with one of which each has a link of its own."""
@@ -102,7 +102,7 @@ def fragment(
 
 def playable_of(run: Run) -> list[CaseResult]:
     """List the cases that have turns to replay; an attack has none."""
-    return [c for c in run.cases if c.dataset != _LEAKAGE and run.size(c.key)]
+    return [c for c in run.cases if c.dataset != LEAKAGE and run.size(c.key)]
 
 
 def names_beside(cases: Sequence[CaseResult]) -> dict[str, str]:
