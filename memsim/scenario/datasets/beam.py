@@ -20,12 +20,8 @@ the rubric.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,22 +29,15 @@ from memsim.errors import ConfigError, ScenarioError, nearest
 from memsim.language.lexicon import MONTHS
 from memsim.message import EPOCH, Message, said
 from memsim.scenario.datasets.json_file import JsonObject, read_json
-from memsim.scenario.script import Ability, Ask, ElapseEvent, Probe, Scenario, Turn
+from memsim.scenario.datasets.recorded import ASKER, UTTERANCE, recorded_scenario
+from memsim.scenario.script import Ability, Probe, Scenario, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
-    from memsim.scenario.script import ScriptEvent
-
 
 # Reads the chat of a BEAM conversation as turns: what the user said, and what was replied.
 
-
-USER = "user"
-"""Who talks to the assistant, and later asks."""
-
-UTTERANCE = timedelta(minutes=1)
-"""Virtual time that a message takes; the file dates batches only."""
 
 _ROLES = ("user", "assistant")
 _DATE = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
@@ -73,7 +62,7 @@ def read_chat(path: Path, value: object) -> list[Turn]:
     if not isinstance(value, list):
         raise ScenarioError("not a list of batches", path=path)
     turns: list[Turn] = []
-    seen: set[str] = set()
+    seen: set[int] = set()
     now = EPOCH
     for n, batch in enumerate(value, start=1):
         entry = JsonObject(path, f"batch {n}", batch)
@@ -143,7 +132,7 @@ def _exchanges(batch: JsonObject, n: int) -> Iterator[list[JsonObject]]:
 
 
 def _turn(
-    lines: list[JsonObject], number: int, session: str, now: datetime, seen: set[str]
+    lines: list[JsonObject], number: int, session: str, now: datetime, seen: set[int]
 ) -> Turn:
     messages = [
         _message(entry, number, session, now + UTTERANCE * place, seen)
@@ -152,7 +141,7 @@ def _turn(
     return Turn(
         number=number,
         session=session,
-        principal=USER,
+        principal=ASKER,
         time=now,
         heard=(messages[0],),
         reply=tuple(messages[1:]),
@@ -160,18 +149,15 @@ def _turn(
 
 
 def _message(
-    entry: JsonObject, number: int, session: str, now: datetime, seen: set[str]
+    entry: JsonObject, number: int, session: str, now: datetime, seen: set[int]
 ) -> Message:
-    name = message_id(entry.number("id"))
-    if name in seen:
-        entry.reject(f"has the 'id' {entry.number('id')} of another")
-    seen.add(name)
+    entry.check_distinct("id", entry.number("id"), seen)
     role, text = entry.text("role"), entry.text("content")
     return said(
         "user" if role == "user" else "assistant",
         _MARKER.sub("", text) if role == "user" else text,
-        id=name,
-        principal=USER,
+        id=message_id(entry.number("id")),
+        principal=ASKER,
         session=session,
         turn=number,
         time=now,
@@ -228,7 +214,7 @@ def _probe(probe_id: str, ability: str, entry: JsonObject, known: Container[str]
     return Probe(
         id=probe_id,
         ask=entry.text("question"),
-        principal=USER,
+        principal=ASKER,
         expect=() if unanswerable else expect,
         unanswerable=unanswerable,
         ability=ABILITIES[ability],
@@ -318,16 +304,14 @@ def _conversation(file: Path) -> Scenario:
     asked = _questions(file)
     questions = JsonObject(asked, "the file", read_json(asked))
     probes = tuple(read_questions(name, questions, known))
-    return Scenario(
+    return recorded_scenario(
+        turns,
+        probes,
         name=name,
-        path=str(file),
-        about=_about(turns, probes),
-        play=partial(_play, tuple(turns), probes),
-        turns=len(turns),
-        probes=probes,
-        principals=(USER,),
-        fingerprint=_fingerprint(turns, probes),
+        path=file,
         dataset=DATASET,
+        speakers=f"{ASKER} and assistant",
+        contents=_contents(turns, probes),
     )
 
 
@@ -339,33 +323,11 @@ def _questions(chat: Path) -> Path:
     return found
 
 
-def _about(turns: Sequence[Turn], probes: Sequence[Probe]) -> str:
-    sessions = len({turn.session for turn in turns})
-    unfounded = sum(bool(p.excluded) for p in probes)
-    parts = [f"{USER} and assistant, {sessions} sessions, {len(probes)} questions"]
-    if unfounded:
-        parts.append(f"{unfounded} without valid evidence")
-    return ", ".join(parts)
-
-
-def _play(turns: Sequence[Turn], probes: Sequence[Probe], _seed: int) -> Iterator[ScriptEvent]:
-    yield turns[0]
-    for before, turn in pairwise(turns):
-        if turn.session != before.session:
-            yield ElapseEvent(now=turn.time)
-        yield turn
-    last = turns[-1]
-    end = (*last.heard, *last.reply)[-1].time + UTTERANCE
-    for probe in probes:
-        yield Ask(probe=probe, turn=last.number, session=last.session, time=end)
-
-
-def _fingerprint(turns: Sequence[Turn], probes: Sequence[Probe]) -> str:
+def _contents(turns: Sequence[Turn], probes: Sequence[Probe]) -> list[object]:
     said_in = [
         [m.id, m.role, m.session, m.time.isoformat(), m.text]
         for turn in turns
         for m in (*turn.heard, *turn.reply)
     ]
     asked = [[p.id, p.ask, p.expect, p.evidence, sorted(p.labels.items())] for p in probes]
-    text = json.dumps([said_in, asked], ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return [said_in, asked]

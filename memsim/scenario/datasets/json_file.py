@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from memsim.errors import ScenarioError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+T = TypeVar("T")
 
 MOST_BYTES = 256 * 2**20
 """Larger than any published file; a file beyond it is a mistake."""
@@ -143,6 +145,12 @@ class JsonObject:
         if isinstance(value, float) and not math.isfinite(value):
             self.reject(f"has a number as {name!r} that is not finite")
         return str(value)
+
+    def check_distinct(self, name: str, value: T, seen: set[T]) -> None:
+        """Refuse a value that another object has in the same field; else note it as seen."""
+        if value in seen:
+            self.reject(f"has the {name!r} {value!r} of another")
+        seen.add(value)
 
     def _field(self, name: str) -> object:
         if name not in self.fields:

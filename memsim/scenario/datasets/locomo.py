@@ -17,13 +17,9 @@ a reply.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from functools import partial
-from itertools import pairwise
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,13 +28,13 @@ from memsim.language.lexicon import MONTHS
 from memsim.message import said
 from memsim.scenario.datasets.json_file import JsonObject, read_json
 from memsim.scenario.datasets.locomo_audit import Audit, read_audit
-from memsim.scenario.script import Ability, Ask, ElapseEvent, GrantEvent, Probe, Scenario, Turn
+from memsim.scenario.datasets.recorded import ASKER, UTTERANCE, recorded_scenario
+from memsim.scenario.script import Ability, Probe, Scenario, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from memsim.scenario.datasets.locomo_audit import Finding
-    from memsim.scenario.script import ScriptEvent
 
 
 # Repairs the message ids that LoCoMo's questions cite: a few are written unlike the turns' own.
@@ -67,9 +63,6 @@ def repair_evidence(cited: Iterable[str], known: Container[str]) -> tuple[str, .
 
 # Reads the questions of a LoCoMo conversation as probes, with what an audit found about them.
 
-
-ASKER = "user"
-"""Who asks the questions: nobody in the conversation."""
 
 CATEGORIES: dict[int, tuple[str, Ability]] = {
     1: ("multi-hop", "multi-session"),
@@ -137,9 +130,6 @@ def _cite(probe: Probe, evidence: tuple[str, ...]) -> Probe:
 # Reads the talk of a LoCoMo conversation as turns: who said what, in which session, and when.
 
 
-UTTERANCE = timedelta(minutes=1)
-"""Virtual time that an utterance takes; the file dates sessions only."""
-
 _SESSION = re.compile(r"session_(\d+)")
 _DATE = re.compile(r"(\d{1,2}):(\d\d) ?([ap])m on (\d{1,2}) ([a-z]+), ?(\d{4})")
 
@@ -157,9 +147,7 @@ def read_talk(talk: JsonObject, name: str) -> list[Turn]:
         for n, line in enumerate(lines, start=1):
             entry = JsonObject(talk.path, f"{name}: {session}: turn {n}", line)
             turn = _turn(entry, len(turns) + 1, session, now)
-            if turn.heard[0].id in seen:
-                entry.reject(f"has the 'dia_id' {turn.heard[0].id!r} of another")
-            seen.add(turn.heard[0].id)
+            entry.check_distinct("dia_id", turn.heard[0].id, seen)
             turns.append(turn)
             now += UTTERANCE
     if not turns:
@@ -252,7 +240,18 @@ def load_locomo(
         )
         asked = list(_ask(entry, turns, found, correct_evidence=correct_evidence))
         kept = [p for p in asked if not (mask_bad_gold and gold_is_wrong(p))]
-        scenarios.append(_scenario(entry, turns, kept, left_out=len(asked) - len(kept)))
+        scenarios.append(
+            recorded_scenario(
+                turns,
+                kept,
+                name=entry.where,
+                path=file,
+                dataset=DATASET,
+                speakers=" and ".join(dict.fromkeys(turn.principal for turn in turns)),
+                contents=_contents(turns, kept),
+                left_out=len(asked) - len(kept),
+            )
+        )
     return scenarios
 
 
@@ -317,9 +316,7 @@ def _entries(file: Path) -> list[JsonObject]:
         name = entry.text("sample_id")
         if not re.fullmatch(r"[\w.-]+", name):
             entry.reject(f"has {name!r} as 'sample_id', not letters, digits, '-', '_' and '.'")
-        if name in seen:
-            entry.reject(f"has the 'sample_id' {name!r} of another")
-        seen.add(name)
+        entry.check_distinct("sample_id", name, seen)
         entry.where = name
     return entries
 
@@ -352,56 +349,11 @@ def _ask(
             yield label_audited(probe, finding, known, correct_evidence=correct_evidence)
 
 
-def _scenario(
-    entry: JsonObject, turns: Sequence[Turn], probes: Sequence[Probe], *, left_out: int
-) -> Scenario:
-    speakers = tuple(dict.fromkeys(turn.principal for turn in turns))
-    return Scenario(
-        name=entry.where,
-        path=str(entry.path),
-        about=_about(speakers, turns, probes, left_out=left_out),
-        play=partial(_play, tuple(turns), tuple(probes)),
-        turns=len(turns),
-        probes=tuple(probes),
-        principals=(*speakers, ASKER),
-        fingerprint=_fingerprint(turns, probes),
-        dataset=DATASET,
-    )
-
-
-def _about(
-    speakers: Sequence[str], turns: Sequence[Turn], probes: Sequence[Probe], *, left_out: int
-) -> str:
-    sessions = len({turn.session for turn in turns})
-    unfounded = sum(bool(p.excluded) for p in probes)
-    parts = [f"{' and '.join(speakers)}, {sessions} sessions, {len(probes)} questions"]
-    if unfounded:
-        parts.append(f"{unfounded} without valid evidence")
-    if left_out:
-        parts.append(f"{left_out} left out for a wrong gold answer")
-    return ", ".join(parts)
-
-
-def _play(turns: Sequence[Turn], probes: Sequence[Probe], _seed: int) -> Iterator[ScriptEvent]:
-    # Who asks the questions took no part in what was said, and may know all of it.
-    for speaker in dict.fromkeys(turn.principal for turn in turns):
-        yield GrantEvent(owner=speaker, viewer=ASKER, everything=True)
-    yield turns[0]
-    for before, turn in pairwise(turns):
-        if turn.session != before.session:
-            yield ElapseEvent(now=turn.time)
-        yield turn
-    last = turns[-1]
-    for probe in probes:
-        yield Ask(probe=probe, turn=last.number, session=last.session, time=last.time + UTTERANCE)
-
-
-def _fingerprint(turns: Iterable[Turn], probes: Iterable[Probe]) -> str:
+def _contents(turns: Iterable[Turn], probes: Iterable[Probe]) -> list[object]:
     said_in = [
         [m.id, m.principal, m.session, m.time.isoformat(), m.text] for t in turns for m in t.heard
     ]
     asked = [
         [p.id, p.ask, p.expect, p.forbid, p.evidence, sorted(p.labels.items())] for p in probes
     ]
-    text = json.dumps([said_in, asked], ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return [said_in, asked]

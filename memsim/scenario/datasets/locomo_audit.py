@@ -82,9 +82,7 @@ def _by_conversation(path: Path) -> dict[str, list[_Line]]:
         match = _QUESTION_ID.fullmatch(name)
         if match is None:
             entry.reject(f"has {name!r} as 'question_id', not locomo_<n>_qa<m>")
-        if name in seen:
-            entry.reject(f"has the 'question_id' {name!r} of another")
-        seen.add(name)
+        entry.check_distinct("question_id", name, seen)
         found.setdefault(match[1], []).append(_line(entry, int(match[2])))
     return found
 

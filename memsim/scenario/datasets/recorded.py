@@ -1,0 +1,85 @@
+"""Make a recorded conversation a scenario: its turns as they were, then every question."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+from memsim.scenario.script import (
+    Ask,
+    ElapseEvent,
+    GrantEvent,
+    Probe,
+    Scenario,
+    ScriptEvent,
+    Turn,
+)
+
+ASKER = "user"
+"""Who asks the questions."""
+
+UTTERANCE = timedelta(minutes=1)
+"""Virtual time that a message takes; the files date sessions only."""
+
+
+def recorded_scenario(
+    turns: Sequence[Turn],
+    probes: Sequence[Probe],
+    *,
+    name: str,
+    path: Path,
+    dataset: str,
+    speakers: str,
+    contents: object,
+    left_out: int = 0,
+) -> Scenario:
+    """The scenario of a recorded conversation.
+
+    Args:
+        turns: in order, at least one.
+        probes: asked in this order.
+        name: unique in the dataset.
+        path: the file it came from.
+        dataset: the dataset's name.
+        speakers: who talks, as the description says it.
+        contents: everything that the fingerprint covers, as JSON values.
+        left_out: questions that were left out for a wrong gold answer.
+    """
+    sessions = len({turn.session for turn in turns})
+    unfounded = sum(bool(p.excluded) for p in probes)
+    about = [f"{speakers}, {sessions} sessions, {len(probes)} questions"]
+    about += [f"{unfounded} without valid evidence"] if unfounded else []
+    about += [f"{left_out} left out for a wrong gold answer"] if left_out else []
+    text = json.dumps(contents, ensure_ascii=False)
+    return Scenario(
+        name=name,
+        path=str(path),
+        about=", ".join(about),
+        play=partial(_play, tuple(turns), tuple(probes)),
+        turns=len(turns),
+        probes=tuple(probes),
+        principals=tuple(dict.fromkeys((*(turn.principal for turn in turns), ASKER))),
+        fingerprint=hashlib.sha256(text.encode()).hexdigest(),
+        dataset=dataset,
+    )
+
+
+def _play(turns: Sequence[Turn], probes: Sequence[Probe], _seed: int) -> Iterator[ScriptEvent]:
+    # Who asks the questions may know all that others said.
+    for speaker in dict.fromkeys(turn.principal for turn in turns):
+        if speaker != ASKER:
+            yield GrantEvent(owner=speaker, viewer=ASKER, everything=True)
+    yield turns[0]
+    for before, turn in pairwise(turns):
+        if turn.session != before.session:
+            yield ElapseEvent(now=turn.time)
+        yield turn
+    last = turns[-1]
+    end = (*last.heard, *last.reply)[-1].time + UTTERANCE
+    for probe in probes:
+        yield Ask(probe=probe, turn=last.number, session=last.session, time=end)
