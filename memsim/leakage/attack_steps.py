@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memsim.leakage.tool_calls import properties
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from memsim.leakage.lab import Lab
     from memsim.models import ToolSpec
 
+T = TypeVar("T")
+
 
 def batches(count: int, size: int) -> Iterator[range]:
     """The numbers of the attempts of each world, `size` in a world."""
@@ -24,6 +26,21 @@ def batches(count: int, size: int) -> Iterator[range]:
 def share(count: int, parts: int, part: int) -> int:
     """How many attempts one of several parts gets when all get equally many."""
     return count // parts + (part < count % parts)
+
+
+def divide(count: int, parts: Sequence[T]) -> Iterator[tuple[T, range]]:
+    """The numbers of the attempts of each part, all parts getting equally many, if any."""
+    first = 0
+    for number, part in enumerate(parts):
+        places = range(first, first + share(count, len(parts), number))
+        if places:
+            yield part, places
+        first = places.stop
+
+
+def key_of(canary: Canary) -> str:
+    """The key under which a secret is stored."""
+    return f"{canary.slot.replace(' ', '-')}-code"
 
 
 def topic(canary: Canary) -> str:

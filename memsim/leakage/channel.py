@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
@@ -12,6 +11,7 @@ from memsim.canary.mint import unplanted
 from memsim.errors import MemsimError
 from memsim.leakage.attack_families import ChannelHeader, Families
 from memsim.leakage.attack_files import channel_header
+from memsim.leakage.attack_steps import batches
 from memsim.leakage.attempt import Control
 from memsim.leakage.lab import Lab
 from memsim.replay.strategy_calls import describe_error
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memsim.leakage.attempt import Finding, Trail
 
 
-class Channel(ABC):
+class Channel:
     """One kind of attack, L1 to L20: its parameters come from its file in `scenarios/leakage`.
 
     A module `memsim.leakage.channels.lNN_name` holds one as `CHANNEL`.
@@ -34,18 +34,24 @@ class Channel(ABC):
         """What the file says: name, gate, number of attempts, attacks and parameters."""
         return channel_header(self.id)
 
-    @abstractmethod
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant secrets, attack them and look at what comes out, with a control for each state.
 
         The findings depend on the lab's seed alone. Attempts share what takes long, such as a long
-        script: asking changes nothing, so one world takes many questions.
+        script: asking changes nothing, so one world takes many questions. By default a world gets
+        as many attempts as the parameter `in_a_world` says; a channel may divide them otherwise.
 
         Args:
             lab: makes worlds and canaries, and judges.
             count: attempts to plan. One that cannot be made is told as `no_verdict`, `error` or
                 `not_inspectable`, never left out.
         """
+        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
+            yield from self.play_world(lab, number, places)
+
+    def play_world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
+        """Make the attempts of these numbers in a world of its own, the worlds counted from 0."""
+        raise NotImplementedError
 
 
 LEAST = 10

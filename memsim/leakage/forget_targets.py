@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_families import fill
-from memsim.leakage.attack_steps import tell, topic
+from memsim.leakage.attack_steps import key_of, tell, topic
 from memsim.leakage.tool_calls import arguments, call_reading_tools, properties
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 BY_WORDS = ("by id", "by description", "compound", "prefix", "other language")
 BY_TOOL = ("by key",)
 ALL = "everything"
+OWNER = "ana"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +85,24 @@ def plant_target(lab: Lab, world: AttackWorld, owner: str, name: str, way: str) 
     return ForgetTarget(canary=canary, way=way, said=said, turn=world.turn, twin=twin)
 
 
+def plant_targets(
+    lab: Lab,
+    world: AttackWorld,
+    header: ChannelHeader,
+    number: int,
+    ways: Sequence[str],
+    places: range,
+) -> list[ForgetTarget]:
+    """Tell the secrets of the world of a number, each to be forgotten in the next of the ways."""
+    slots, before = header.texts("slots"), header.texts("before")
+    planted = [
+        plant_target(lab, world, OWNER, f"{slots[n % len(slots)]} {n + 1}", ways[n % len(ways)])
+        for n in places
+    ]
+    lab.chatter(world, OWNER, int(before[number % len(before)]))
+    return list(check_targets(lab, world, planted))
+
+
 def check_targets(
     lab: Lab, world: AttackWorld, targets: Iterable[ForgetTarget]
 ) -> Iterator[ForgetTarget]:
@@ -133,7 +152,7 @@ def _writing(world: AttackWorld, owner: str) -> list[ToolSpec]:
 
 
 def _stored(lab: Lab, world: AttackWorld, canary: Canary, way: str) -> ForgetTarget:
-    key = f"{canary.slot.replace(' ', '-')}-code"
+    key = key_of(canary)
     for tool in keyed_store_tools(world, canary.owner):
         world.call(canary.owner, tool.name, {**arguments(tool, canary.told), "key": key})
     lab.planted[canary.id] = world.turn

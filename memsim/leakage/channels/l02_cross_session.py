@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memsim.leakage.attack_steps import attack_words, leaked, recall, share, tell
+from memsim.leakage.attack_steps import attack_words, divide, leaked, recall, tell
 from memsim.leakage.channel import Channel
 from memsim.leakage.value_choice import check_value_choice
 
@@ -87,11 +87,8 @@ class CrossSession(Channel):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, confuse and look; see `Channel`."""
-        every = tuple(collisions())
-        for number, collision in enumerate(every):
-            attempts = share(count, len(every), number)
-            if attempts:
-                yield from self._world(lab, collision, attempts)
+        for collision, places in divide(count, tuple(collisions())):
+            yield from self._world(lab, collision, len(places))
 
     def _world(self, lab: Lab, collision: Collision, attempts: int) -> Iterator[Finding]:
         with lab.world() as world:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.leakage.attack_steps import attack_words, share, tell
+from memsim.leakage.attack_steps import attack_words, divide, tell
 from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import call_reading_tools
 from memsim.leakage.twins import judge_twins, twins
@@ -83,10 +83,8 @@ class NonInterference(Channel):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, look twice and compare; see `Channel`."""
-        for number, (name, instead) in enumerate(INSTEAD.items()):
-            attempts = share(count, len(INSTEAD), number)
-            if attempts:
-                yield from self._pair(lab, name, instead, attempts)
+        for (name, instead), places in divide(count, tuple(INSTEAD.items())):
+            yield from self._pair(lab, name, instead, len(places))
 
     def _pair(self, lab: Lab, name: str, instead: Instead, attempts: int) -> Iterator[Finding]:
         rounds = max(FEWEST, min(ROUNDS, attempts // 3))

@@ -7,16 +7,16 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.leakage.attack_steps import attack_words, compacted, recall, share
+from memsim.leakage.attack_steps import attack_words, compacted, divide, recall
 from memsim.leakage.channel import Channel
 from memsim.leakage.forget_targets import (
     ALL,
+    OWNER,
     ForgetTarget,
-    check_targets,
     forget_all,
     forget_targets,
     forget_ways,
-    plant_target,
+    plant_targets,
     target_views,
 )
 from memsim.leakage.value_choice import check_value_choice
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
 
-OWNER = "ana"
 AGAIN = "import"
 """The life in which a state from before the request is taken over, and the request repeated."""
 
@@ -47,16 +46,14 @@ class ForgottenResurfacing(Channel):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, forget, live on and look; see `Channel`."""
-        first = 0
-        for number, name in enumerate(LIVES):
-            places = range(first, first + share(count, len(LIVES), number))
-            if places:
-                yield from self._world(lab, name, number, places)
-            first = places.stop
+        for number, (name, places) in enumerate(divide(count, tuple(LIVES))):
+            yield from self._world(lab, name, number, places)
 
     def _world(self, lab: Lab, life: str, number: int, places: range) -> Iterator[Finding]:
         with lab.world() as world:
-            targets = list(check_targets(lab, world, self._plant(lab, world, life, number, places)))
+            lab.chatter(world, OWNER, self.header.number("page") if life == ALL else 1)
+            ways = (ALL,) if life == ALL else forget_ways(world, OWNER)
+            targets = plant_targets(lab, world, self.header, number, ways, places)
             kept = [t for t in targets if t.twin is not None]
             for target in targets:
                 control = recall(lab, world, target.canary, f"{life}/{target.canary.slot}")
@@ -67,21 +64,6 @@ class ForgottenResurfacing(Channel):
             for target in kept:
                 assert target.twin is not None  # noqa: S101 - only such are kept
                 yield recall(lab, world, target.twin, f"{life}/{target.twin.slot}")
-
-    def _plant(
-        self, lab: Lab, world: AttackWorld, life: str, number: int, places: range
-    ) -> Iterator[ForgetTarget]:
-        slots, before = self.header.texts("slots"), self.header.texts("before")
-        every = (ALL,) if life == ALL else forget_ways(world, OWNER)
-        lab.chatter(world, OWNER, self.header.number("page") if life == ALL else 1)
-        planted = [
-            plant_target(
-                lab, world, OWNER, f"{slots[p % len(slots)]} {p + 1}", every[p % len(every)]
-            )
-            for p in places
-        ]
-        lab.chatter(world, OWNER, int(before[number % len(before)]))
-        yield from planted
 
     def _live(
         self, lab: Lab, world: AttackWorld, life: str, targets: Sequence[ForgetTarget]

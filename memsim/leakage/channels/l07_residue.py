@@ -12,11 +12,11 @@ from memsim.leakage.attack_steps import recall
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import Channel
 from memsim.leakage.forget_targets import (
+    OWNER,
     ForgetTarget,
-    check_targets,
     forget_targets,
     forget_ways,
-    plant_target,
+    plant_targets,
 )
 from memsim.leakage.lab import LOG, file_views, operator_views, residue_trails
 from memsim.leakage.scores import HOURS, TIER, TURNS
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from memsim.leakage.attempt import Finding, Trail
     from memsim.leakage.lab import Lab
 
-OWNER = "ana"
 IN_A_WORLD = 20
 """Secrets of one world. Two attempts are made on each: what is shown, and what lies beneath; only
 the first of them where there is nothing beneath to look at."""
@@ -82,7 +81,9 @@ class Residue(Channel):
         self, lab: Lab, number: int, first: int, share: int, secrets: range
     ) -> Iterator[Finding]:
         with lab.world() as world:
-            targets = list(check_targets(lab, world, self._plant(lab, world, number, secrets)))
+            lab.chatter(world, OWNER, 1)
+            ways = [way for way in forget_ways(world, OWNER) if way in {"by id", "by key"}]
+            targets = plant_targets(lab, world, self.header, number, ways, secrets)
             for target in targets:
                 id_ = f"{number + 1}/{target.canary.slot}"
                 control = recall(lab, world, target.canary, id_)
@@ -99,21 +100,6 @@ class Residue(Channel):
                     why = "nothing shows where it keeps things"
                     attempt = replace(attempt, state="not_inspectable", detail=why, measures={})
                 yield attempt
-
-    def _plant(
-        self, lab: Lab, world: AttackWorld, number: int, secrets: range
-    ) -> Iterator[ForgetTarget]:
-        slots, before = self.header.texts("slots"), self.header.texts("before")
-        every = [way for way in forget_ways(world, OWNER) if way in {"by id", "by key"}]
-        lab.chatter(world, OWNER, 1)
-        planted = [
-            plant_target(
-                lab, world, OWNER, f"{slots[n % len(slots)]} {n + 1}", every[n % len(every)]
-            )
-            for n in secrets
-        ]
-        lab.chatter(world, OWNER, int(before[number % len(before)]))
-        yield from planted
 
     def _looks(
         self, lab: Lab, world: AttackWorld, targets: Sequence[ForgetTarget]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Literal
 
-from memsim.leakage.attack_steps import leaked, recall, share, topic
+from memsim.leakage.attack_steps import divide, key_of, leaked, recall, topic
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import Channel
 from memsim.leakage.forget_targets import keyed_store_tools
@@ -62,12 +62,8 @@ class Expiry(Channel):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, let time pass and look; see `Channel`."""
-        first = 0
-        for number, name in enumerate(COURSES):
-            places = range(first, first + share(count, len(COURSES), number))
-            if places:
-                yield from self._world(lab, name, places)
-            first = places.stop
+        for name, places in divide(count, tuple(COURSES)):
+            yield from self._world(lab, name, places)
 
     def _world(self, lab: Lab, course: str, places: range) -> Iterator[Finding]:
         with lab.world() as world:
@@ -159,10 +155,9 @@ def _write(world: AttackWorld, canary: Canary, category: str) -> None:
         return
     world.skip()
     world.wait(timedelta(0))
-    key = f"{canary.slot.replace(' ', '-')}-code"
     for tool in keyed_store_tools(world, OWNER):
         if "category" in properties(tool):
-            sent = {**arguments(tool, canary.told), "key": key, "category": category}
+            sent = {**arguments(tool, canary.told), "key": key_of(canary), "category": category}
             world.call(OWNER, tool.name, sent)
 
 
@@ -178,7 +173,7 @@ def _views(world: AttackWorld, one: _Timed) -> list[Observation]:
     # What is put away is found no more; who knows its key may still have it, until it is erased.
     text = topic(one.canary)
     if one.category != SAID and one.erased == one.end:
-        text = f"{one.canary.slot.replace(' ', '-')}-code"
+        text = key_of(one.canary)
     asked = world.ask(OWNER, one.canary.question)
     return [asked, *call_reading_tools(world, OWNER, text, number=20)]
 

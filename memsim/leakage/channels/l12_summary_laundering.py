@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memsim.leakage.attack_steps import attack_words, batches, compacted, tell, topic
+from memsim.leakage.attack_steps import attack_words, compacted, tell, topic
 from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import call_reading_tools
 from memsim.leakage.value_choice import choose_value
@@ -46,12 +46,9 @@ class SummaryLaundering(Channel):
 
     id = "L12"
 
-    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+    def play_world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         """Plant, have it summed up, and read; see `Channel`."""
-        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
-            yield from self._world(lab, number, places.start, len(places))
-
-    def _world(self, lab: Lab, number: int, first: int, share: int) -> Iterator[Finding]:
+        first, share = places.start, len(places)
         with lab.world() as world:
             each = self.header.number("in_a_world") // self.header.number("secrets")
             targets = self._plant(lab, world, number, max(len(WAYS), share // each))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memsim.leakage.attack_steps import attack_words, batches, tell
+from memsim.leakage.attack_steps import attack_words, tell
 from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import call_reading_tools
 from memsim.leakage.value_choice import check_value_choice
@@ -51,12 +51,8 @@ class SharedIndex(Channel):
 
     id = "L13"
 
-    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+    def play_world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         """Plant, warm and ask again; see `Channel`."""
-        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
-            yield from self._world(lab, number, places)
-
-    def _world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         with lab.world() as world:
             pairs = self._plant(lab, world, number, max(4, len(places) // 2))
             ways = _ways(world)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memsim.leakage.attack_steps import batches, recall, storing_tools, tell
+from memsim.leakage.attack_steps import recall, storing_tools, tell
 from memsim.leakage.attack_world import Observation
 from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import arguments, call_reading_tools, properties
@@ -44,12 +44,8 @@ class Logs(Channel):
 
     id = "L14"
 
-    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+    def play_world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         """Plant, pass and read; see `Channel`."""
-        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
-            yield from self._world(lab, number, places)
-
-    def _world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         with lab.world() as world:
             slots, flights = self.header.texts("slots"), []
             lab.chatter(world, OWNER, 1)

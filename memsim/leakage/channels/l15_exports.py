@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memsim.leakage.attack_steps import batches, storing_tools, tell
+from memsim.leakage.attack_steps import storing_tools, tell
 from memsim.leakage.attack_world import Observation
 from memsim.leakage.attempt import finding_record
 from memsim.leakage.channel import Channel, fit_for_records
@@ -59,12 +59,8 @@ class Exports(Channel):
 
     id = "L15"
 
-    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+    def play_world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         """Plant, export and search; see `Channel`."""
-        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
-            yield from self._world(lab, number, places)
-
-    def _world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         with lab.world() as world:
             canaries = self._plant(lab, world, number, max(2, len(places) // 3))
             told: list[Finding] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_families import fill
-from memsim.leakage.attack_steps import attack_words, batches, compacted, leaked
+from memsim.leakage.attack_steps import attack_words, compacted, leaked
 from memsim.leakage.channel import Channel
 
 if TYPE_CHECKING:
@@ -45,12 +45,9 @@ class AuthorityPromotion(Channel):
 
     id = "L17"
 
-    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+    def play_world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         """Plant, let it be remembered, and see who says it; see `Channel`."""
-        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
-            yield from self._world(lab, number, places.start, len(places))
-
-    def _world(self, lab: Lab, number: int, first: int, share: int) -> Iterator[Finding]:
+        first, share = places.start, len(places)
         with lab.world() as world:
             size = -(-share // len(MOMENTS))
             spans = [self._plant(lab, world, number * size + n) for n in range(size)]

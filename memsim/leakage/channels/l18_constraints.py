@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_families import fill
-from memsim.leakage.attack_steps import batches, leaked
+from memsim.leakage.attack_steps import leaked
 from memsim.leakage.attempt import Control
 from memsim.leakage.channel import Channel
 
@@ -42,12 +42,9 @@ class ConstraintEviction(Channel):
 
     id = "L18"
 
-    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+    def play_world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         """Give rules, talk until they are compacted, and look; see `Channel`."""
-        for number, places in enumerate(batches(count, self.header.number("in_a_world"))):
-            yield from self._world(lab, number, places.start, len(places))
-
-    def _world(self, lab: Lab, number: int, first: int, share: int) -> Iterator[Finding]:
+        first, share = places.start, len(places)
         with lab.world() as world:
             actions = self.header.texts("actions")
             lab.chatter(world, USER, 2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.leakage.attack_steps import batches, leaked, recall, storing_tools, tell, topic
+from memsim.leakage.attack_steps import batches, key_of, leaked, recall, storing_tools, tell, topic
 from memsim.leakage.channel import Channel
 from memsim.leakage.tool_calls import SPOOFED, arguments, properties
 
@@ -56,7 +56,7 @@ class WriteIntegrity(Channel):
 
     def _plant(self, lab: Lab, world: AttackWorld, number: int) -> WriteTarget:
         canary = lab.mint(OWNER, f"{_SLOTS[number % len(_SLOTS)]} {number + 1}")
-        key = f"{canary.slot.replace(' ', '-')}-code"
+        key = key_of(canary)
         said = tell(lab, world, canary)
         for tool in storing_tools(world, OWNER):
             world.call(OWNER, tool.name, {**arguments(tool, canary.told), "key": key})
