@@ -75,36 +75,21 @@ __all__ = [
     "world_of",
 ]
 
-_LATE = {
-    "Case": "memsim.testing.check_cases",
-    "CheckReport": "memsim.testing.checks",
-    "CompactionMachine": "memsim.testing.machine",
-    "CaseElapse": "memsim.testing.check_cases",
-    "FileCase": "memsim.testing.check_cases",
-    "CaseForget": "memsim.testing.check_cases",
-    "CaseGrant": "memsim.testing.check_cases",
-    "Invariant": "memsim.testing.invariants",
-    "ShelfEntry": "memsim.testing.check_cases",
-    "LedgerCase": "memsim.testing.check_cases",
-    "LedgerOp": "memsim.testing.check_cases",
-    "NotApplicable": "memsim.testing.invariants",
-    "PROFILES": "memsim.testing.checks",
-    "CheckProfile": "memsim.testing.checks",
-    "CheckResult": "memsim.testing.checks",
-    "RunCase": "memsim.testing.check_cases",
-    "ShelfCase": "memsim.testing.check_cases",
-    "Subject": "memsim.testing.worlds",
-    "Trial": "memsim.testing.worlds",
-    "CaseTurn": "memsim.testing.check_cases",
-    "Violation": "memsim.testing.invariants",
-    "World": "memsim.testing.worlds",
-    "assert_holds": "memsim.testing.checks",
-    "cases": "memsim.testing.generators",
-    "check": "memsim.testing.checks",
-    "conversations": "memsim.testing.generators",
-    "verify": "memsim.testing.checks",
-    "world_of": "memsim.testing.checks",
+_HOMES = {
+    "check_cases": (
+        *("Case", "CaseElapse", "CaseForget", "CaseGrant", "CaseTurn", "FileCase", "LedgerCase"),
+        *("LedgerOp", "RunCase", "ShelfCase", "ShelfEntry"),
+    ),
+    "checks": (
+        *("PROFILES", "CheckProfile", "CheckReport", "CheckResult", "assert_holds", "check"),
+        *("verify", "world_of"),
+    ),
+    "generators": ("cases", "conversations"),
+    "invariants": ("Invariant", "NotApplicable", "Violation"),
+    "machine": ("CompactionMachine",),
+    "worlds": ("Subject", "Trial", "World"),
 }
+_LATE = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 
 if not TYPE_CHECKING:  # for a type checker the names above are all there are
 
