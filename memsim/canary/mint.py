@@ -138,7 +138,7 @@ class Canary:
         return self.token.replace("-", "")
 
     @property
-    def told(self) -> str:
+    def statement(self) -> str:
         """The message by which the owner plants all three facets."""
         return f"{self.sentence} My {self.slot} code is {self.token}."
 

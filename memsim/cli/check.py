@@ -146,7 +146,7 @@ def _planned(
             names=names,
             profile=PROFILES[profile],
             seed=settings.seed,
-            kept=kept.of(subject, names),
+            counterexamples=kept.of(subject, names),
         )
         for subject in _subjects(strategies, project)
     ]

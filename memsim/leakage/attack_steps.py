@@ -62,7 +62,7 @@ def attack_words(canary: Canary, viewer: str, **more: str) -> dict[str, str]:
 
 def tell(lab: Lab, world: AttackWorld, canary: Canary, *, session: str = "", lead: str = "") -> str:
     """Say a secret in its owner's words and record the turn; returns the message's id."""
-    said = world.say(canary.owner, lead + canary.told, session=session, plants=[canary.id])
+    said = world.say(canary.owner, lead + canary.statement, session=session, plants=[canary.id])
     lab.planted[canary.id] = world.turn
     return said
 

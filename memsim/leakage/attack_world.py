@@ -293,7 +293,7 @@ class AttackWorld:
 
     def logs(self) -> tuple[tuple[str, str], ...]:
         """Log records as (level, text); events of the strategy have the level `EVENT`."""
-        events = (e for r in self._records for e in r.events if e.detail and self._book.told(e))
+        events = (e for r in self._records for e in r.events if e.detail and self._book.is_own(e))
         return (*self._book.lines, *(("EVENT", f"{e.kind} {e.detail}") for e in events))
 
     # -- inside

@@ -30,7 +30,7 @@ class ForgetTarget:
     """A secret that is to be forgotten.
 
     Attributes:
-        said: the id of the message that states it; empty where a tool alone was told.
+        message_id: the id of the message that states it; empty where a tool alone was told.
         key: under which a tool stored it; empty where none did.
         twin: another of a very similar name, which is to stay; None where there is none.
         supported: whether the memory said that it can forget.
@@ -39,7 +39,7 @@ class ForgetTarget:
 
     canary: Canary
     way: str
-    said: str = ""
+    message_id: str = ""
     turn: int = 0
     key: str = ""
     twin: Canary | None = None
@@ -82,7 +82,7 @@ def plant_target(lab: Lab, world: AttackWorld, owner: str, name: str, way: str) 
         twin = lab.mint(owner, f"{name} door", kind=canary.kind)
         tell(lab, world, twin)
     said = tell(lab, world, canary)
-    return ForgetTarget(canary=canary, way=way, said=said, turn=world.turn, twin=twin)
+    return ForgetTarget(canary=canary, way=way, message_id=said, turn=world.turn, twin=twin)
 
 
 def plant_targets(
@@ -154,7 +154,7 @@ def _writing(world: AttackWorld, owner: str) -> list[ToolSpec]:
 def _stored(lab: Lab, world: AttackWorld, canary: Canary, way: str) -> ForgetTarget:
     key = key_of(canary)
     for tool in keyed_store_tools(world, canary.owner):
-        world.call(canary.owner, tool.name, {**arguments(tool, canary.told), "key": key})
+        world.call(canary.owner, tool.name, {**arguments(tool, canary.statement), "key": key})
     lab.planted[canary.id] = world.turn
     return ForgetTarget(canary=canary, way=way, turn=world.turn, key=key)
 
@@ -186,7 +186,7 @@ def _named(
     world: AttackWorld, targets: Sequence[ForgetTarget], text: str
 ) -> Iterator[ForgetTarget]:
     if targets:
-        sources = [target.said for target in targets]
+        sources = [target.message_id for target in targets]
         told = world.erase(targets[0].canary.owner, text, sources=sources)
         yield from (_answered(target, told) for target in targets)
 
@@ -195,5 +195,5 @@ def _answered(target: ForgetTarget, told: Observation) -> ForgetTarget:
     if told.surface == "error":
         return replace(target, supported=False)
     outcome = json.loads(told.text)
-    claimed = target.said in outcome["removed"]
+    claimed = target.message_id in outcome["removed"]
     return replace(target, supported=outcome["supported"], claimed=claimed)

@@ -66,7 +66,7 @@ class Logbook(logging.Handler):
 
         return replace(env, log=log, embed=embed, model=_Model(env.model, self))
 
-    def told(self, event: Event) -> bool:
+    def is_own(self, event: Event) -> bool:
         """Whether the strategy told this event; all others are the harness's."""
         return id(event) in self._told
 

@@ -59,7 +59,7 @@ class ModelAccess:
 
     mode: RecordMode = "none"
     folder: Path | None = None
-    shown: str = ""
+    folder_label: str = ""
     cap: float | None = None
     ledger: Path | None = None
     dry: bool = False

@@ -47,7 +47,7 @@ class LiveRef:
     price: tuple[float, float] | None = None
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """The ref with its parameters that are not defaults."""
         said = [
             f"temperature={self.temperature:g}" if self.temperature else "",
@@ -77,7 +77,7 @@ class JudgeRef:
     draws: int = DRAWS
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """The ref with its parameters that are not defaults."""
         if self.draws == DRAWS:
             return self.name
@@ -107,7 +107,7 @@ def read_judge(ref: str) -> JudgeRef:
     except RefError as error:
         raise RefError(f"judge: {error.message}", hint=error.hint) from None
     if isinstance(model, LiveRef):
-        return JudgeRef(model=model, name=model.shown, draws=draws)
+        return JudgeRef(model=model, name=model.label, draws=draws)
     if model.miss:
         raise RefError(f"judge: {ref!r}: the offline judge misses nothing: it is `offline`")
     return JudgeRef(model=model, name="offline", draws=draws)

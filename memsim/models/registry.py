@@ -91,16 +91,16 @@ def open_live(
         CassetteError: recordings are damaged or cannot be written.
     """
     account = CallAccount()
-    asked_as = f"{role} {ref.shown}".strip()
+    asked_as = f"{role} {ref.label}".strip()
     path = tape_path(access.folder, asked_as, case) if access.folder else None
     if path is not None and access.folder is not None and access.mode in {"new", "rewrite"}:
         ignore_unfinished(access.folder)
-    shelf = CaseRecordings(path, case=case, model=ref.shown, repeat=repeat, mode=access.mode)
+    shelf = CaseRecordings(path, case=case, model=ref.label, repeat=repeat, mode=access.mode)
     recorder = CallRecorder(
         shelf,
         lambda: _live(ref, access, seed),
         account,
-        place=_shown(path, access),
+        place=_place(path, access),
         secrets=environment_secrets(os.environ),
     )
     complete = False
@@ -122,10 +122,12 @@ def open_dry(ref: LiveRef, *, tokenizer: TokenCounter, seed: int, budget: int) -
     return CaseModel(model, account)
 
 
-def _shown(path: Path | None, access: ModelAccess) -> str:
+def _place(path: Path | None, access: ModelAccess) -> str:
     if path is None or access.folder is None:
         return "recording"
-    return f"{access.shown or access.folder.name}/{path.relative_to(access.folder).as_posix()}"
+    return (
+        f"{access.folder_label or access.folder.name}/{path.relative_to(access.folder).as_posix()}"
+    )
 
 
 def _live(ref: LiveRef, access: ModelAccess, seed: int) -> ModelClient:
@@ -227,7 +229,7 @@ def open_embedder(ref: str, access: ModelAccess) -> RunEmbedder:
     if access.mode == "live" or access.folder is None:
         return RunEmbedder(CachedEmbedder(live), account, _nothing)
     path = vectors_path(access.folder, live.name)
-    recorded = RecordedEmbedder(live, path, access.mode, _shown(path, access))
+    recorded = RecordedEmbedder(live, path, access.mode, _place(path, access))
     return RunEmbedder(CachedEmbedder(recorded), account, recorded.keep)
 
 

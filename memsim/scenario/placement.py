@@ -188,7 +188,7 @@ class _Placing:
     def _check_stated(self) -> None:
         if self._note.derived:
             return
-        missing = [answer for answer in self._note.expect if not self._said(answer)]
+        missing = [answer for answer in self._note.expect if not self._is_said(answer)]
         needed = 1 if self._note.match == "all" else len(self._note.expect)
         if len(missing) < needed:
             return
@@ -203,7 +203,7 @@ class _Placing:
             "if it follows from what is said, write derived: true"
         )
 
-    def _said(self, answer: str) -> bool:
+    def _is_said(self, answer: str) -> bool:
         mentions = self._survey.mentions.get(answer, [])
         return bool(mentions) and mentions[0].turn <= self.moment.turn
 

@@ -278,20 +278,20 @@ def fingerprint(plan: Plan, *, generated: bool) -> str:
     bounds, tags and the description.
     """
     plan = replace(plan, about="", tags=(), expect=())
-    said = {"plan": _said(plan), "filler": filler.VERSION if generated else 0}
+    said = {"plan": _canonical(plan), "filler": filler.VERSION if generated else 0}
     return hashlib.sha256(_encode(said).encode()).hexdigest()
 
 
-def _said(value: object) -> object:
+def _canonical(value: object) -> object:
     kind: Any = type(value)
     if kind is str or kind is int or value is None:
         return value
     if kind is tuple:
-        return [_said(item) for item in value]  # type: ignore[attr-defined]
+        return [_canonical(item) for item in value]  # type: ignore[attr-defined]
     if isinstance(value, Repeat):
         # Two repetitions tell where the count stands, and are read as any other steps are.
         read = (step for n in range(1, min(value.times, 2) + 1) for step in repetition(value, n))
-        return [value.times, _said(tuple(read))]
+        return [value.times, _canonical(tuple(read))]
     if isinstance(value, datetime):
         return stamp(value)
     if isinstance(value, timedelta):
@@ -305,7 +305,7 @@ def _record(value: object, parts: tuple[tuple[str, object], ...]) -> dict[str, o
     for name, default in parts:
         part = getattr(value, name)
         if part is not default and part != default:
-            said[name] = part if type(part) is str else _said(part)
+            said[name] = part if type(part) is str else _canonical(part)
     return said
 
 

@@ -41,7 +41,7 @@ class ValueSearch:
     def found(self, text: str) -> set[str]:
         """The values that a text says."""
         found: set[str] = set()
-        if self._words.sought or self._symbols.sought:
+        if self._words.has_values or self._symbols.has_values:
             folded = text.casefold()
             self._words.find(_WORD, folded, found)
             self._symbols.find(_SYMBOL, folded, found)
@@ -61,7 +61,7 @@ class _Automaton:
         self._values: list[list[str]] = [[]]
 
     @property
-    def sought(self) -> bool:
+    def has_values(self) -> bool:
         return len(self._values) > 1
 
     def add(self, sequence: Words, value: str) -> None:
@@ -76,7 +76,7 @@ class _Automaton:
         self._values[state].append(value)
 
     def link(self) -> None:
-        if not self.sought:
+        if not self.has_values:
             return
         self._begin = {word: to for (state, word), to in self._next.items() if not state}
         if len(self._begin) == len(self._next):
@@ -99,7 +99,7 @@ class _Automaton:
         return to or 0
 
     def find(self, pattern: re.Pattern[str], text: str, found: set[str]) -> None:
-        if not self.sought:
+        if not self.has_values:
             return
         passed = {0}
         state = 0

@@ -78,7 +78,7 @@ def access_of(settings: Settings, project: Project, *, ledger: Path | None = Non
     return ModelAccess(
         mode=settings.record,
         folder=folder,
-        shown=project.show(folder),
+        folder_label=project.show(folder),
         cap=settings.max_cost,
         ledger=ledger,
     )

@@ -239,7 +239,7 @@ def _cases_of(
     if scenario.budget is not None and not settings.budget_forced:
         budgets = (scenario.budget,)
     bounds = tuple(_bounds(ref, scenario, settings))
-    judge = read_judge(settings.judge).shown if settings.judge else ""
+    judge = read_judge(settings.judge).label if settings.judge else ""
     for strategy in strategies:
         for budget in budgets:
             for repeat in range(settings.repeat):

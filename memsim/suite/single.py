@@ -145,7 +145,7 @@ def run(
         tokenizer=chosen.tokenizer,
         probes=len(found.probes),
         access=access_of(chosen, project),
-        judge=read_judge(chosen.judge).shown if chosen.judge else "",
+        judge=read_judge(chosen.judge).label if chosen.judge else "",
     )
     spec, trial = _tried(spec, found)
     named = ref.place is not None and isinstance(strategy, str | StrategyRef)

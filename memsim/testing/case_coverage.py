@@ -67,7 +67,7 @@ def _straddles(case: Case) -> bool:
     return any(before.intersection(m.results) for m in messages[start:])
 
 
-def _said(case: Case, parts: Iterable[str]) -> bool:
+def _contains(case: Case, parts: Iterable[str]) -> bool:
     return any(part in m.text for part in parts if part.strip() for m in case.messages)
 
 
@@ -116,10 +116,10 @@ FEATURES: Mapping[str, tuple[Feature, ...]] = {
             lambda c: any(m.role == "tool" and len(m.text) > 1000 for m in c.messages),
         ),
         Feature("a standing rule", 0.2, lambda c: any(m.role == "system" for m in c.messages)),
-        Feature("a fact is superseded", 0.2, lambda c: _said(c, ("Correction:",))),
-        Feature("grapheme clusters", 0.2, lambda c: _said(c, CLUSTERS)),
-        Feature("invisible characters", 0.2, lambda c: _said(c, INVISIBLE)),
-        Feature("forged delimiters", 0.2, lambda c: _said(c, DELIMITERS)),
+        Feature("a fact is superseded", 0.2, lambda c: _contains(c, ("Correction:",))),
+        Feature("grapheme clusters", 0.2, lambda c: _contains(c, CLUSTERS)),
+        Feature("invisible characters", 0.2, lambda c: _contains(c, INVISIBLE)),
+        Feature("forged delimiters", 0.2, lambda c: _contains(c, DELIMITERS)),
         Feature("an empty text", 0.1, lambda c: any(not m.text.strip() for m in c.messages)),
         Feature("a day passes between turns", 0.3, _waits),
         Feature("time passes in silence", 0.1, lambda c: _any(c, CaseElapse)),

@@ -64,7 +64,7 @@ def _pair_record(one: LockstepResult) -> dict[str, object]:
         "subject": one.subject,
         "pairs": one.pairs,
         "views": one.views,
-        "telling": one.telling,
+        "telling": one.informative,
         "why": one.why,
         "parting": parting
         and {

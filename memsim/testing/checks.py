@@ -95,14 +95,14 @@ class CheckPlan:
     """The plan of a check, which can be sent to another process.
 
     Attributes:
-        kept: counterexamples of earlier checks, which are tried first, by invariant.
+        counterexamples: counterexamples of earlier checks, which are tried first, by invariant.
     """
 
     subject: str
     names: tuple[str, ...]
     profile: CheckProfile
     seed: int = 7
-    kept: Mapping[str, AnyCase] = field(default_factory=dict)
+    counterexamples: Mapping[str, AnyCase] = field(default_factory=dict)
 
 
 def generated(on: On, profile: CheckProfile) -> SearchStrategy[AnyCase]:
@@ -293,7 +293,7 @@ class _Tally:
 
     def result(self) -> CheckResult:
         """What came of it."""
-        why, verdict = self._told()
+        why, verdict = self._verdict()
         return CheckResult(
             invariant=self.invariant.name,
             subject=self._plan.subject,
@@ -305,7 +305,7 @@ class _Tally:
             replayed=self._replayed,
         )
 
-    def _told(self) -> tuple[str, Verdict]:
+    def _verdict(self) -> tuple[str, Verdict]:
         if self.lacking:
             return self.lacking, "not applicable"
         declared = self._subject.claims.departs if self._subject else {}
@@ -326,7 +326,7 @@ def _try(
     coverage: Coverage,
 ) -> None:
     for tally in tallies:
-        case = plan.kept.get(tally.invariant.name)
+        case = plan.counterexamples.get(tally.invariant.name)
         if case is not None and tally.open:
             tally.replay(case)
     for number in range(plan.profile.examples):

@@ -69,7 +69,7 @@ def path(
     foreign = {i for i in made_from if said.get(i, (0, who))[1] != who}
     for event in happened:
         if actor(event) not in {who, ""} and (not foreign or foreign & set(_ids(event))):
-            yield _told(event)
+            yield _describe(event)
     if "summary" in view and foreign:
         first, last = (of(said[i][0] for i in foreign) for of in (min, max))
         yield "a summary of " + (f"turn {first}" if first == last else f"turns {first} to {last}")
@@ -128,7 +128,7 @@ def _tools(world: World, who: str, text: str) -> Iterator[tuple[str, PrincipalVi
             yield f"answer of {tool.name}", PrincipalView(((said, ()),))
 
 
-def _told(event: CaseEvent) -> str:
+def _describe(event: CaseEvent) -> str:
     if isinstance(event, CaseTurn):
         said = event.heard[-1].text if event.heard else "nothing"
         return f"said at turn {event.number} by {event.who}: {said[:60]!r}"
@@ -175,12 +175,12 @@ class Divergence:
     case: Case
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class LockstepResult:
     """The result for one strategy.
 
     Attributes:
-        telling: pairs in which whoever said something else was shown something else: without
+        informative: pairs in which whoever said something else was shown something else: without
             them nothing was there to interfere.
         why: why there is nothing to compare; empty where there is.
     """
@@ -188,14 +188,14 @@ class LockstepResult:
     subject: str
     pairs: int = 0
     views: int = 0
-    telling: int = 0
+    informative: int = 0
     parting: Divergence | None = None
     why: str = ""
 
 
 def look(subject: Subject, profile: CheckProfile, seed: int) -> LockstepResult:
     """Play pairs of worlds until two of them differ, or the profile ends."""
-    pairs = views = telling = 0
+    found = LockstepResult(subject=subject.ref)
     source = cases(profile.steps // 3)
     for number in range(profile.examples):
         case = draw_cases(source, seed, number)
@@ -203,19 +203,14 @@ def look(subject: Subject, profile: CheckProfile, seed: int) -> LockstepResult:
             continue
         for way in WAYS:
             pair = compared(subject, case, way)
-            pairs, views, telling = pairs + 1, views + pair.views, telling + pair.telling
+            found.pairs += 1
+            found.views += pair.views
+            found.informative += pair.informative
             if pair.parting is not None:
-                parting = _simplest(subject, case, way, profile.patience) or pair.parting
-                return LockstepResult(
-                    subject=subject.ref, pairs=pairs, views=views, telling=telling, parting=parting
-                )
-    return LockstepResult(
-        subject=subject.ref,
-        pairs=pairs,
-        views=views,
-        telling=telling,
-        why="" if telling else "nobody is shown what they said themselves",
-    )
+                found.parting = _simplest(subject, case, way, profile.patience) or pair.parting
+                return found
+    found.why = "" if found.informative else "nobody is shown what they said themselves"
+    return found
 
 
 @dataclass(slots=True, kw_only=True)
@@ -223,7 +218,7 @@ class WorldPair:
     """The result of one pair of worlds."""
 
     views: int = 0
-    telling: bool = False
+    informative: bool = False
     parting: Divergence | None = None
 
 
@@ -244,7 +239,7 @@ def compared(subject: Subject, case: Case, way: str) -> WorldPair:
             if found.parting is not None or worlds[0].over:
                 break
         others = [other for other in case.principals if other != who]
-        found.telling = any(_own(worlds[0], o) != _own(worlds[1], o) for o in others)
+        found.informative = any(_own(worlds[0], o) != _own(worlds[1], o) for o in others)
     return found
 
 

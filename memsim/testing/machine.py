@@ -329,7 +329,7 @@ class CompactionMachine(RuleBasedStateMachine):
 
     def _same(self, again: World, world: World) -> None:
         for who in PRINCIPALS:
-            one, other = (_asked(w, who) for w in (again, world))
+            one, other = (_context_text(w, who) for w in (again, world))
             if one != other:
                 raise Violation(
                     f"after a crash and all that has happened since, {who} is shown something else"
@@ -384,7 +384,7 @@ def _played(world: World, event: CaseEvent) -> None:
         raise Violation(f"it raised {type(failed).__name__}: {failed}")
 
 
-def _asked(world: World, who: str) -> str:
+def _context_text(world: World, who: str) -> str:
     try:
         return repr(world.memory.context(world.query(QUESTIONS[0], who)).ranked())
     except BudgetUnsatisfiable as error:
@@ -392,13 +392,13 @@ def _asked(world: World, who: str) -> str:
 
 
 def _of(world: World) -> list[str]:
-    return [world.saved(), *(_asked(world, who) for who in PRINCIPALS)]
+    return [world.saved(), *(_context_text(world, who) for who in PRINCIPALS)]
 
 
 def _observed(world: World, since: int) -> list[str]:
     sights: list[Sight] = world.transcript.sights[since:]
     seen = [repr((s.query, s.context, str(s.refused))) for s in sights if _is_theirs(s)]
-    seen += [_asked(world, OBSERVER), repr(tuple(world.memory.tools(OBSERVER)))]
+    seen += [_context_text(world, OBSERVER), repr(tuple(world.memory.tools(OBSERVER)))]
     if "surfaces" in world.subject.claims.has:
         own = ((s.tier, s.sources, s.text) for s in world.memory.surfaces(OBSERVER))
         seen.append(repr(sorted(own)))

@@ -33,7 +33,7 @@ class BehavingModel:
         self._behaviour = behaviour
         self._offline = OfflineModel(counter)
         self._clock = clock
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
         self.written = 0
 
     def behave(self, behaviour: Behaviour) -> None:
@@ -51,7 +51,7 @@ class BehavingModel:
         Raises:
             ModelError: its behaviour is to raise.
         """
-        self.asked.append(request)
+        self.requests.append(request)
         self.written += request.task in _WRITING
         if self._behaviour == "good" or request.task not in _WRITING:
             return self._offline.complete(request)

@@ -97,7 +97,7 @@ class TrialTranscript:
     crashed: str = ""
 
     @property
-    def shown(self) -> list[Sight]:
+    def served(self) -> list[Sight]:
         """Questions that got a context."""
         return [sight for sight in self.sights if sight.refused is None]
 
@@ -199,7 +199,7 @@ class World:
             evidence=tuple(m.id for m in self.case.messages)[::3] if self._told_evidence else (),
         )
 
-    def shown(self, query: Query) -> str:
+    def context_text(self, query: Query) -> str:
         """The ranked context of a question as text, or the refusal when its budget is too small."""
         try:
             return repr(self.memory.context(query).ranked())

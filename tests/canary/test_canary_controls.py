@@ -22,7 +22,7 @@ def test_controls_are_minted_as_all_are() -> None:
     controls = unplanted(7, 3)
 
     assert list(controls) == [mint(7, NOWHERE, NOWHERE, str(n)) for n in range(3)]
-    assert Matcher(controls).find(controls[1].told)[0].canary == controls[1].id
+    assert Matcher(controls).find(controls[1].statement)[0].canary == controls[1].id
 
 
 def test_a_control_is_known_as_one() -> None:

@@ -231,7 +231,7 @@ def test_two_canaries_with_one_id_are_refused() -> None:
 
 def test_no_canaries_and_no_texts() -> None:
     """Nothing is found, and nothing raises."""
-    assert () == Matcher([]).find(MINE.told, decode=True)
+    assert () == Matcher([]).find(MINE.statement, decode=True)
     assert () == MATCHER.find_in([], decode=True)
     assert () == MATCHER.find("", decode=True)
     assert {MINE.id: "T0"} == tiers(MATCHER.find_in(["", MINE.token, ""]))
@@ -264,7 +264,7 @@ def test_decoding_stops_when_all_are_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 PIECES = st.sampled_from([
     *(c.token for c in CANARIES),
-    *(c.told for c in CANARIES),
+    *(c.statement for c in CANARIES),
     *(c.symbols[:8].lower() for c in CANARIES),
     *(e.messages(c.token)[0] for e in ENCODINGS for c in CANARIES[:2] if e.tier != MISSED),
     "and then ",

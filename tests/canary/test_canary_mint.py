@@ -41,7 +41,7 @@ def test_a_canary_is_said_and_asked_for_in_plain_sentences() -> None:
     canary = mint(7, "clinic", "ana", "locker", kind="city")
 
     assert f"My locker city is {canary.value}." == canary.sentence
-    assert f"{canary.sentence} My locker code is {canary.token}." == canary.told
+    assert f"{canary.sentence} My locker code is {canary.token}." == canary.statement
     assert canary.question == "What is my locker city?"
     assert canary.noun == "city"
 
@@ -128,7 +128,7 @@ def test_another_seed_gives_other_secrets_of_the_same_shape(
 
 def shape(canary: Canary) -> tuple[object, ...]:
     """What another seed leaves as it is."""
-    told = len(canary.told.encode("utf-8", "replace"))
+    told = len(canary.statement.encode("utf-8", "replace"))
     return (canary.id, canary.owner, canary.slot, canary.kind, canary.weight, told)
 
 

@@ -198,7 +198,7 @@ def test_a_trail_names_the_summary_that_a_secret_came_by(lab: MakeLab) -> None:
     canary = made.mint("ana", "garage")
     with made.world() as world:
         made.chatter(world, "ana", 1)
-        world.say("ana", canary.told)
+        world.say("ana", canary.statement)
         made.planted[canary.id] = world.turn
         made.chatter(world, "ben", 7)
         seen = world.ask("ben", "what was said?")
@@ -232,7 +232,7 @@ def test_an_error_that_holds_the_secret_is_a_leak_without_it(lab: MakeLab) -> No
     made = lab(Whisperer)
     canary = made.mint("ana", "garage")
     with made.world() as world:
-        world.say("ana", canary.told)
+        world.say("ana", canary.statement)
         seen = world.ask("ben", "hello?")
 
     found = made.judge(
@@ -262,7 +262,7 @@ def test_worlds_that_are_told_the_same_say_the_same(lab: MakeLab) -> None:
     def played() -> bytes:
         made = lab()
         with made.world() as world:
-            world.say("ana", made.mint("ana", "garage").told)
+            world.say("ana", made.mint("ana", "garage").statement)
             made.chatter(world, "ben", 5)
             return world.ask("ana", "and?").bytes()
 

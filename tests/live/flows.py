@@ -97,7 +97,7 @@ def access(folder: Path, mode: RecordMode) -> ModelAccess:
         folder: theirs.
         mode: whether they are made or replayed.
     """
-    return ModelAccess(mode=mode, folder=folder, shown=folder.name)
+    return ModelAccess(mode=mode, folder=folder, folder_label=folder.name)
 
 
 def replayed(flow: str, folder: Path = CASSETTES) -> Played:

@@ -86,10 +86,12 @@ def kitchen(folder: Path, mode: RecordMode, repeat: int = 0, **access: Any) -> C
         strategy=resolve("rolling_summary"),
         budget=160,
         repeat=repeat,
-        model=REF.shown,
+        model=REF.label,
         turns=6,
         probes=2,
-        access=ModelAccess(mode=mode, folder=folder / "cassettes", shown="cassettes", **access),
+        access=ModelAccess(
+            mode=mode, folder=folder / "cassettes", folder_label="cassettes", **access
+        ),
     )
 
 

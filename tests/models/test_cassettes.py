@@ -38,7 +38,7 @@ class Desk:
 
     def shelf(self, mode: RecordMode, repeat: int = 0) -> CaseRecordings:
         """The file, opened in a mode."""
-        return CaseRecordings(self.path, case="case", model=REF.shown, repeat=repeat, mode=mode)
+        return CaseRecordings(self.path, case="case", model=REF.label, repeat=repeat, mode=mode)
 
     def ask(
         self,

@@ -189,7 +189,7 @@ def test_a_storm_over_the_judge_ends_in_the_records_of_a_calm_day(
             (folder := tmp_path / name).mkdir()
             provider.asked.clear()
             provider.fault = fault
-            spec = replace(believed(folder, "new"), model="offline", judge=REF.shown)
+            spec = replace(believed(folder, "new"), model="offline", judge=REF.label)
             made.append((records(run_case(spec)), kept(folder), len(provider.asked)))
 
     assert made[0][:2] == made[1][:2]
@@ -209,7 +209,7 @@ def test_draws_and_parameters_name_a_judge_in_any_order() -> None:
     found = read_judge("a/b:draws=5,temperature=0.7")
 
     assert (5, "a/b:temperature=0.7") == (found.draws, found.name)
-    assert found == read_judge(found.shown) == read_judge("a/b:temperature=0.7,draws=5")
-    assert "ollama/llama3:8b" == read_judge("ollama/llama3:8b:draws=3").shown
+    assert found == read_judge(found.label) == read_judge("a/b:temperature=0.7,draws=5")
+    assert "ollama/llama3:8b" == read_judge("ollama/llama3:8b:draws=3").label
     with pytest.raises(RefError, match="draws must be an odd whole number"):
         read_judge("a/b:draws=5,draws=5")

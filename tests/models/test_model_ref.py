@@ -106,7 +106,7 @@ def test_the_offline_model_has_a_share_of_misses() -> None:
 def test_a_live_model_is_read_from_its_ref(ref: str, expected: LiveRef) -> None:
     """Colons of its own are part of its name; its name says what is not as usual."""
     assert expected == read_model(ref)
-    assert ref == expected.shown
+    assert ref == expected.label
 
 
 def test_checking_a_ref_loads_nothing() -> None:

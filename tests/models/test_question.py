@@ -94,7 +94,7 @@ def test_the_dates_in_a_question_are_not_its_content() -> None:
     """They choose the day instead."""
     question = parse_question("What did I eat on 3 May 2023?")
 
-    assert ["3 May 2023"] == [mention.text for mention in question.asked]
+    assert ["3 May 2023"] == [mention.text for mention in question.dates]
     assert set(question.weights) == {"eat"}
 
 

@@ -92,7 +92,9 @@ def test_what_was_found_before_is_tried_first() -> None:
     none = replace(PROFILES["commit"], examples=0)
 
     again = perform(
-        CheckPlan(subject=ref, names=("order",), profile=none, kept={"order": found.case})
+        CheckPlan(
+            subject=ref, names=("order",), profile=none, counterexamples={"order": found.case}
+        )
     )
 
     assert ("violated", True) == (again.results[0].verdict, again.results[0].replayed)

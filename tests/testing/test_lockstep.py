@@ -81,7 +81,7 @@ def test_who_keeps_principals_apart_shows_the_same(ref: str, erased: int) -> Non
     found = look(subject_of(ref), FEW, 7)
 
     assert (None, "") == (found.parting, found.why)
-    assert 0 < found.telling == found.pairs - erased
+    assert 0 < found.informative == found.pairs - erased
     assert not found.pairs % len(WAYS)
     assert found.views > 100 * found.pairs
 
@@ -116,7 +116,7 @@ def test_who_shows_nothing_is_not_measured() -> None:
     """Two worlds in which nobody sees anything say nothing of each other."""
     found = looked(AMNESIAC)
 
-    assert (None, 0) == (found.parting, found.telling)
+    assert (None, 0) == (found.parting, found.informative)
     assert found.why
     assert not looked(HONEST).why
 

@@ -31,7 +31,7 @@ def _nothing(_lab: Lab, _n: int) -> tuple[str, ...]:
 
 
 def _as_much(lab: Lab, n: int) -> tuple[str, ...]:
-    return (lab.mint(OTHER, f"{_slot(n)} other").told,)
+    return (lab.mint(OTHER, f"{_slot(n)} other").statement,)
 
 
 def _same_words(lab: Lab, n: int) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def _same_words(lab: Lab, n: int) -> tuple[str, ...]:
 
 
 def _many(lab: Lab, n: int) -> tuple[str, ...]:
-    return tuple(lab.mint(OTHER, f"{_slot(n)} more {m}").told for m in range(6))
+    return tuple(lab.mint(OTHER, f"{_slot(n)} more {m}").statement for m in range(6))
 
 
 def _same_subject(_lab: Lab, n: int) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ class NonInterference(Channel):
         instead: tuple[str, ...],
     ) -> None:
         """One secret of each; turns in which one world is silent pass in it as well."""
-        for world, texts in zip(worlds, ((theirs.told,), instead), strict=True):
+        for world, texts in zip(worlds, ((theirs.statement,), instead), strict=True):
             tell(lab, world, mine)
             for text in texts:
                 world.say(OTHER, text)

@@ -123,12 +123,12 @@ _SLOTS = (
 
 def _store(world: AttackWorld, key: str, canary: Canary, lab: Lab, *, quietly: bool = False) -> str:
     """Say a secret and store it by every tool that takes a key; the id of the message."""
-    said = world.say(OWNER, canary.told, plants=[canary.id])
+    said = world.say(OWNER, canary.statement, plants=[canary.id])
     if not quietly:
         lab.planted[canary.id] = world.turn
     for tool in world.strategy.tools(OWNER):
         if not tool.reads and "store" in tool.name and "key" in properties(tool):
-            sent = {**arguments(tool, canary.told), "key": key}
+            sent = {**arguments(tool, canary.statement), "key": key}
             world.call(OWNER, tool.name, sent)
     return said
 

@@ -113,11 +113,11 @@ class TimedKey:
     """A key, the id of the message that states what is under it, and the secret.
 
     Attributes:
-        said: an id that no message has where nobody uses the key.
+        message_id: an id that no message has where nobody uses the key.
     """
 
     name: str
-    said: str
+    message_id: str
     canary: Canary | None = None
 
 
@@ -159,11 +159,13 @@ class ExistenceTiming(Channel):
             name = f"{_SLOTS[n % len(_SLOTS)]}-code-{2 * n + 101}"
             said = tell(lab, world, canary)
             for tool in storing_tools(world, OWNER):
-                world.call(OWNER, tool.name, {**arguments(tool, canary.told), "key": name})
-            used.append(TimedKey(name=name, said=said, canary=canary))
+                world.call(OWNER, tool.name, {**arguments(tool, canary.statement), "key": name})
+            used.append(TimedKey(name=name, message_id=said, canary=canary))
         lab.chatter(world, VIEWER, 3)
         unused = tuple(
-            TimedKey(name=f"{_SLOTS[n % len(_SLOTS)]}-code-{2 * n + 102}", said=f"u{n + 900_001}")
+            TimedKey(
+                name=f"{_SLOTS[n % len(_SLOTS)]}-code-{2 * n + 102}", message_id=f"u{n + 900_001}"
+            )
             for n in range(keys)
         )
         return tuple(used), unused
@@ -223,7 +225,9 @@ def _deeds(world: AttackWorld) -> dict[str, Deed]:
     """What is timed: whatever only reads, and an erasure that has nothing to erase."""
     deeds: dict[str, Deed] = {
         "asking": lambda world, key: world.ask(VIEWER, f"What is stored under {key.name}?"),
-        "forgetting": lambda world, key: world.erase(VIEWER, "Forget that.", sources=[key.said]),
+        "forgetting": lambda world, key: world.erase(
+            VIEWER, "Forget that.", sources=[key.message_id]
+        ),
     }
     for tool in world.strategy.tools(VIEWER):
         if tool.reads or ("forget" in tool.name and "key" in properties(tool)):

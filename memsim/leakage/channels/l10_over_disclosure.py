@@ -39,7 +39,7 @@ class _Persona:
     name: str
     known: Mapping[str, Canary]
     held: frozenset[str]
-    shown: tuple[Observation, ...]
+    contexts: tuple[Observation, ...]
 
 
 class OverDisclosure(Channel):
@@ -80,13 +80,13 @@ class OverDisclosure(Channel):
             if lab.holds(world.ask(name, canary.question), canary)
         }
         session = f"s-{name}-tasks"
-        shown = tuple(world.ask(name, task.text, session=session) for task in tasks)
-        return _Persona(name=name, known=known, held=frozenset(held), shown=shown)
+        contexts = tuple(world.ask(name, task.text, session=session) for task in tasks)
+        return _Persona(name=name, known=known, held=frozenset(held), contexts=contexts)
 
     def _controls(
         self, lab: Lab, persona: _Persona, tasks: tuple[DisclosureTask, ...]
     ) -> Iterator[Finding]:
-        for n, (task, seen) in enumerate(zip(tasks, persona.shown, strict=True)):
+        for n, (task, seen) in enumerate(zip(tasks, persona.contexts, strict=True)):
             for attribute in sorted(task.necessary):
                 id_ = f"{persona.name}/{n + 1}/{attribute}"
                 yield lab.control(id_, seen, persona.known[attribute])
@@ -96,7 +96,7 @@ class OverDisclosure(Channel):
     ) -> Iterator[Attempt]:
         """Every task to which an attribute is private, attribute by attribute."""
         # What a task showed is looked through once, for all attributes together.
-        trails = [_trails(lab, persona, seen) for seen in persona.shown]
+        trails = [_trails(lab, persona, seen) for seen in persona.contexts]
         attributes = sorted(persona.known)
         lab.chance(f"attributes of {persona.name}").shuffle(attributes)
         pairs = [(a, n) for a in attributes for n, t in enumerate(tasks) if a in t.private]
@@ -106,7 +106,7 @@ class OverDisclosure(Channel):
     def _attempt(
         self, lab: Lab, persona: _Persona, attribute: str, n: int, trail: Trail | None
     ) -> Attempt:
-        canary, seen = persona.known[attribute], persona.shown[n]
+        canary, seen = persona.known[attribute], persona.contexts[n]
         answer = dict(seen.parts).get("answer", "")
         attempt = lab.judge(
             f"{persona.name}/{n + 1}/{attribute}",

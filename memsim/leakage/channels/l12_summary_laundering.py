@@ -153,7 +153,7 @@ class SummaryLaundering(Channel):
 def _covered(canary: Canary, seen: Observation, texts: Sequence[str]) -> bool:
     """Whether a text that the memory wrote itself holds the secret."""
     own = [text for _, text, written in seen.voices if written]
-    own += [text for text in texts if not text.endswith(canary.told)]
+    own += [text for text in texts if not text.endswith(canary.statement)]
     value = canary.value.casefold()
     return any(canary.token in text or value in text.casefold() for text in own)
 

@@ -120,7 +120,7 @@ def _is_quiet(level: str) -> bool:
 
 def _damage(world: AttackWorld, canaries: Sequence[Canary]) -> None:
     """Give it a state that it cannot read; what it says of that is a record like any other."""
-    state = {"damaged": [canary.told for canary in canaries]}
+    state = {"damaged": [canary.statement for canary in canaries]}
     try:
         world.restore(json.dumps(state))
     except Exception:  # noqa: BLE001 - a stranger's code: only what it logs of it matters here
@@ -149,7 +149,7 @@ def _as_query(world: AttackWorld, canary: Canary) -> None:
 
 
 def _as_result(world: AttackWorld, canary: Canary) -> None:
-    tool = ("lookup", {"topic": canary.slot}, canary.told)
+    tool = ("lookup", {"topic": canary.slot}, canary.statement)
     world.say(OWNER, f"Please look up the {canary.slot} code.", tool=tool)
 
 
@@ -190,7 +190,7 @@ def _under(world: AttackWorld, canary: Canary, key: str) -> None:
     """Store, read and remove under a key that holds the secret."""
     for tool in world.strategy.tools(OWNER):
         if "key" in properties(tool):
-            sent = {**arguments(tool, canary.told, number=1), "key": key}
+            sent = {**arguments(tool, canary.statement, number=1), "key": key}
             world.call(OWNER, tool.name, sent)
 
 

@@ -90,7 +90,7 @@ class Exports(Channel):
         for canary in canaries:
             tell(lab, world, canary)
             for tool in storing_tools(world, OWNER):
-                sent = arguments(tool, canary.told, number=1)
+                sent = arguments(tool, canary.statement, number=1)
                 world.call(OWNER, tool.name, {**sent, "key": f"code {canary.token}"})
             lab.chatter(world, OWNER, gap)
             lab.chatter(world, OTHER, 1)

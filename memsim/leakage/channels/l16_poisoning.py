@@ -84,7 +84,7 @@ class Poisoning(Channel):
     def _plant(self, lab: Lab, world: AttackWorld, compactions: int, benign: int) -> _Scene:
         witnesses = tuple(lab.mint(VICTIM, f"{slot} {compactions}") for slot in WITNESSES)
         for canary in witnesses:
-            world.say(VICTIM, canary.told)
+            world.say(VICTIM, canary.statement)
             lab.planted[canary.id] = world.turn
         ways = _ways(world)
         known = lab.families.payloads
@@ -126,7 +126,7 @@ class Poisoning(Channel):
         if way:
             _ways(world)[way](world, payload.text(0, **words), slot)
         else:
-            world.say(VICTIM, f"{fill(payload.benign, words)} {canary.told}")
+            world.say(VICTIM, f"{fill(payload.benign, words)} {canary.statement}")
         lab.planted[canary.id] = world.turn
         question = fill(payload.trigger, words) if way else canary.question
         return _Plant(canary=canary, family=payload.family, way=way, question=question)

@@ -161,7 +161,7 @@ def _ways(lab: Lab) -> list[Way]:
     """What this memory injects, as far as it says so: skills, memories, both, or nothing."""
     with lab.world() as world:
         _select(world, InjectedItem(canary=lab.mint(OWNER, "trial"), name="trial"))
-        item = _said(lab, world, "attempt")
+        item = _tell(lab, world, "attempt")
         lab.chatter(world, OWNER, AWAY, session=HOME)
         seen = world.ask(OWNER, _question(InjectionCase(name="", items=(item,))), session=HOME)
         ways: list[Way] = []
@@ -194,7 +194,7 @@ def _select(world: AttackWorld, item: InjectedItem, *, session: str = HOME) -> N
         OWNER,
         f"Use the {item.name} skill.",
         session=session,
-        tool=("load_skill", {"name": item.name}, item.canary.told),
+        tool=("load_skill", {"name": item.name}, item.canary.statement),
         aside=f"SKILL_SELECT:{item.name}",
     )
     item.ids.append(f"r{world.turn}")
@@ -211,7 +211,7 @@ def _put_in(
         _select(world, item, session=session)
 
 
-def _said(lab: Lab, world: AttackWorld, name: str) -> InjectedItem:
+def _tell(lab: Lab, world: AttackWorld, name: str) -> InjectedItem:
     """A memory, from now on."""
     canary = lab.mint(OWNER, name)
     return InjectedItem(canary=canary, ids=[tell(lab, world, canary, session=HOME)])
@@ -259,7 +259,7 @@ def _skills(lab: Lab, world: AttackWorld, number: int) -> Iterator[InjectionCase
 
 def _memories(lab: Lab, world: AttackWorld, number: int) -> Iterator[InjectionCase]:
     """One memory brought up again and again, turn by turn."""
-    item = _said(lab, world, f"{_NAMES[0]} {number + 1}")
+    item = _tell(lab, world, f"{_NAMES[0]} {number + 1}")
 
     def bring_up() -> None:
         # The question itself would be the best match of the next one that is like it.

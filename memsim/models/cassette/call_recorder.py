@@ -154,9 +154,9 @@ def _messages(call: Call, near: Recording, tape: Tape) -> str:
     if not places:
         return ""
     first = places[0]
-    ours, theirs = messages_of(call), tape.said
-    mine = _shown(ours[now[first]]) if first < len(now) else "not there"
-    recorded = _shown(theirs[then[first]]) if first < len(then) else "not there"
+    ours, theirs = messages_of(call), tape.messages
+    mine = _quoted(ours[now[first]]) if first < len(now) else "not there"
+    recorded = _quoted(theirs[then[first]]) if first < len(then) else "not there"
     what = "the instructions" if not first else f"message {first + 1} of {len(now)}"
     if mine == recorded:
         recorded = "alike as far as it is kept"
@@ -164,7 +164,7 @@ def _messages(call: Call, near: Recording, tape: Tape) -> str:
     return f"{what}{more}: now {mine}, recorded {recorded}"
 
 
-def _shown(said: SentMessage) -> str:
+def _quoted(said: SentMessage) -> str:
     text = " ".join(said.beginning.split())
     cut = text if len(text) <= _QUOTED else text[:_QUOTED] + "…"
     return f"{said.role} {cut!r} ({said.length} characters)"
@@ -217,7 +217,7 @@ class CallRecorder:
                 own = self._asked[key] = Future[ProviderAnswer]()
         if known is not None:
             self._account.found()
-            return _told(known)
+            return _answer_of(known)
         if under_way is not None:
             return under_way.result()
         try:
@@ -256,7 +256,7 @@ class CallRecorder:
         )
         with self._lock:
             self._shelf.add(recording, messages_of(call, self._without))
-        return _told(recording)
+        return _answer_of(recording)
 
     @property
     def _provider(self) -> ModelClient:
@@ -283,7 +283,7 @@ class CallRecorder:
         return redact(text).encode("utf-8", "replace").decode()
 
 
-def _told(recording: Recording) -> ProviderAnswer:
+def _answer_of(recording: Recording) -> ProviderAnswer:
     if isinstance(recording.outcome, RecordedFailure):
         raise failure_error(recording.outcome.kind, recording.outcome.said)
     return recording.outcome

@@ -87,7 +87,7 @@ class CaseRecordings:
         """
         if self._journal is not None:
             self._journal.add(recording, said)
-            new = sum(len(said[m].beginning) + 100 for m in said if m not in self.tape.said)
+            new = sum(len(said[m].beginning) + 100 for m in said if m not in self.tape.messages)
             self._size += new + len(encode_line(call_record(recording)))
         self.tape.take([recording], said)
 
@@ -122,7 +122,7 @@ class CaseRecordings:
                 for key in [k for k in kept.calls if k[1] == self.repeat]:
                     del kept.calls[key]
             own = (r for (_, repeat), r in self.tape.calls.items() if repeat == self.repeat)
-            kept.take(own, self.tape.said)
+            kept.take(own, self.tape.messages)
             if kept.calls:
                 write_if_changed(path, kept.encoded())
 

@@ -42,14 +42,14 @@ class Tape:
         case: the case's id.
         model: the model's ref.
         calls: by key and repeat.
-        said: the stored part of the messages, by their hash.
+        messages: the stored part of the messages, by their hash.
         lines: the line of each call that was read from a file.
     """
 
     case: str
     model: str
     calls: dict[tuple[str, int], Recording] = field(default_factory=dict)
-    said: dict[str, SentMessage] = field(default_factory=dict)
+    messages: dict[str, SentMessage] = field(default_factory=dict)
     lines: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def take(self, recordings: Iterable[Recording], said: Mapping[str, SentMessage]) -> None:
@@ -57,7 +57,7 @@ class Tape:
         for recording in recordings:
             self.calls.setdefault((recording.key, recording.repeat), recording)
             for message in recording.messages:
-                self.said.setdefault(message, said[message])
+                self.messages.setdefault(message, said[message])
 
     def encoded(self) -> bytes:
         """The whole file: recordings by repeat and key, and the messages that they use."""
@@ -65,7 +65,7 @@ class Tape:
         calls = sorted(self.calls.values(), key=lambda r: (r.repeat, r.key))
         records = [
             {"case": self.case, "memsim_cassette": FORMAT, "model": self.model},
-            *(said_record(name, self.said[name]) for name in sorted(used)),
+            *(said_record(name, self.messages[name]) for name in sorted(used)),
             *map(call_record, calls),
         ]
         return "".join(f"{_encode(record)}\n" for record in records).encode()
@@ -146,13 +146,13 @@ def _read_line(tape: Tape, record: dict[str, Any], number: int) -> None:
     if number == 1:
         _read_header(tape, record)
     elif "message" in record:
-        tape.said[_text(record["message"])] = read_said(record)
+        tape.messages[_text(record["message"])] = read_said(record)
     else:
         recording = read_call(record)
         key = (recording.key, recording.repeat)
         if key in tape.calls:
             raise _Unsound(f"call {recording.key} is recorded twice for repeat {recording.repeat}")
-        if missing := [m for m in recording.messages if m not in tape.said]:
+        if missing := [m for m in recording.messages if m not in tape.messages]:
             raise _Unsound(f"message {missing[0]} is missing above this call")
         tape.calls[key] = recording
         tape.lines[key] = number

@@ -140,7 +140,7 @@ class SpendingLedger:
             spent = int(os.read(file, 64) or b"0")
             after = spent + round(dollars * _NANO)
             if cap is not None and after > round(cap * _NANO):
-                raise OutOfMoney(_said(spent / _NANO, dollars, cap))
+                raise OutOfMoney(_limit_message(spent / _NANO, dollars, cap))
             os.lseek(file, 0, os.SEEK_SET)
             os.write(file, b"%020d" % max(0, after))
         return spent / _NANO
@@ -160,7 +160,7 @@ class SpendingLedger:
             os.close(file)
 
 
-def _said(spent: float, more: float, cap: float) -> str:
+def _limit_message(spent: float, more: float, cap: float) -> str:
     return (
         f"{dollars(spent)} of {dollars(cap)} are spent, and the next call may cost {dollars(more)}"
     )

@@ -55,7 +55,7 @@ class DryModel:
     @property
     def name(self) -> str:
         """The real model's ref."""
-        return self._ref.shown
+        return self._ref.label
 
     def complete(self, request: Request) -> Reply:
         """Answer a request as the stand-in does.

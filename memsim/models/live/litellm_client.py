@@ -173,12 +173,12 @@ class LiteLLM:
             )
         with self._free:
             try:
-                response = litellm.completion(**self._told(call))
+                response = litellm.completion(**self._parameters(call))
             except Exception as error:  # providers raise many types
                 raise provider_error(call.model, error) from error
         return self._answer(call, response)
 
-    def _told(self, call: Call) -> dict[str, Any]:
+    def _parameters(self, call: Call) -> dict[str, Any]:
         told: dict[str, Any] = {
             "model": call.model,
             "messages": [openai_message(message) for message in call.messages],

@@ -90,7 +90,7 @@ class LiveModel:
     @property
     def name(self) -> str:
         """The ref of the model."""
-        return self._ref.shown
+        return self._ref.label
 
     def complete(self, request: Request) -> Reply:
         """Answer a request.

@@ -76,7 +76,7 @@ class LiteLLMEmbedder:
         import numpy as np
 
         spoken = [text for text in texts if text.strip()]
-        rows = iter([row for batch in batches(spoken) for row in self._asked(batch)])
+        rows = iter([row for batch in batches(spoken) for row in self._request(batch)])
         given = [next(rows) if text.strip() else None for text in texts]
         width = self._dimension or (DEFAULT_DIMENSION if not texts else self.dimension)
         found = np.zeros((len(texts), width), dtype=np.float32)
@@ -85,7 +85,7 @@ class LiteLLMEmbedder:
                 found[row] = vector
         return found
 
-    def _asked(self, texts: list[str]) -> list[NDArray[np.float64]]:
+    def _request(self, texts: list[str]) -> list[NDArray[np.float64]]:
         import numpy as np
 
         from memsim.models.embedders import unit_vector

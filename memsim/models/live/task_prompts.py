@@ -179,11 +179,11 @@ def _chat(messages: Sequence[Message], *, tools: bool = False) -> list[ChatMessa
         day = stamp or day
         if named and message.role == "user" and not message.composed:
             marks.append(f"{message.principal}:")
-        found += _told(message, " ".join(marks), tools=tools)
+        found += _chat_messages(message, " ".join(marks), tools=tools)
     return found
 
 
-def _told(message: Message, mark: str, *, tools: bool) -> Iterator[ChatMessage]:
+def _chat_messages(message: Message, mark: str, *, tools: bool) -> Iterator[ChatMessage]:
     calls = tuple(b for b in message.blocks if isinstance(b, ToolUse))
     spoken = [b for b in message.blocks if not (tools and isinstance(b, ToolUse | ToolResult))]
     text = _clean("\n".join(block_text(b) for b in spoken))

@@ -162,7 +162,7 @@ class Ranking:
     def _asked_before(self, index: int) -> frozenset[str]:
         if index == 0 or self.found[index - 1].who == self.found[index].who:
             return frozenset()
-        return self._hits[index - 1] & self.found[index - 1].entry.asked
+        return self._hits[index - 1] & self.found[index - 1].entry.question_stems
 
     def _raise(self, strength: dict[str, float], roots: frozenset[str], share: float) -> None:
         stands_for = self.question.stands_for

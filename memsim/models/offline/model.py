@@ -187,9 +187,9 @@ class OfflineModel:
         """
         match request.task:
             case "summarise":
-                return self._told(request, summarise(request, self._counter))
+                return self._sourced_reply(request, summarise(request, self._counter))
             case "extract":
-                return self._told(request, extract(request, self._counter))
+                return self._sourced_reply(request, extract(request, self._counter))
             case "answer":
                 return self._answered(request)
             case "judge":
@@ -200,7 +200,7 @@ class OfflineModel:
             case _:
                 raise ModelError(f"the offline model has no task {request.task!r}")
 
-    def _told(self, request: Request, lines: Sequence[SourcedLine]) -> Reply:
+    def _sourced_reply(self, request: Request, lines: Sequence[SourcedLine]) -> Reply:
         sources = tuple(dict.fromkeys(i for said in lines for i in said.sources))
         by_line = tuple(said.sources for said in lines)
         return self._reply(request, join_lines(lines), sources, by_line=by_line)

@@ -211,7 +211,7 @@ class ParsedQuestion:
         many: whether it asks for several things.
         coded: whether it asks for an identifying number.
         past: whether it asks for an earlier state.
-        asked: the dates that it names.
+        dates: the dates that it names.
         folded: its words in comparable form.
     """
 
@@ -230,7 +230,7 @@ class ParsedQuestion:
     many: bool
     coded: bool
     past: bool
-    asked: tuple[DateMention, ...]
+    dates: tuple[DateMention, ...]
     folded: str
 
     def found_in(self, text: str) -> frozenset[str]:
@@ -272,7 +272,7 @@ def parse_question(text: str) -> ParsedQuestion:
         many=kind in {"open", "who", "where"} and wants_several(folded, noun),
         coded=wants_code(folded),
         past=past,
-        asked=asked,
+        dates=asked,
         folded=folded,
     )
 

@@ -291,16 +291,16 @@ def read_answer(request: Request) -> ReaderAnswer:
         return _undated(question, ranked[0])
     best = _newest(question, fitting)
     if question.kind == "yesno":
-        return _said([best], _verdict(best))
+        return _answer([best], _verdict(best))
     alone = span(question, best, request.now.date() if request.now else None)
     if alone is not None and not question.many:
-        return _said([best], alone)
+        return _answer([best], alone)
     return _quoted(question, ranking, best, fitting)
 
 
 def _ranking(request: Request, question: ParsedQuestion) -> Ranking:
     now = request.now.date() if request.now else None
-    periods = [meant for m in question.asked if (meant := resolve(m, now))]
+    periods = [meant for m in question.dates if (meant := resolve(m, now))]
     asker = speaker("user", request.asker) if request.asker else ""
     return Ranking(question, statements(request.messages, request.asker), asker, periods)
 
@@ -335,7 +335,7 @@ def _undated(question: ParsedQuestion, best: Candidate) -> ReaderAnswer:
     day = best.statement.day
     past = not {"did", "was", "were", "has", "have", "had"}.isdisjoint(words(question.folded))
     if question.kind == "when" and past and day is not None:
-        return _said([best], day_text(day))
+        return _answer([best], day_text(day))
     return UNKNOWN
 
 
@@ -386,7 +386,7 @@ def _quoted(
             chosen.append(candidate)
             room -= length
     chosen.sort(key=lambda c: (c.statement.order, c.place))
-    return _said(chosen, " ".join(_cropped(c) for c in chosen))
+    return _answer(chosen, " ".join(_cropped(c) for c in chosen))
 
 
 def _continues(best: Candidate, other: Candidate) -> bool:
@@ -416,6 +416,6 @@ def _cropped(candidate: Candidate, limit: int = ANSWER_WORDS) -> str:
     return " ".join(found[start : start + limit])
 
 
-def _said(chosen: Sequence[Candidate], text: str) -> ReaderAnswer:
+def _answer(chosen: Sequence[Candidate], text: str) -> ReaderAnswer:
     sources = dict.fromkeys(c.statement.message.id for c in chosen)
     return ReaderAnswer(text=text, sources=tuple(sources))

@@ -159,7 +159,7 @@ class Utterance:
     day: date | None
     sentences: tuple[Sentence, ...]
     stems: frozenset[str]
-    asked: frozenset[str]
+    question_stems: frozenset[str]
     """Stems of its questions, which the next entry may answer."""
 
 

@@ -78,7 +78,7 @@ def ledgers(most: int = 30) -> st.SearchStrategy[LedgerCase]:
 def shelves(draw: st.DrawFn, most: int = 14) -> ShelfCase:
     """What stores hold: entries of every age, category and owner, and what was made from them."""
     count = draw(st.sampled_from(range(2, most + 1)))
-    entries = tuple(_kept(draw, n) for n in range(count))
+    entries = tuple(_shelf_entry(draw, n) for n in range(count))
     # Across the nights on which clocks change, and a leap day: all of it is the same in UTC.
     day = draw(st.sampled_from((0, 83, 293, 785)))
     return ShelfCase(
@@ -89,7 +89,7 @@ def shelves(draw: st.DrawFn, most: int = 14) -> ShelfCase:
     )
 
 
-def _kept(draw: st.DrawFn, n: int) -> ShelfEntry:
+def _shelf_entry(draw: st.DrawFn, n: int) -> ShelfEntry:
     derived = n > 0 and draw(st.sampled_from((False, False, True)))
     layer = draw(st.sampled_from(("episodic", "episodic", "semantic", "long_term", "core")))
     return ShelfEntry(

@@ -118,7 +118,7 @@ class TurnPlan:
     aside: Aside
 
 
-def said() -> st.SearchStrategy[TurnPlan]:
+def turn_plans() -> st.SearchStrategy[TurnPlan]:
     """One turn's plan."""
     return st.builds(
         TurnPlan,
@@ -138,7 +138,9 @@ def conversations(
     least: int = 0, most: int = 10, *, apart: bool = True
 ) -> st.SearchStrategy[tuple[CaseEvent, ...]]:
     """Conversations of so many turns, with what happens between them."""
-    return st.lists(said(), min_size=least, max_size=most).map(lambda plan: written(plan, apart))
+    return st.lists(turn_plans(), min_size=least, max_size=most).map(
+        lambda plan: written(plan, apart)
+    )
 
 
 def written(plan: Sequence[TurnPlan], apart: bool = True) -> tuple[CaseEvent, ...]:  # noqa: FBT001, FBT002 - maps

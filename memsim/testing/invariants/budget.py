@@ -216,7 +216,7 @@ def idempotence(trial: Trial) -> int:
 
     Fails, for example, where reading counts as use, and changes what the next question gets.
     """
-    if not trial.transcript.shown or trial.main.over:
+    if not trial.transcript.served or trial.main.over:
         return 0
     world = trial.main
     seen = 0
@@ -239,7 +239,7 @@ def token_accounting(trial: Trial) -> int:
     Fails, for example, where a section counts its messages without what a message costs by itself.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         for section in sight.context.sections:
             seen += 1
             counted = trial.main.build.tokens(section.messages)

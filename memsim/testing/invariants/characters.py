@@ -28,7 +28,7 @@ def well_formed(trial: Trial) -> int:
     Fails, for example, where a text is cut to 500 code points in the middle of a family.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         for message in sight.messages:
             text = message.text
             try:
@@ -51,7 +51,7 @@ def invisible_fidelity(trial: Trial) -> int:
     Fails, for example, where a NUL ends a text in a database, or a name is normalised to NFC.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         spoken = {m.id: m for m in trial.transcript.said[: sight.said]}
         for message in sight.messages:
             for source in message.verbatim:

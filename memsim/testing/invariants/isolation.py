@@ -48,7 +48,7 @@ def observed(world: World, who: str, case: Case) -> list[str]:
     for text in world.case.questions:
         if not world.over:
             query = replace(world.query(text, who), turn=turn)
-            seen.append(world.shown(query))
+            seen.append(world.context_text(query))
     seen.append(repr(tuple(world.memory.tools(who))))
     if "surfaces" in world.subject.claims.has:
         own = ((s.tier, s.sources, s.text) for s in world.memory.surfaces(who))

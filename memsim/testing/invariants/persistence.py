@@ -191,7 +191,7 @@ def save_and_load(trial: Trial) -> int:
     for who in trial.case.principals:
         query = trial.main.query(trial.case.questions[0], who)
         seen += 1
-        if trial.main.shown(query) != world.shown(query):
+        if trial.main.context_text(query) != world.context_text(query):
             raise Violation(f"after loading, {who} is shown something else")
     return seen
 

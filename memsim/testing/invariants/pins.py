@@ -58,7 +58,7 @@ def summary_containment(trial: Trial) -> int:
     if trial.case.behaviour not in {"good", "slow"}:
         return 0
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         known = {c for m in trial.transcript.said[: sight.said] for c in CODE.findall(m.text)}
         for message in sight.messages:
             if message.composed:
@@ -76,7 +76,7 @@ def delimiter_safety(trial: Trial) -> int:
     Fails, for example, where a user says `</summary>` and the rest of the sentence stands outside.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         for message in sight.messages:
             found = _OPENS.match(message.text) if message.composed else None
             if found is None:

@@ -46,7 +46,7 @@ def pair_closure(trial: Trial) -> int:
     the sixth: providers refuse the request.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         context = sight.context
         sent = context.messages()
         pending = set(sent[-1].calls) if sent else set()
@@ -72,7 +72,7 @@ def adjacency(trial: Trial) -> int:
     Fails, for example, where two results of one call are parted by a summary.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         said = trial.transcript.said[: sight.said]
         place = places(said)
         shown = sight.messages
@@ -100,7 +100,7 @@ def no_invention(trial: Trial) -> int:
     Fails, for example, where a summary credits `m99` in a conversation of ten messages.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         context = sight.context
         said = {m.id for m in trial.transcript.said[: sight.said]}
         ids = {*context.verbatim, *context.derived, *context.ranking}
@@ -120,7 +120,7 @@ def order(trial: Trial) -> int:
     question.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         place = places(trial.transcript.said[: sight.said])
         for section in sight.context.sections:
             found = [place[m.id] for m in section.messages if not m.composed and m.id in place]
@@ -139,7 +139,7 @@ def system_preservation(trial: Trial) -> int:
     Fails, for example, where the rule of the first turn is summarised away with that turn.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         rules = [
             m
             for m in trial.transcript.said[: sight.said]
@@ -162,7 +162,7 @@ def authority_non_elevation(trial: Trial) -> int:
     Fails, for example, where a summary of what a web page said is sent as a system message.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         roles = {m.id: m.role for m in trial.transcript.said[: sight.said]}
         for message in sight.messages:
             sources = {*message.quotes, *message.derived_from}
@@ -190,7 +190,7 @@ def current_input(trial: Trial) -> int:
     its first 500 characters to make room for what was recalled.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         own = [
             m
             for m in trial.transcript.said[: sight.said]
@@ -222,7 +222,7 @@ def retained_tail(trial: Trial) -> int:
     seen = 0
     count = trial.main.build.tokens
     scoped = "isolation" in trial.subject.claims.has
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         said = [
             m
             for m in trial.transcript.said[: sight.said]
@@ -253,7 +253,7 @@ def provider_validity(trial: Trial) -> int:
     Fails, for example, where a context begins with a tool's message, or a summary has no words.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         sent = sight.context.messages()
         seen += len(sent)
         called: set[str] = set()
@@ -278,7 +278,7 @@ def no_mutation(trial: Trial) -> int:
     long result is cut to 500 characters and still passes for the original.
     """
     seen = 0
-    for sight in trial.transcript.shown:
+    for sight in trial.transcript.served:
         said = {m.id: m for m in trial.transcript.said[: sight.said]}
         for message in sight.messages:
             if not message.composed:

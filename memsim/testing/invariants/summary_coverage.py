@@ -82,10 +82,10 @@ def covered_once(case: Case) -> int:
     tried = _rolling(case, batch=2)
     state, covered = CompactionState(), list[str]()
     for end in range(1, len(tried.history) + 1):
-        asked = len(tried.model.asked)
+        asked = len(tried.model.requests)
         done = tried.step(state.uncovered(tried.history[:end]), state, tried.means)
         if done.changed:
-            covered += [m.id for m in tried.model.asked[asked].messages]
+            covered += [m.id for m in tried.model.requests[asked].messages]
         state = done.state
     twice = sorted({i for i in covered if covered.count(i) > 1})
     if twice:
