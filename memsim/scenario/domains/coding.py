@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from memsim.scenario.domains import Domain
+from memsim.scenario.domains import Domain, listed
 
-_MODULES = (
-    "the parser",
-    "the scheduler",
-    "the cache layer",
-    "the importer",
-    "the router",
-    "the session store",
-    "the mailer",
-    "the renderer",
-    "the migration script",
-    "the job queue",
-    "the rate limiter",
-    "the config loader",
-    "the search index",
-    "the uploader",
+_MODULES = listed(
+    "the parser, the scheduler, the cache layer, the importer, the router, the session store, the "
+    "mailer, the renderer, the migration script, the job queue, the rate limiter, the config "
+    "loader, the search index, the uploader"
 )
 
 DOMAIN = Domain(
@@ -67,55 +56,24 @@ DOMAIN = Domain(
     slots={
         "module": _MODULES,
         "other": _MODULES,
-        "piece": (
-            "the retry loop",
-            "the lock",
-            "the token bucket",
-            "the visitor",
-            "the event bus",
-            "the buffer pool",
-            "the backoff table",
-            "the feature switch",
-            "the serializer",
-            "the connection pool",
-            "the path resolver",
-            "the fixture factory",
+        "piece": listed(
+            "the retry loop, the lock, the token bucket, the visitor, the event bus, the buffer "
+            "pool, the backoff table, the feature switch, the serializer, the connection pool, "
+            "the path resolver, the fixture factory"
         ),
-        "smell": (
-            "the circular import",
-            "the global state",
-            "the nested callback",
-            "the duplicated check",
-            "the hidden write",
-            "the long parameter list",
-            "the silent fallback",
-            "the broad except",
-            "the magic constant",
-            "the dead branch",
+        "smell": listed(
+            "the circular import, the global state, the nested callback, the duplicated check, "
+            "the hidden write, the long parameter list, the silent fallback, the broad except, "
+            "the magic constant, the dead branch"
         ),
-        "moment": (
-            "start-up",
-            "shutdown",
-            "the nightly run",
-            "the first request",
-            "a cold start",
-            "the warm-up",
-            "a rollback",
-            "the deploy",
-            "garbage collection",
-            "the health check",
+        "moment": listed(
+            "start-up, shutdown, the nightly run, the first request, a cold start, the warm-up, a "
+            "rollback, the deploy, garbage collection, the health check"
         ),
-        "technique": (
-            "dependency injection",
-            "a small state machine",
-            "memoisation",
-            "an explicit queue",
-            "property testing",
-            "a thin adapter",
-            "batching",
-            "early returns",
-            "structured logging",
-            "lazy loading",
+        "technique": listed(
+            "dependency injection, a small state machine, memoisation, an explicit queue, "
+            "property testing, a thin adapter, batching, early returns, structured logging, lazy "
+            "loading"
         ),
     },
 )

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from memsim.scenario.domains import Domain
+from memsim.scenario.domains import Domain, listed
 
-_INGREDIENTS = (
-    "smoked paprika",
-    "lemon zest",
-    "toasted sesame",
-    "caper brine",
-    "brown butter",
-    "dried mint",
-    "pickled ginger",
-    "fennel seed",
-    "coconut milk",
-    "roasted garlic",
-    "star anise",
-    "tamarind",
-    "sour cream",
-    "miso",
+_INGREDIENTS = listed(
+    "smoked paprika, lemon zest, toasted sesame, caper brine, brown butter, dried mint, pickled "
+    "ginger, fennel seed, coconut milk, roasted garlic, star anise, tamarind, sour cream, miso"
 )
 
 DOMAIN = Domain(
@@ -65,44 +53,22 @@ DOMAIN = Domain(
         "The smell alone is worth it.",
     ),
     slots={
-        "dish": (
-            "a lentil stew",
-            "mushroom risotto",
-            "a potato gratin",
-            "leek soup",
-            "a plum crumble",
-            "stuffed peppers",
-            "a bean salad",
-            "an onion tart",
-            "fish pie",
-            "pumpkin curry",
-            "a noodle bake",
-            "a dumpling soup",
-            "a cheese soufflé",
+        "dish": listed(
+            "a lentil stew, mushroom risotto, a potato gratin, leek soup, a plum crumble, stuffed "
+            "peppers, a bean salad, an onion tart, fish pie, pumpkin curry, a noodle bake, a "
+            "dumpling soup, a cheese soufflé"
         ),
         "dish_bare": ("stew", "gratin", "soup", "tart", "salad", "curry", "pie", "casserole"),
         "ingredient": _INGREDIENTS,
         "other": _INGREDIENTS,
         "flaw": ("soggy", "bitter", "grainy", "too thick", "bland", "lumpy", "dry", "greasy"),
-        "tool": (
-            "a pressure cooker",
-            "a cast-iron pan",
-            "a mandoline",
-            "a steamer",
-            "a hand blender",
-            "a pizza stone",
-            "a clay pot",
-            "a wok",
-            "a stand mixer",
+        "tool": listed(
+            "a pressure cooker, a cast-iron pan, a mandoline, a steamer, a hand blender, a pizza "
+            "stone, a clay pot, a wok, a stand mixer"
         ),
-        "book": (
-            "the church cookbook",
-            "the weekend supplement",
-            "the library copy",
-            "the blue binder",
-            "the old magazine",
-            "the soup handbook",
-            "the farmers’ almanac",
+        "book": listed(
+            "the church cookbook, the weekend supplement, the library copy, the blue binder, the "
+            "old magazine, the soup handbook, the farmers’ almanac"
         ),
     },
 )

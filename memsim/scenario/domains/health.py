@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.scenario.domains import Domain
+from memsim.scenario.domains import Domain, listed
 
 DOMAIN = Domain(
     user=(
@@ -48,63 +48,26 @@ DOMAIN = Domain(
         "Anyone can keep up {habit}.",
     ),
     slots={
-        "habit": (
-            "cold showers",
-            "drinking warm water",
-            "chewing slowly",
-            "keeping a sleep diary",
-            "stretching at noon",
-            "sunlight in the morning",
-            "standing on one leg",
-            "deep breathing",
-            "taking the stairs",
-            "short naps",
-            "screen-free evenings",
+        "habit": listed(
+            "cold showers, drinking warm water, chewing slowly, keeping a sleep diary, stretching "
+            "at noon, sunlight in the morning, standing on one leg, deep breathing, taking the "
+            "stairs, short naps, screen-free evenings"
         ),
-        "exercise": (
-            "swimming",
-            "skipping rope",
-            "yoga",
-            "cycling",
-            "Nordic walking",
-            "climbing",
-            "pilates",
-            "rowing",
-            "dancing",
-            "circuit training",
-            "tai chi",
+        "exercise": listed(
+            "swimming, skipping rope, yoga, cycling, Nordic walking, climbing, pilates, rowing, "
+            "dancing, circuit training, tai chi"
         ),
-        "complaint": (
-            "stiff shoulders",
-            "dry eyes",
-            "restless legs",
-            "poor sleep",
-            "hiccups",
-            "sore feet",
-            "low energy",
-            "travel fatigue",
-            "cold hands",
+        "complaint": listed(
+            "stiff shoulders, dry eyes, restless legs, poor sleep, hiccups, sore feet, low "
+            "energy, travel fatigue, cold hands"
         ),
-        "routine": (
-            "the warm-up",
-            "the lunch break",
-            "the commute",
-            "a long drive",
-            "the evening walk",
-            "desk work",
-            "the school run",
-            "gardening",
+        "routine": listed(
+            "the warm-up, the lunch break, the commute, a long drive, the evening walk, desk "
+            "work, the school run, gardening"
         ),
-        "gear": (
-            "a foam roller",
-            "a resistance band",
-            "a step counter",
-            "thick socks",
-            "a balance board",
-            "a heart-rate strap",
-            "a yoga block",
-            "a water bottle",
-            "a kettlebell",
+        "gear": listed(
+            "a foam roller, a resistance band, a step counter, thick socks, a balance board, a "
+            "heart-rate strap, a yoga block, a water bottle, a kettlebell"
         ),
     },
 )

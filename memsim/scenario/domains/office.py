@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.scenario.domains import Domain
+from memsim.scenario.domains import Domain, listed
 
 DOMAIN = Domain(
     user=(
@@ -48,61 +48,27 @@ DOMAIN = Domain(
         "That is how {meeting} goes.",
     ),
     slots={
-        "paper": (
-            "the expense sheet",
-            "the visitor list",
-            "the draft contract",
-            "the holiday calendar",
-            "the fire plan",
-            "the parking list",
-            "the survey summary",
-            "the style guide",
-            "the seating chart",
-            "the annual report",
-            "the phone list",
-            "the travel policy",
+        "paper": listed(
+            "the expense sheet, the visitor list, the draft contract, the holiday calendar, the "
+            "fire plan, the parking list, the survey summary, the style guide, the seating chart, "
+            "the annual report, the phone list, the travel policy"
         ),
         "paper_bare": ("version", "draft", "summary", "text", "edition"),
-        "furniture": (
-            "the long table",
-            "the window sill",
-            "the filing cabinet",
-            "the reception desk",
-            "the shelf by the door",
-            "the standing desk",
-            "the coat rack",
+        "furniture": listed(
+            "the long table, the window sill, the filing cabinet, the reception desk, the shelf "
+            "by the door, the standing desk, the coat rack"
         ),
-        "device": (
-            "the big printer",
-            "the scanner",
-            "the projector",
-            "the shredder",
-            "the franking machine",
-            "the conference phone",
-            "the laminator",
-            "the coffee machine",
+        "device": listed(
+            "the big printer, the scanner, the projector, the shredder, the franking machine, the "
+            "conference phone, the laminator, the coffee machine"
         ),
-        "supply": (
-            "envelopes",
-            "toner",
-            "sticky notes",
-            "whiteboard pens",
-            "staples",
-            "name badges",
-            "coffee beans",
-            "paper clips",
-            "ring binders",
-            "batteries",
+        "supply": listed(
+            "envelopes, toner, sticky notes, whiteboard pens, staples, name badges, coffee beans, "
+            "paper clips, ring binders, batteries"
         ),
-        "meeting": (
-            "the morning round",
-            "the budget talk",
-            "the works council",
-            "the quarterly meeting",
-            "the project lunch",
-            "the staff assembly",
-            "the safety briefing",
-            "the sales call",
+        "meeting": listed(
+            "the morning round, the budget talk, the works council, the quarterly meeting, the "
+            "project lunch, the staff assembly, the safety briefing, the sales call"
         ),
     },
 )

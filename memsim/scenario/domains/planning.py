@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.scenario.domains import Domain
+from memsim.scenario.domains import Domain, listed
 
 DOMAIN = Domain(
     user=(
@@ -48,51 +48,22 @@ DOMAIN = Domain(
         "The notes are incomplete.",
     ),
     slots={
-        "task": (
-            "the data clean-up",
-            "the supplier review",
-            "the site survey",
-            "the training series",
-            "the price comparison",
-            "the pilot group",
-            "the inventory count",
-            "the office move",
-            "the newsletter",
-            "the audit trail",
-            "the onboarding guide",
-            "the interview series",
+        "task": listed(
+            "the data clean-up, the supplier review, the site survey, the training series, the "
+            "price comparison, the pilot group, the inventory count, the office move, the "
+            "newsletter, the audit trail, the onboarding guide, the interview series"
         ),
-        "milestone": (
-            "the steering round",
-            "the mid-year check",
-            "the public preview",
-            "the hand-over",
-            "the budget freeze",
-            "the trade show",
-            "the second review",
-            "the soft opening",
-            "the summer break",
+        "milestone": listed(
+            "the steering round, the mid-year check, the public preview, the hand-over, the "
+            "budget freeze, the trade show, the second review, the soft opening, the summer break"
         ),
-        "risk": (
-            "a late delivery",
-            "a missing signature",
-            "a staff change",
-            "scope creep",
-            "a price rise",
-            "a clash of calendars",
-            "an unclear contract",
-            "a failed inspection",
+        "risk": listed(
+            "a late delivery, a missing signature, a staff change, scope creep, a price rise, a "
+            "clash of calendars, an unclear contract, a failed inspection"
         ),
-        "artefact": (
-            "a one-page summary",
-            "a rough timeline",
-            "the checklist",
-            "a decision record",
-            "the seating plan",
-            "a cost sheet",
-            "the risk register",
-            "a demo script",
-            "the stakeholder map",
+        "artefact": listed(
+            "a one-page summary, a rough timeline, the checklist, a decision record, the seating "
+            "plan, a cost sheet, the risk register, a demo script, the stakeholder map"
         ),
     },
 )

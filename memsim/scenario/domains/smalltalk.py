@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.scenario.domains import Domain
+from memsim.scenario.domains import Domain, listed
 
 DOMAIN = Domain(
     user=(
@@ -48,93 +48,30 @@ DOMAIN = Domain(
         "{name} laughed about it for {few} minutes.",
     ),
     slots={
-        "pastime": (
-            "birdwatching",
-            "chess by post",
-            "kite flying",
-            "choir practice",
-            "rowing",
-            "juggling",
-            "pottery",
-            "crossword setting",
-            "table tennis",
-            "whittling",
-            "stargazing",
-            "folk dancing",
-            "bell ringing",
-            "model building",
-            "beekeeping",
-            "fencing",
-            "origami",
-            "hill walking",
+        "pastime": listed(
+            "birdwatching, chess by post, kite flying, choir practice, rowing, juggling, pottery, "
+            "crossword setting, table tennis, whittling, stargazing, folk dancing, bell ringing, "
+            "model building, beekeeping, fencing, origami, hill walking"
         ),
-        "verdict": (
-            "overrated",
-            "underrated",
-            "good fun",
-            "oddly calming",
-            "harder than it looks",
-            "a bore",
-            "worth trying",
-            "an acquired taste",
-            "quite an effort",
-            "better in company",
+        "verdict": listed(
+            "overrated, underrated, good fun, oddly calming, harder than it looks, a bore, worth "
+            "trying, an acquired taste, quite an effort, better in company"
         ),
-        "spot": (
-            "the bakery",
-            "the old bridge",
-            "the library steps",
-            "the bus depot",
-            "the fountain",
-            "the corner shop",
-            "the playground",
-            "the town hall",
-            "the boathouse",
-            "the florist",
-            "the allotments",
-            "the cinema",
-            "the duck pond",
-            "the laundry",
+        "spot": listed(
+            "the bakery, the old bridge, the library steps, the bus depot, the fountain, the "
+            "corner shop, the playground, the town hall, the boathouse, the florist, the "
+            "allotments, the cinema, the duck pond, the laundry"
         ),
-        "event": (
-            "the street fair",
-            "the quiz night",
-            "the jumble sale",
-            "the lantern walk",
-            "the book swap",
-            "the neighbours’ barbecue",
-            "the open rehearsal",
-            "the puppet show",
-            "the garden tour",
-            "the charity run",
-            "the school play",
-            "the film club",
-            "the harvest supper",
+        "event": listed(
+            "the street fair, the quiz night, the jumble sale, the lantern walk, the book swap, "
+            "the neighbours’ barbecue, the open rehearsal, the puppet show, the garden tour, the "
+            "charity run, the school play, the film club, the harvest supper"
         ),
-        "object": (
-            "a striped umbrella",
-            "a single glove",
-            "an accordion",
-            "a box of records",
-            "a wicker chair",
-            "an enormous pumpkin",
-            "a paper crown",
-            "a tin whistle",
-            "a folding bicycle",
-            "a globe",
-            "a jar of buttons",
-            "an old typewriter",
+        "object": listed(
+            "a striped umbrella, a single glove, an accordion, a box of records, a wicker chair, "
+            "an enormous pumpkin, a paper crown, a tin whistle, a folding bicycle, a globe, a jar "
+            "of buttons, an old typewriter"
         ),
-        "weather": (
-            "drizzly",
-            "windy",
-            "bright",
-            "foggy",
-            "muggy",
-            "frosty",
-            "mild",
-            "grey",
-            "stormy",
-        ),
+        "weather": listed("drizzly, windy, bright, foggy, muggy, frosty, mild, grey, stormy"),
     },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.scenario.domains import Domain
+from memsim.scenario.domains import Domain, listed
 
 DOMAIN = Domain(
     user=(
@@ -48,65 +48,27 @@ DOMAIN = Domain(
         "The wording may change.",
     ),
     slots={
-        "product": (
-            "the desk lamp",
-            "the hallway router",
-            "the label printer",
-            "the travel speaker",
-            "the smart thermostat",
-            "the baby monitor",
-            "the dash camera",
-            "the robot mower",
-            "the air purifier",
-            "the e-reader",
-            "the doorbell",
-            "the card reader",
-            "the projector",
+        "product": listed(
+            "the desk lamp, the hallway router, the label printer, the travel speaker, the smart "
+            "thermostat, the baby monitor, the dash camera, the robot mower, the air purifier, "
+            "the e-reader, the doorbell, the card reader, the projector"
         ),
-        "extra": (
-            "a wall bracket",
-            "the long cable",
-            "a spare filter",
-            "the charging dock",
-            "a paper manual",
-            "the adapter set",
-            "a carrying case",
-            "extended cover",
-            "the original box",
-            "a stylus",
+        "extra": listed(
+            "a wall bracket, the long cable, a spare filter, the charging dock, a paper manual, "
+            "the adapter set, a carrying case, extended cover, the original box, a stylus"
         ),
-        "fault": (
-            "flickering",
-            "a blank screen",
-            "random restarts",
-            "a humming noise",
-            "slow pairing",
-            "missing updates",
-            "an overheating battery",
-            "a stuck button",
-            "garbled text",
-            "dropped connections",
-            "a blinking light",
+        "fault": listed(
+            "flickering, a blank screen, random restarts, a humming noise, slow pairing, missing "
+            "updates, an overheating battery, a stuck button, garbled text, dropped connections, "
+            "a blinking light"
         ),
-        "change": (
-            "the spring update",
-            "the new contract",
-            "the server move",
-            "the recall notice",
-            "the revised price list",
-            "the change of carrier",
-            "the latest firmware",
-            "the switch of suppliers",
+        "change": listed(
+            "the spring update, the new contract, the server move, the recall notice, the revised "
+            "price list, the change of carrier, the latest firmware, the switch of suppliers"
         ),
-        "remedy": (
-            "a clean restart",
-            "reseating the battery",
-            "a factory reset",
-            "shorter cabling",
-            "updating over cable",
-            "a different outlet",
-            "clearing the cache",
-            "pairing afresh",
+        "remedy": listed(
+            "a clean restart, reseating the battery, a factory reset, shorter cabling, updating "
+            "over cable, a different outlet, clearing the cache, pairing afresh"
         ),
     },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.scenario.domains import Domain
+from memsim.scenario.domains import Domain, listed
 
 _LINES = (
     "{level} {part}: {event} after {many} ms",
@@ -22,30 +22,13 @@ DOMAIN = Domain(
     assistant=_LINES,
     slots={
         "level": ("INFO", "DEBUG", "TRACE", "WARN", "NOTICE"),
-        "part": (
-            "ingest",
-            "billing.sync",
-            "scheduler",
-            "http.access",
-            "indexer",
-            "mail.out",
-            "auth.gate",
-            "storage.tier",
-            "metrics",
-            "replica",
-            "gateway",
-            "export.csv",
+        "part": listed(
+            "ingest, billing.sync, scheduler, http.access, indexer, mail.out, auth.gate, "
+            "storage.tier, metrics, replica, gateway, export.csv"
         ),
-        "event": (
-            "lease renewed",
-            "retry planned",
-            "batch flushed",
-            "heartbeat received",
-            "index merged",
-            "snapshot written",
-            "token refreshed",
-            "connection reused",
-            "page evicted",
+        "event": listed(
+            "lease renewed, retry planned, batch flushed, heartbeat received, index merged, "
+            "snapshot written, token refreshed, connection reused, page evicted"
         ),
         "outcome": ("accepted", "finished", "was throttled", "timed out", "resumed", "was parked"),
     },

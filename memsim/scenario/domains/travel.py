@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.scenario.domains import Domain
+from memsim.scenario.domains import Domain, listed
 
 DOMAIN = Domain(
     user=(
@@ -48,73 +48,29 @@ DOMAIN = Domain(
         "The map does not show it.",
     ),
     slots={
-        "transport": (
-            "the night train",
-            "the ferry",
-            "the cable car",
-            "a coach",
-            "a rental bicycle",
-            "the river boat",
-            "the tram",
-            "the funicular",
-            "a shared taxi",
-            "the sleeper bus",
-            "the mountain railway",
+        "transport": listed(
+            "the night train, the ferry, the cable car, a coach, a rental bicycle, the river "
+            "boat, the tram, the funicular, a shared taxi, the sleeper bus, the mountain railway"
         ),
-        "sight": (
-            "the salt mine",
-            "the lighthouse",
-            "the botanical garden",
-            "the covered market",
-            "the fortress",
-            "the glass museum",
-            "the waterfall",
-            "the old observatory",
-            "the clock tower",
-            "the stone circle",
-            "the harbour wall",
-            "the sculpture park",
+        "sight": listed(
+            "the salt mine, the lighthouse, the botanical garden, the covered market, the "
+            "fortress, the glass museum, the waterfall, the old observatory, the clock tower, the "
+            "stone circle, the harbour wall, the sculpture park"
         ),
-        "lodging": (
-            "the guest house",
-            "a farm stay",
-            "the youth hostel",
-            "a roadside inn",
-            "the lake hotel",
-            "a mountain hut",
-            "the station hotel",
-            "a houseboat",
-            "the campsite",
+        "lodging": listed(
+            "the guest house, a farm stay, the youth hostel, a roadside inn, the lake hotel, a "
+            "mountain hut, the station hotel, a houseboat, the campsite"
         ),
-        "nuisance": (
-            "a missed connection",
-            "thin walls",
-            "a sudden strike",
-            "mosquitoes",
-            "a noisy bar",
-            "a closed pass",
-            "lukewarm showers",
-            "a broken lift",
-            "endless queues",
+        "nuisance": listed(
+            "a missed connection, thin walls, a sudden strike, mosquitoes, a noisy bar, a closed "
+            "pass, lukewarm showers, a broken lift, endless queues"
         ),
-        "luggage": (
-            "a rain jacket",
-            "a folding stool",
-            "spare socks",
-            "a phrase book",
-            "a head torch",
-            "walking sticks",
-            "a thermos flask",
-            "an eye mask",
-            "a clothes line",
+        "luggage": listed(
+            "a rain jacket, a folding stool, spare socks, a phrase book, a head torch, walking "
+            "sticks, a thermos flask, an eye mask, a clothes line"
         ),
-        "season": (
-            "spring",
-            "early summer",
-            "the dry months",
-            "autumn",
-            "midwinter",
-            "the shoulder season",
+        "season": listed(
+            "spring, early summer, the dry months, autumn, midwinter, the shoulder season"
         ),
     },
 )
