@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 from memsim.errors import ConfigError, ScenarioError, nearest
 from memsim.language.lexicon import MONTHS
 from memsim.message import EPOCH, Message, said
+from memsim.scenario.datasets.dataset_scenario import ASKER, UTTERANCE, recorded_scenario
 from memsim.scenario.datasets.json_file import JsonObject, read_json
-from memsim.scenario.datasets.recorded import ASKER, UTTERANCE, recorded_scenario
 from memsim.scenario.script import Ability, Probe, Scenario, Turn
 
 if TYPE_CHECKING:
