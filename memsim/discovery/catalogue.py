@@ -59,11 +59,13 @@ def _everything(project: Project) -> Iterator[tuple[StrategySource, ...]]:
 def _in_folder(folder: Path, origin: Origin, project: Project) -> Iterator[StrategySource]:
     if not folder.is_dir():
         return
+    place = project.show(folder / "_").removesuffix("_")  # once: resolving paths is slow
     for path in sorted(folder.glob("*.py")):
         if path.name.startswith("_"):
             continue
+        shown = project.show(path) if path.is_symlink() else f"{place}{path.name}"
         try:
-            yield from _read(path, origin, project.show(path))
+            yield from _read(path, origin, shown)
         except RefError as error:
             yield StrategySource(name=path.stem, path=path, origin=origin, problem=str(error))
 
