@@ -10,6 +10,7 @@ import sys
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,21 @@ from memsim.config import Settings
 from memsim.discovery.strategy_ref import StrategyRef
 from memsim.errors import ExitCode, RunFolderError
 from memsim.executors import InProcess, Outcomes, PlayCase
-from memsim.runs import RunWriter, case_log, list_runs, load_run, open_run, perform
+from memsim.runs import RunWriter, case_log, list_runs, load_run, open_run, perform, run_writer
 from memsim.runs.case_log import RECORDS
 from memsim.runs.run_folder import RunLock, runs_folder
 from memsim.suite.case_plan import CasePlan
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, ExpectFailure
 from memsim.suite.scenarios import ScenarioRef
+
+
+@pytest.fixture(autouse=True)
+def _git_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # It takes longer than all the rest, and says the same of this repository each time.
+    monkeypatch.setattr("memsim.runs.run_writer._git", asked_once)
+
+
+asked_once = cache(run_writer._git)
 
 
 def plan(cases: int = 3, fingerprint: str = "f1", repeats: int = 1) -> CasePlan:
