@@ -41,6 +41,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "leakage/test_l05_existence_timing.py::test_the_reference_tells_nothing_by_its_time",
     ),
     "checks": (
+        "canary/test_canary_match.py::test_the_fast_matcher_agrees_with_the_slow_one",
         "scenario/test_script_filler.py::test_generated_talk_never_says_a_planted_value",
         "testing/test_checking.py::test_parts_of_the_memory_hold_what_they_promise",
         "testing/test_departures.py",
@@ -156,6 +157,12 @@ FAST_ROWS: Mapping[str, tuple[str, ...]] = {
     "memory/stores/test_store_oracle.py::test_agrees_with_the_oracle": ("[sqlite]",),
     "options/test_timeout.py::test_a_case_that_takes_too_long_is_an_error": ("[1",),
     "scenario/test_script_filler.py::test_talk_is_varied_and_its_vocabulary_grows": ("[c",),
+    "strategies/test_keeping.py::test_a_restart_after_forgetting_changes_nothing": (
+        "[bm25:k=4",
+        "[layered:store=memory,window=3,k=4]",
+        "[agentscope:memory=autocontext",
+        "[aegis:fixed",
+    ),
     "test_builtin_scenarios.py::test_generated_talk_never_says_a_value": ("[7-",),
     "strategies/test_contexts.py::test_contexts_keep_to_the_budget_and_tell_their_tokens": (
         "[chars/4-",

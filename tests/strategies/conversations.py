@@ -119,6 +119,18 @@ REPRESENTATIVE = frozenset(
 """One of each class; the other sets of parameters are tried by the slow tests."""
 
 
+ONE_OF_EACH = REPRESENTATIVE | {
+    *(*LAYERED, OPEN, CHROMA, *FIXED),
+    *(AGENTICX[0], AGENTSCOPE[1], PRX[0], COGTRIX[0], AEGIS[0]),
+}
+"""Each class, each published design and its repaired modes: for what no other parameter decides."""
+
+
+def of_each(refs: Sequence[str]) -> list[ParameterSet]:
+    """Parameters of a test that need not try every set of a strategy's parameters."""
+    return variants([ref for ref in refs if ref in ONE_OF_EACH])
+
+
 def variants(refs: Sequence[str]) -> list[ParameterSet]:
     """Parameters of a test: refs that represent no class make slow tests."""
     fast = REPRESENTATIVE.intersection(refs) or {refs[0]}

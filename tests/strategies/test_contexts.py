@@ -28,6 +28,7 @@ from tests.strategies.conversations import (
     evidence_of,
     holding,
     messages_of,
+    of_each,
     play,
     probes,
     saved,
@@ -36,7 +37,8 @@ from tests.strategies.conversations import (
     variants,
 )
 
-each = pytest.mark.parametrize("ref", variants(EVERY))
+every = pytest.mark.parametrize("ref", variants(EVERY))
+each = pytest.mark.parametrize("ref", of_each(EVERY))
 few = settings(max_examples=10)
 Turns = tuple[Turn, ...]
 interruptions = st.dictionaries(
@@ -56,7 +58,7 @@ def everything_asked(memory: Strategy, turns: Turns) -> list[Context]:
     return [context for _, context in sent] + probes(memory, turns)
 
 
-@each
+@every
 @few
 @given(turns=conversations(), asked=interruptions)
 def test_asking_leaves_no_trace(
@@ -156,7 +158,7 @@ def answered(said: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
             yield max(at for at in range(answer) if result in said[at].calls), answer
 
 
-@pytest.mark.parametrize("ref", variants(holding("budget")))
+@pytest.mark.parametrize("ref", of_each(holding("budget")))
 @pytest.mark.parametrize("tokenizer", ["chars/4", "o200k_base"])
 @settings(max_examples=5)
 @given(turns=conversations(), budget=st.integers(256, 8192), tighter=st.integers(0, 400))
@@ -188,7 +190,7 @@ def outlived(memory: Strategy, message: Message) -> bool:
     return bool(terms) and memory.env.clock.now() - message.time >= min(terms)
 
 
-@pytest.mark.parametrize("ref", variants(WINDOWED))
+@pytest.mark.parametrize("ref", of_each(WINDOWED))
 @few
 @given(turns=conversations(), budget=st.integers(256, 8192))
 def test_what_was_said_last_is_always_there(ref: str, turns: Turns, budget: int) -> None:

@@ -25,6 +25,7 @@ from tests.strategies.conversations import (
     held,
     holding,
     messages_of,
+    of_each,
     play,
     probes,
     saved,
@@ -36,7 +37,8 @@ from tests.strategies.conversations import (
 )
 
 Turns = tuple[Turn, ...]
-each = pytest.mark.parametrize("ref", variants(EVERY))
+every = pytest.mark.parametrize("ref", variants(EVERY))
+each = pytest.mark.parametrize("ref", of_each(EVERY))
 few = settings(max_examples=8)
 APART = [
     *(ref for ref in FIXED if ref in BY_PRINCIPAL and "prx" not in ref),
@@ -50,7 +52,7 @@ KEEPS_ALL = [
 ]
 
 
-@each
+@every
 @few
 @given(turns=conversations(2), after=st.integers(1, 11))
 def test_a_restart_changes_nothing(ref: str, turns: Turns, after: int) -> None:
@@ -124,7 +126,7 @@ def damaged(state: Any, at: int, by: object) -> Any:  # noqa: ANN401 - any JSON 
 DAMAGES = tuple((at, by) for at in (0, 1, 2) for by in (None, 7, "text", ["text"], {"key": 7}))
 
 
-@each
+@every
 def test_a_damaged_state_is_refused_and_leaves_the_memory_as_it_was(
     ref: str, subtests: pytest.Subtests
 ) -> None:
@@ -158,7 +160,7 @@ def test_a_foreign_state_is_refused(ref: str, subtests: pytest.Subtests) -> None
             assert expected == (saved(memory), repr(probes(memory, turns)))
 
 
-@pytest.mark.parametrize("ref", variants(holding("erasure")))
+@pytest.mark.parametrize("ref", of_each(holding("erasure")))
 @few
 @given(turns=conversations(2), named=st.sets(st.integers(1, 40), min_size=1, max_size=6))
 def test_forgetting_takes_ones_own_away_from_everywhere(
@@ -198,7 +200,7 @@ def test_forgetting_leaves_what_is_anothers(ref: str, turns: Turns, named: set[i
     assert others <= held(memory)
 
 
-@pytest.mark.parametrize("ref", variants(holding("erasure")))
+@pytest.mark.parametrize("ref", of_each(holding("erasure")))
 def test_words_alone_say_what_to_forget(ref: str) -> None:
     """A request without ids removes the message that speaks of it, and no other's."""
     memory = strategy(ref)
