@@ -65,12 +65,7 @@ class AegisWorkingMemory:
     """
 
     def __init__(
-        self,
-        hashes: Hashes,
-        *,
-        ttl: int = TTL_SECONDS,
-        limit: int = LIMIT,
-        fixed: bool = False,
+        self, hashes: Hashes, *, ttl: int = TTL_SECONDS, limit: int = LIMIT, fixed: bool = False
     ) -> None:
         self.hashes = hashes
         self._ttl = ttl

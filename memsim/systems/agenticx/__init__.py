@@ -28,8 +28,7 @@ Fidelity, to the document and to the package:
 * MEMORY.md under 4000 characters gets up to four facts -> test_memory_md_gets_four
 * where there is no MEMORY.md, none is made -> test_memory_md_must_be_there
 * session_facts are concatenated with newlines -> test_session_facts_are_concatenated
-* a day above 2000 characters loses repeated bullets ->
-  test_a_long_day_loses_repeated_bullets
+* a day above 2000 characters loses repeated bullets -> test_a_long_day_loses_repeated_bullets
 * bullets are the same by 80 characters, case-folded, the first stays ->
   test_bullets_are_the_same_by_eighty_characters
 * headings stay where a day loses bullets -> test_headings_of_a_day_stay
@@ -64,8 +63,7 @@ Fidelity, to the document and to the package:
 * source: users among the last five messages -> test_the_source_looks_at_five_messages
 * source: a question mark disables recall -> test_punctuation_disables_the_sources_recall
 * source: pieces that share no word are recalled -> test_the_source_has_no_floor
-* source: the history stays, and is compacted each time ->
-  test_the_source_compacts_again_each_time
+* source: the history stays, and is compacted each time -> test_the_source_compacts_again_each_time
 * source: nothing is indexed of itself -> test_the_source_never_indexes
 * defect: facts are written again each turn -> test_facts_are_written_again_each_turn
 * defect: what a changed file said stays posted -> test_stale_postings_stay
@@ -80,21 +78,19 @@ Fidelity, to the document and to the package:
 
 What `memsim check` finds against the design, with the conversation that shows it:
 
-* breaks I1 pair_closure, repaired by `fixed`: the messages that stay may begin with a
-  result (four turns of three calls: result `m16` without `m14`) ->
+* breaks I1 pair_closure, repaired by `fixed`: the messages that stay may begin with a result (four
+  turns of three calls: result `m16` without `m14`) -> test_what_it_breaks_holds_once_it_is_repaired
+* breaks I6 authority_non_elevation, repaired by `fixed`: what is compacted or recalled is a system
+  message, as documented (`compacted:m13`, made of what users said) ->
   test_what_it_breaks_holds_once_it_is_repaired
-* breaks I6 authority_non_elevation, repaired by `fixed`: what is compacted or recalled
-  is a system message, as documented (`compacted:m13`, made of what users said) ->
+* breaks I9 provider_validity, repaired by `fixed`: the same result answers what nobody called
+  (`m16`) -> test_what_it_breaks_holds_once_it_is_repaired
+* breaks I15 within_budget, repaired by `fixed`: it compacts above so many messages and characters,
+  and knows no budget (three results of 1,560 characters: 1,221 tokens at a budget of 240) ->
   test_what_it_breaks_holds_once_it_is_repaired
-* breaks I9 provider_validity, repaired by `fixed`: the same result answers what nobody
-  called (`m16`) -> test_what_it_breaks_holds_once_it_is_repaired
-* breaks I15 within_budget, repaired by `fixed`: it compacts above so many messages and
-  characters, and knows no budget (three results of 1,560 characters: 1,221 tokens at a
-  budget of 240) -> test_what_it_breaks_holds_once_it_is_repaired
-* breaks I16 progress, repaired by `fixed`: any reply is taken (3,280 tokens in the place
-  of 173, where a model goes on and on) ->
-  test_what_it_breaks_holds_once_it_is_repaired
-* breaks I20 usage_reset, repaired by `fixed`: the source compacts its whole history in
-  every round of a turn (five turns of three calls: `m1` twice in one turn) ->
+* breaks I16 progress, repaired by `fixed`: any reply is taken (3,280 tokens in the place of 173,
+  where a model goes on and on) -> test_what_it_breaks_holds_once_it_is_repaired
+* breaks I20 usage_reset, repaired by `fixed`: the source compacts its whole history in every round
+  of a turn (five turns of three calls: `m1` twice in one turn) ->
   test_what_it_breaks_holds_once_it_is_repaired
 """

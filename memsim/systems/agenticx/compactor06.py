@@ -246,12 +246,7 @@ class ContextCompactor06(ContextCompactor):
         self._window = window
 
     def maybe_compact(
-        self,
-        history: History,
-        now: datetime,
-        gauge: Gauge | None = None,
-        *,
-        force: bool = False,
+        self, history: History, now: datetime, gauge: Gauge | None = None, *, force: bool = False
     ) -> CompactionResult:
         """As `ContextCompactor` has it; `force` passes over every threshold."""
         gauge = gauge or Gauge()
@@ -263,9 +258,7 @@ class ContextCompactor06(ContextCompactor):
         reason = "force"
         if not force:
             gauge = replace(
-                gauge,
-                tokens=estimated_tokens(work),
-                threshold=autocompact_threshold(self._window),
+                gauge, tokens=estimated_tokens(work), threshold=autocompact_threshold(self._window)
             )
             reason = self._reason(work, gauge, cooling=prior is not None)
             if not reason or gauge.failures >= MOST_FAILURES:
@@ -321,9 +314,7 @@ class ContextCompactor06(ContextCompactor):
 
     def _told(self, taken: History, carried: str, now: datetime) -> tuple[SourcedSummary, bool]:
         """The summary, and whether the model failed to give one."""
-        text = "\n".join(
-            (*INSTRUCTIONS, "", carried, "", "原始上下文：", *map(line_of, taken)),
-        )
+        text = "\n".join((*INSTRUCTIONS, "", carried, "", "原始上下文：", *map(line_of, taken)))
         prompt = Prompt(text=text, messages=taken, max_tokens=MAX_TOKENS, now=now)
         told = self._fit(_clean(ask_model(self._invoke, prompt)), taken)
         if told is None:

@@ -102,11 +102,7 @@ def cues_of(languages: str) -> CueWords:
 
 
 def extract_facts(
-    records: Sequence[Message],
-    cues: CueWords,
-    *,
-    kinds: int = 4,
-    most: int = MAX_FACTS_PER_SESSION,
+    records: Sequence[Message], cues: CueWords, *, kinds: int = 4, most: int = MAX_FACTS_PER_SESSION
 ) -> list[CueFact]:
     """Find the facts in the latest records, oldest first, at most `most` of them.
 

@@ -137,8 +137,8 @@ class AgenticxSystem(Strategy):
     }
     departs_with: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "version=0.3,behaviour=source": {
-            "usage_reset": "the source compacts the whole history again in every round",
-        },
+            "usage_reset": "the source compacts the whole history again in every round"
+        }
     }
 
     def __init__(self, env: Environment, options: AgenticxOptions) -> None:

@@ -256,12 +256,7 @@ def _rows(message: Message, names: Mapping[str, str]) -> list[MarkedRow]:
     texts = [{"type": "text", "text": b.text} for b in message.blocks if isinstance(b, Text)]
     calls = [_call(b) for b in message.blocks if isinstance(b, ToolUse)]
     results: list[MarkedRow] = [
-        {
-            "role": "tool",
-            "tool_call_id": b.id,
-            "content": b.text,
-            "name": names.get(message.id, ""),
-        }
+        {"role": "tool", "tool_call_id": b.id, "content": b.text, "name": names.get(message.id, "")}
         for b in message.blocks
         if isinstance(b, ToolResult)
     ]

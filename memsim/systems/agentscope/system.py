@@ -134,7 +134,7 @@ class AgentscopeSystem(Strategy):
     }
     departs_with: ClassVar[Mapping[str, Mapping[str, str]]] = {
         f"version={version},longterm={kind}": {
-            "scale": "all of the history is recorded after every reply",
+            "scale": "all of the history is recorded after every reply"
         }
         for version in ("1.0.12", "1.0.21")
         for kind in ("mem0", "reme", "store")
@@ -317,11 +317,7 @@ class AgentscopeSystem(Strategy):
         return None
 
     def save(self) -> State:
-        return {
-            "agents": self.agents.save(),
-            **self._remembering.save(),
-            "at": list(self._at),
-        }
+        return {"agents": self.agents.save(), **self._remembering.save(), "at": list(self._at)}
 
     def load(self, state: State) -> None:
         with reading("it is not AgentScope's memory"):

@@ -206,15 +206,7 @@ class ReasoningState:
         yield from self.constraints.values()
 
 
-_LISTS = (
-    "goals",
-    "decisions",
-    "alternatives",
-    "dead_ends",
-    "assumptions",
-    "chain",
-    "questions",
-)
+_LISTS = ("goals", "decisions", "alternatives", "dead_ends", "assumptions", "chain", "questions")
 
 
 def _list(title: str, notes: list[Note], line: Callable[[Note], str]) -> Iterator[NotePart]:

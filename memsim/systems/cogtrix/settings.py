@@ -132,9 +132,7 @@ def embedding_model(config: Mapping[str, Any], available: Mapping[str, str]) -> 
 
 
 def memory_settings(
-    config: Mapping[str, Any],
-    environment: Mapping[str, str] | None = None,
-    mode: str | None = None,
+    config: Mapping[str, Any], environment: Mapping[str, str] | None = None, mode: str | None = None
 ) -> CogtrixSettings:
     """Read the `memory:` part of a configuration; a variable outdoes it, a given mode both.
 

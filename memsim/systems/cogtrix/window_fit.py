@@ -66,11 +66,7 @@ def cut_text(text: str, tokens: int) -> str:
 
 
 def trim_messages(
-    messages: Sequence[Message],
-    window: int,
-    *,
-    final: int = 1,
-    firm: Collection[str] = (),
+    messages: Sequence[Message], window: int, *, final: int = 1, firm: Collection[str] = ()
 ) -> TrimResult:
     """Drop the oldest messages until the rest fits a window, and then what has lost its question.
 

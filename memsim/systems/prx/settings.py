@@ -23,12 +23,7 @@ _DAYS = (
     "conversation_retention_days",
     "daily_retention_days",
 )
-_SHARES = (
-    "recall_relevance_threshold",
-    "vector_weight",
-    "keyword_weight",
-    "min_relevance_score",
-)
+_SHARES = ("recall_relevance_threshold", "vector_weight", "keyword_weight", "min_relevance_score")
 _AUDIT = "audit_enabled"
 _COUNTS = ("max_recall_items", "embedding_dimensions", "embedding_cache_size")
 

@@ -110,7 +110,7 @@ class PrxSystem(Strategy):
             "foreign_handle": "0.3.0 puts anybody's rows before a message, whoever speaks",
         },
         "version=0.3.0,acl=on,fixed=true": {
-            "grant_and_revoke": "0.3.0 has nothing that an owner could share",
+            "grant_and_revoke": "0.3.0 has nothing that an owner could share"
         },
     }
 

@@ -51,14 +51,7 @@ def write_row(
     if key.startswith((SELF, ROUTER)) and session != SYSTEM:
         raise StoreError(UNWRITABLE)
     brain.store(
-        key,
-        content,
-        category,
-        now=now,
-        session=session,
-        stamp=stamp,
-        space=space,
-        sources=sources,
+        key, content, category, now=now, session=session, stamp=stamp, space=space, sources=sources
     )
     if files is not None:
         files.append(key, content, category, now)

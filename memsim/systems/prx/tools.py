@@ -37,10 +37,7 @@ DOCUMENTED: Parameters = {
     "memory_forget": ({"key": _TEXT}, ("key",)),
     "memory_get": ({"key": _TEXT}, ("key",)),
     "memory_recall": ({"query": _TEXT, "max_results": _COUNT}, ("query",)),
-    "memory_search": (
-        {"query": _TEXT, "category": _TEXT, "max_results": _COUNT},
-        ("query",),
-    ),
+    "memory_search": ({"query": _TEXT, "category": _TEXT, "max_results": _COUNT}, ("query",)),
 }
 """As the document has them."""
 
