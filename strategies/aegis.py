@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from memsim import Environment, Strategy
-from memsim.systems.aegis.system import AegisOptions, AegisSystem
+from memsim.systems.aegis.pipeline import AegisOptions
+from memsim.systems.aegis.system import AegisSystem
 
 Switch = Literal["on", "off"]
 

@@ -1076,8 +1076,8 @@ def test_the_service_listens() -> None:
 
 def test_the_pipeline_s_default_is_the_document() -> None:
     """Rules that nobody sets are AEGIS's."""
-    rules = nodes.PipelineRules()
-    assert (3, None, False, False) == (rules.top, rules.least, rules.users, rules.fixed)
+    rules = nodes.AegisOptions()
+    assert (3, None, False, False) == (rules.top, rules.least, rules.by_user, rules.fixed)
 
 
 @pytest.mark.parametrize("name", SHOWN["aegis"])

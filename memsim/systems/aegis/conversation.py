@@ -18,8 +18,8 @@ from memsim.message import Message, TokenCounter, ToolUse, composed
 SELECTED = re.compile(r"SKILL_SELECT:([\w.-]*\w)")
 """How a model asks for a skill."""
 
-Admit = Callable[[str, Message], bool]
-"""Whether a skill's content may be put in: given the skill's name and the message that asks."""
+Admit = Callable[[str], bool]
+"""Whether a skill's content may be put in, given the skill's name."""
 
 
 @dataclass(slots=True)
@@ -125,7 +125,7 @@ class AegisConversation:
     def _heard(self, message: Message, admit: Admit) -> list[str]:
         skills = list(dict.fromkeys(SELECTED.findall(message.text)))
         if skills:
-            admitted = {s for s in skills if admit(s, message)}
+            admitted = {s for s in skills if admit(s)}
             self._asked = _SkillRequest(skills, admitted)
         elif not message.calls:
             self._asked = _SkillRequest()

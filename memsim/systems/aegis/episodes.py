@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -63,7 +63,6 @@ class Episodes(Protocol):
 
     def store(self, episode: AegisEpisode, vector: Vectors | None) -> None:
         """Keep an episode with its vector."""
-        ...
 
     def search(
         self, query: Vectors, agent_id: str, *, user_id: str | None = None, limit: int = TOP
@@ -72,23 +71,18 @@ class Episodes(Protocol):
 
         Without a `user_id`, episodes of every user are found.
         """
-        ...
 
     def of(self, conversation_id: str) -> list[AegisEpisode]:
         """The episodes of a conversation, in the order in which they were stored."""
-        ...
 
     def remove(self, ids: Collection[str]) -> int:
         """Take episodes out, for which AEGIS has no endpoint; how many were there."""
-        ...
 
     def rows(self) -> list[tuple[AegisEpisode, Vectors | None]]:
         """Every episode with its vector, in the order in which they were stored."""
-        ...
 
     def close(self) -> None:
         """Close the connection; calling it again does nothing."""
-        ...
 
 
 @dataclass(slots=True)
@@ -98,7 +92,7 @@ class _Row:
     unit: Any = field(default=None)
 
 
-class InProcessEpisodes:
+class InProcessEpisodes(Episodes):
     """Keep episodes as long as the process runs.
 
     Args:
@@ -143,7 +137,6 @@ class InProcessEpisodes:
     def search(
         self, query: Vectors, agent_id: str, *, user_id: str | None = None, limit: int = TOP
     ) -> list[EpisodeHit]:
-        """The episodes of an agent that are most alike, among those that the index sees."""
         unit = _unit(query)
         seen: Iterable[int] = self._rows
         if self._lists is not None:
@@ -169,11 +162,9 @@ class InProcessEpisodes:
         return self._index
 
     def of(self, conversation_id: str) -> list[AegisEpisode]:
-        """The episodes of a conversation, in the order in which they were stored."""
         return [self._rows[number].episode for number in self._of.get(conversation_id, ())]
 
     def remove(self, ids: Collection[str]) -> int:
-        """Take episodes out; how many were there."""
         numbers = [n for i in dict.fromkeys(ids) if (n := self._number.pop(i, None)) is not None]
         for number in numbers:
             row = self._rows.pop(number)
@@ -183,7 +174,6 @@ class InProcessEpisodes:
         return len(numbers)
 
     def rows(self) -> list[tuple[AegisEpisode, Vectors | None]]:
-        """Every episode with its vector, in the order in which they were stored."""
         return [(row.episode, row.vector) for row in self._rows.values()]
 
     def close(self) -> None:
@@ -196,15 +186,8 @@ class InProcessEpisodes:
 def save_episodes(episodes: Episodes) -> list[JSON]:
     """Every episode with its vector as JSON values."""
     return [
-        {
-            "id": e.id,
-            "agent_id": e.agent_id,
-            "user_id": e.user_id,
-            "conversation_id": e.conversation_id,
-            "summary": e.summary,
-            "key_decisions": e.key_decisions,
-            "entities_mentioned": e.entities_mentioned,
-            "tools_called": e.tools_called,
+        asdict(e)
+        | {
             "created_at": e.created_at.isoformat(),
             "vector": None if vector is None else [float(n) for n in vector],
         }

@@ -131,58 +131,45 @@ class Hashes(Protocol):
 
     def all(self, key: str) -> dict[str, str]:
         """HGETALL: the fields with their values; empty where there is no such key."""
-        ...
 
     def has(self, key: str, field: str) -> bool:
         """HEXISTS."""
-        ...
 
     def put(self, key: str, fields: Mapping[str, str]) -> int:
         """HSET: write fields beside those that are there; how many are new. Keeps the expiry."""
-        ...
 
     def put_new(self, key: str, field: str, value: str) -> bool:
         """HSETNX: write a field unless it is there; whether it was written. One atomic step."""
-        ...
 
     def remove(self, key: str, fields: Collection[str]) -> int:
         """HDEL: how many were there. A key goes with its last field, and so does its expiry."""
-        ...
 
     def delete(self, key: str) -> bool:
         """DEL: whether it was there."""
-        ...
 
     def expire(self, key: str, seconds: int) -> bool:
         """EXPIRE: whether the key is there; a missing one stays missing."""
-        ...
 
     def ttl(self, key: str) -> int:
         """TTL: seconds that are left, `UNLIMITED` or `MISSING`."""
-        ...
 
     def usage(self, key: str, samples: int = SAMPLES) -> int | None:
         """MEMORY USAGE: bytes, by the server's own estimate; None for a missing key."""
-        ...
 
     def text(self, key: str) -> str | None:
         """GET: the text under a key; None where there is none."""
-        ...
 
     def put_text(self, key: str, value: str, seconds: int | None = None) -> None:
         """SET: write a text in place of whatever is there; it lasts so long, or for good."""
-        ...
 
     def keys(self, prefix: str) -> list[str]:
         """Every key that begins so, sorted."""
-        ...
 
     def close(self) -> None:
         """Close the connection; calling it again does nothing."""
-        ...
 
 
-class InProcessHashes:
+class InProcessHashes(Hashes):
     """Keep hashes as long as the process runs, with sizes as Redis 7 reports them; see `Hashes`."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
@@ -193,17 +180,14 @@ class InProcessHashes:
         self._lock = threading.RLock()
 
     def all(self, key: str) -> dict[str, str]:
-        """The fields with their values, in the order in which they were first written."""
         with self._lock:
             return dict(self._live(key))
 
     def has(self, key: str, field: str) -> bool:
-        """Whether there is such a field."""
         with self._lock:
             return field in self._live(key)
 
     def put(self, key: str, fields: Mapping[str, str]) -> int:
-        """Write fields beside those that are there; how many are new."""
         with self._lock:
             held = self._live(key)
             new = sum(name not in held for name in fields)
@@ -213,12 +197,10 @@ class InProcessHashes:
             return new
 
     def put_new(self, key: str, field: str, value: str) -> bool:
-        """Write a field unless it is there; whether it was written."""
         with self._lock:
             return field not in self._live(key) and bool(self.put(key, {field: value}))
 
     def remove(self, key: str, fields: Collection[str]) -> int:
-        """Take fields out; how many were there."""
         with self._lock:
             held = self._live(key)
             gone = sum(held.pop(name, None) is not None for name in dict.fromkeys(fields))
@@ -227,7 +209,6 @@ class InProcessHashes:
             return gone
 
     def delete(self, key: str) -> bool:
-        """Take a key out; whether it was there."""
         with self._lock:
             self._sweep(key)
             self._until.pop(key, None)
@@ -235,7 +216,6 @@ class InProcessHashes:
             return (self._texts.pop(key, None) is not None) or held
 
     def expire(self, key: str, seconds: int) -> bool:
-        """Let a key go after so long; whether it is there."""
         with self._lock:
             if not self._has(key):
                 return False
@@ -243,7 +223,6 @@ class InProcessHashes:
             return True
 
     def ttl(self, key: str) -> int:
-        """Seconds that are left, rounded; `UNLIMITED` or `MISSING`."""
         with self._lock:
             if not self._has(key):
                 return MISSING
@@ -251,12 +230,10 @@ class InProcessHashes:
             return UNLIMITED if until is None else round((until - self._now()).total_seconds())
 
     def usage(self, key: str, samples: int = SAMPLES) -> int | None:
-        """Bytes as Redis 7 would report them; None for a missing key."""
         with self._lock:
             return usage(key, self._live(key), samples)
 
     def keys(self, prefix: str) -> list[str]:
-        """Every key that begins so, sorted."""
         with self._lock:
             every = [*self._hashes, *self._texts]
             return sorted(k for k in every if k.startswith(prefix) and self._has(k))
@@ -269,7 +246,6 @@ class InProcessHashes:
             return self._texts.get(key)
 
     def put_text(self, key: str, value: str, seconds: int | None = None) -> None:
-        """Write a text in place of whatever is there; it lasts so long, or for good."""
         with self._lock:
             self.delete(key)
             self._texts[key] = value

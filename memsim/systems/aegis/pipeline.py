@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from memsim.errors import ModelError
 from memsim.memory.codec import JSON
@@ -35,29 +36,51 @@ WORKING_HEADER = "[Working Memory]"
 """What opens the working memory in the prompt; AEGIS's document does not say how it reads."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineRules:
-    """How the pipeline behaves where AEGIS's document leaves a choice.
+LEAST = 0.1
+"""Similarity below which the repaired AEGIS shows no episode."""
 
-    Attributes:
-        agent: the agent, by which episodes are filtered.
-        users: whether they are filtered by user as well.
-        top: episodes that are shown.
-        least: similarity below which none is shown; None shows whatever is nearest, as AEGIS does.
-        entities: entities that a conversation keeps, those mentioned last.
-        notes: whether facts are extracted from every turn, and written to the scratchpad.
-        summary: tokens that an episode's summary may have.
-        fixed: whether AEGIS's defects are repaired.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AegisOptions:
+    """Options of AEGIS; `strategies/aegis.py` says what each parameter means.
+
+    Raises:
+        ValueError: a number is out of its range.
     """
 
     agent: str = "agent"
     users: bool = False
     top: int = TOP
-    least: float | None = None
+    index: Literal["ivfflat", "exact"] = "ivfflat"
+    lists: int = 100
+    probes: int = 1
+    ttl: int = 86_400
+    limit: int = 65_536
     entities: int = 20
     notes: bool = False
     summary: int = 200
+    every: int = 0
+    working: Literal["embedded", "redis"] = "embedded"
+    episodes: Literal["embedded", "postgres"] = "embedded"
     fixed: bool = False
+
+    def __post_init__(self) -> None:
+        least = dict.fromkeys(("lists", "probes", "ttl", "limit", "summary"), 1)
+        for name, least_of in (least | dict.fromkeys(("top", "entities", "every"), 0)).items():
+            if getattr(self, name) < least_of:
+                raise ValueError(f"{name} is {getattr(self, name)}: at least {least_of}")
+        if not self.agent or len(self.agent) > 100:
+            raise ValueError("agent is empty or longer than 100 characters")
+
+    @property
+    def least(self) -> float | None:
+        """Similarity below which no episode is shown; None shows whatever is nearest."""
+        return LEAST if self.fixed else None
+
+    @property
+    def by_user(self) -> bool:
+        """Whether episodes are filtered by user as well as by agent."""
+        return self.users or self.fixed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +134,7 @@ class Pipeline:
         ledger: AegisLedger,
         episodes: Episodes,
         *,
-        rules: PipelineRules,
+        rules: AegisOptions,
         model: Model,
         counter: TokenCounter,
         embed: Callable[[], Embedder],
@@ -273,7 +296,7 @@ class Pipeline:
         found = self.episodes.search(
             query,
             self.rules.agent,
-            user_id=user if self.rules.users else None,
+            user_id=user if self.rules.by_user else None,
             limit=self.rules.top,
         )
         least = self.rules.least

@@ -11,7 +11,14 @@ import psycopg
 from psycopg import sql
 
 from memsim.errors import StoreError
-from memsim.systems.aegis.episodes import DIMENSION, NAME_LENGTH, TOP, AegisEpisode, EpisodeHit
+from memsim.systems.aegis.episodes import (
+    DIMENSION,
+    NAME_LENGTH,
+    TOP,
+    AegisEpisode,
+    EpisodeHit,
+    Episodes,
+)
 from memsim.systems.aegis.ivfflat import LISTS, PROBES
 
 if TYPE_CHECKING:
@@ -50,6 +57,7 @@ _COLUMNS: LiteralString = (
     "id::text, agent_id, user_id, conversation_id, summary, key_decisions, entities_mentioned,"
     " tools_called, created_at"
 )
+_FIELDS = tuple(name.partition("::")[0] for name in _COLUMNS.split(", "))
 _SEARCH: LiteralString = (
     f"SELECT {_COLUMNS}, 1 - (embedding <=> %(query)s::vector) AS similarity"  # noqa: S608 - constants
     " FROM episodic_memories WHERE agent_id = %(agent)s{user}"
@@ -59,7 +67,7 @@ _USER: LiteralString = " AND user_id = %(user)s"
 _ATTEMPTS = 2
 
 
-class PostgresEpisodes:
+class PostgresEpisodes(Episodes):
     """Keep episodes in a PostgreSQL server; see `memsim.systems.aegis.episodes.Episodes`.
 
     Args:
@@ -90,7 +98,6 @@ class PostgresEpisodes:
         self._tried(lambda connection: self._prepare(connection, dimension, lists))
 
     def store(self, episode: AegisEpisode, vector: Vectors | None) -> None:
-        """Keep an episode with its vector."""
         values = (
             episode.id,
             episode.agent_id,
@@ -113,7 +120,6 @@ class PostgresEpisodes:
     def search(
         self, query: Vectors, agent_id: str, *, user_id: str | None = None, limit: int = TOP
     ) -> list[EpisodeHit]:
-        """The episodes of an agent that are most alike, by the document's own query."""
         asked = sql.SQL(_SEARCH).format(user=sql.SQL("" if user_id is None else _USER))
         values = {"query": _text(query), "agent": agent_id, "user": user_id, "limit": limit}
         rows = self._tried(lambda connection: connection.execute(asked, values).fetchall())
@@ -125,7 +131,6 @@ class PostgresEpisodes:
         ]
 
     def of(self, conversation_id: str) -> list[AegisEpisode]:
-        """The episodes of a conversation, in the order in which they were stored."""
         asked = sql.SQL(
             f"SELECT {_COLUMNS} FROM episodic_memories WHERE conversation_id = %s"  # noqa: S608 - constants
             " ORDER BY created_at, ctid"
@@ -134,15 +139,12 @@ class PostgresEpisodes:
         return [_episode(row) for row in rows]
 
     def remove(self, ids: Collection[str]) -> int:
-        """Take episodes out; how many were there."""
         asked = "DELETE FROM episodic_memories WHERE id = ANY(%s::uuid[])"
         return self._tried(lambda connection: connection.execute(asked, [list(ids)]).rowcount)
 
     def rows(self) -> list[tuple[AegisEpisode, Vectors | None]]:
-        """Every episode with its vector, in the order in which they were stored."""
         asked = sql.SQL(
-            f"SELECT {_COLUMNS}, embedding::text FROM episodic_memories"  # noqa: S608 - constants
-            " ORDER BY created_at, ctid"
+            f"SELECT {_COLUMNS}, embedding::text FROM episodic_memories ORDER BY created_at, ctid"  # noqa: S608 - constants
         )
         rows = self._tried(lambda connection: connection.execute(asked).fetchall())
         return [
@@ -151,7 +153,6 @@ class PostgresEpisodes:
         ]
 
     def close(self) -> None:
-        """Close the connection; calling it again does nothing."""
         with self._turn:
             self._closed = True
             if self._connection is not None:
@@ -206,17 +207,7 @@ class PostgresEpisodes:
 
 
 def _episode(row: Row) -> AegisEpisode:
-    return AegisEpisode(
-        id=row[0],
-        agent_id=row[1],
-        user_id=row[2],
-        conversation_id=row[3],
-        summary=row[4],
-        key_decisions=row[5],
-        entities_mentioned=row[6],
-        tools_called=row[7],
-        created_at=row[8],
-    )
+    return AegisEpisode(**dict(zip(_FIELDS, row, strict=False)))
 
 
 def _json(value: object) -> str | None:

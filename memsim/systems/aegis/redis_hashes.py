@@ -53,7 +53,7 @@ class RedisManager:
 _PAGE = 1000
 
 
-class RedisHashes:
+class RedisHashes(Hashes):
     """Keep hashes in a Redis server; see `memsim.systems.aegis.hashes.Hashes`.
 
     Args:
@@ -75,18 +75,15 @@ class RedisHashes:
             raise
 
     def all(self, key: str) -> dict[str, str]:
-        """The fields with their values."""
         self._expired(key)
         flat = [part.decode("utf-8", "replace") for part in self._session.call("HGETALL", key)]
         return dict(zip(flat[::2], flat[1::2], strict=True))
 
     def has(self, key: str, field: str) -> bool:
-        """Whether there is such a field."""
         self._expired(key)
         return bool(self._session.call("HEXISTS", key, field))
 
     def put(self, key: str, fields: Mapping[str, str]) -> int:
-        """Write fields beside those that are there; how many are new."""
         self._expired(key)
         if not fields:
             return 0
@@ -94,23 +91,19 @@ class RedisHashes:
         return int(self._session.call("HSET", key, *flat))
 
     def put_new(self, key: str, field: str, value: str) -> bool:
-        """Write a field unless it is there; whether it was written."""
         self._expired(key)
         return bool(self._session.call("HSETNX", key, field, value))
 
     def remove(self, key: str, fields: Collection[str]) -> int:
-        """Take fields out; how many were there."""
         self._expired(key)
         return int(self._session.call("HDEL", key, *fields)) if fields else 0
 
     def delete(self, key: str) -> bool:
-        """Take a key out; whether it was there."""
         self._expired(key)
         self._until.pop(key, None)
         return bool(self._session.call("DEL", key))
 
     def expire(self, key: str, seconds: int) -> bool:
-        """Let a key go after so long; whether it is there."""
         self._expired(key)
         there = bool(self._session.call("EXPIRE", key, seconds))
         if there and self._now is not None:
@@ -118,31 +111,26 @@ class RedisHashes:
         return there
 
     def ttl(self, key: str) -> int:
-        """Seconds that are left by the server's clock; -1 for no end, -2 for no key."""
         self._expired(key)
         return int(self._session.call("TTL", key))
 
     def usage(self, key: str, samples: int = SAMPLES) -> int | None:
-        """Bytes by the server's estimate; None for a missing key."""
         self._expired(key)
         said = self._session.call("MEMORY", "USAGE", key, "SAMPLES", samples)
         return None if said is None else int(said)
 
     def text(self, key: str) -> str | None:
-        """The text under a key; None where there is none."""
         self._expired(key)
         said = self._session.call("GET", key)
         return None if said is None else said.decode("utf-8", "replace")
 
     def put_text(self, key: str, value: str, seconds: int | None = None) -> None:
-        """Write a text in place of whatever is there; it lasts so long, or for good."""
         self._until.pop(key, None)
         self._session.call("SET", key, value)
         if seconds is not None:
             self.expire(key, seconds)
 
     def keys(self, prefix: str) -> list[str]:
-        """Every key that begins so, sorted."""
         found: set[str] = set()
         cursor = b"0"
         pattern = "".join(f"[{c}]" if c in "*?[]\\" else c for c in prefix)
@@ -155,7 +143,6 @@ class RedisHashes:
                 return sorted(found)
 
     def close(self) -> None:
-        """Close the connection; calling it again does nothing."""
         with suppress(OSError):
             self._session.close()
 

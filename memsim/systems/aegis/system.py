@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from memsim.context import Context
 from memsim.context_checks import repair_context
@@ -25,49 +24,36 @@ from memsim.strategy import (
     Surface,
 )
 from memsim.systems.aegis.conversation import AegisConversation
-from memsim.systems.aegis.episodes import AegisEpisode
-from memsim.systems.aegis.pipeline import EpisodeOrigin, MemoryNodeInput, Pipeline, PipelineRules
+from memsim.systems.aegis.pipeline import AegisOptions, EpisodeOrigin, MemoryNodeInput, Pipeline
 from memsim.systems.aegis.storage import open_storage
 from memsim.systems.aegis.working_memory import AegisLedger, AegisWorkingMemory, TooLargeError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryNode:
-    """Writes the memory node's message."""
-
-    counter: TokenCounter
-    origins: Mapping[str, EpisodeOrigin]
-    turn: int
-    time: datetime
-
-    def message(
-        self, recalled: MemoryNodeInput, talk: AegisConversation | None, budget: int
-    ) -> Message | None:
-        """Write as much of what was recalled as fits: episodes are left out first, then notes."""
-        count = len(recalled.found)
-        tries = [(n, notes) for notes in (True, False) for n in range(count, -1, -1)]
-        for episodes, notes in tries:
-            text = recalled.text(episodes=episodes, scratchpad=notes)
-            if not text:
-                continue
-            message = self._told(text, recalled, episodes, talk)
-            if self.counter.message(message) <= budget:
-                return message
-        return None
-
-    def _told(
-        self, text: str, recalled: MemoryNodeInput, episodes: int, talk: AegisConversation | None
-    ) -> Message:
-        found = recalled.found[:episodes]
-        made = [i for f in found for i in self.origins[f.episode.id].sources]
-        made += [source for source, _ in talk.entities.values()] if talk else []
-        return composed(
+def memory_message(
+    recalled: MemoryNodeInput,
+    talk: AegisConversation | None,
+    origins: Mapping[str, EpisodeOrigin],
+    fits: Callable[[Message], bool],
+    query: Query,
+) -> Message | None:
+    """Write as much of what was recalled as fits: episodes are left out first, then notes."""
+    mentioned = [source for source, _ in talk.entities.values()] if talk else []
+    tries = [(n, notes) for notes in (True, False) for n in range(len(recalled.found), -1, -1)]
+    for episodes, notes in tries:
+        text = recalled.text(episodes=episodes, scratchpad=notes)
+        if not text:
+            continue
+        made = [i for f in recalled.found[:episodes] for i in origins[f.episode.id].sources]
+        message = composed(
             "system",
             text,
-            id=f"memory:{self.turn}",
-            derived_from=tuple(dict.fromkeys(made)),
-            time=self.time,
+            id=f"memory:{query.turn}",
+            derived_from=tuple(dict.fromkeys((*made, *mentioned))),
+            time=query.time,
         )
+        if fits(message):
+            return message
+    return None
 
 
 def surfaces_of(
@@ -86,52 +72,9 @@ def surfaces_of(
         yield "working", sources, text
 
 
-def decisions_text(episode: AegisEpisode) -> str:
-    """The decisions of an episode, which no prompt shows."""
-    found = episode.key_decisions
-    return "\n".join(map(str, found)) if isinstance(found, list) else ""
-
-
 def speakers_of(talk: AegisConversation) -> set[str]:
     """Everybody who takes part in a conversation."""
     return {talk.principal, *(m.principal for m in (*talk.systems, *talk.window, *talk.pending))}
-
-
-LEAST = 0.1
-"""Similarity below which the repaired AEGIS shows no episode."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AegisOptions:
-    """Options of AEGIS; `strategies/aegis.py` says what each parameter means.
-
-    Raises:
-        ValueError: a number is out of its range.
-    """
-
-    agent: str
-    users: bool
-    top: int
-    index: Literal["ivfflat", "exact"]
-    lists: int
-    probes: int
-    ttl: int
-    limit: int
-    entities: int
-    notes: bool
-    summary: int
-    every: int
-    working: Literal["embedded", "redis"]
-    episodes: Literal["embedded", "postgres"]
-    fixed: bool
-
-    def __post_init__(self) -> None:
-        least = dict.fromkeys(("lists", "probes", "ttl", "limit", "summary"), 1)
-        for name, least_of in (least | dict.fromkeys(("top", "entities", "every"), 0)).items():
-            if getattr(self, name) < least_of:
-                raise ValueError(f"{name} is {getattr(self, name)}: at least {least_of}")
-        if not self.agent or len(self.agent) > 100:
-            raise ValueError("agent is empty or longer than 100 characters")
 
 
 class AegisSystem(Strategy):
@@ -147,16 +90,6 @@ class AegisSystem(Strategy):
     def __init__(self, env: Environment, options: AegisOptions) -> None:
         super().__init__(env)
         fixed = options.fixed
-        rules = PipelineRules(
-            agent=options.agent,
-            users=options.users or fixed,
-            top=options.top,
-            least=LEAST if fixed else None,
-            entities=options.entities,
-            notes=options.notes,
-            summary=options.summary,
-            fixed=fixed,
-        )
         self._ttl, self._every = timedelta(seconds=options.ttl), options.every
         self._kept = open_storage(
             options.working,
@@ -175,7 +108,7 @@ class AegisSystem(Strategy):
             ),
             AegisLedger(self._kept.hashes),
             self._kept.episodes,
-            rules=rules,
+            rules=options,
             model=env.model,
             counter=env.counter,
             embed=env.embed,
@@ -201,11 +134,15 @@ class AegisSystem(Strategy):
             )
             self._talks[message.session] = talk
         if message.role == "user" and message.session != self._session:
-            self._begun(message)
+            self._pipeline.conclude_all(
+                other
+                for session, other in self._talks.items()
+                if session != message.session and other.principal == message.principal
+            )
         self._session = message.session
         self._latest[message.session] = message.time
         shown = {i: None for m in talk.window for i in m.verbatim}
-        added = talk.add(message, lambda skill, _: self._admits(talk, skill))
+        added = talk.add(message, lambda skill: self._pipeline.admits(talk, skill, self._visible))
         for kept in talk.window:
             for source in kept.verbatim:
                 shown.pop(source, None)
@@ -219,19 +156,22 @@ class AegisSystem(Strategy):
 
     def context(self, query: Query) -> Context:
         talk = self._talk(query)
-        recalled = self._pipeline.recall(talk, query.text, query.principal)
         build = self.env.build
         system = build.section("system", talk.systems if talk else ())
-        node = MemoryNode(
-            counter=self.env.counter,
-            origins=self._pipeline.origins,
-            turn=query.turn,
-            time=query.time,
+        room = query.budget - system.tokens
+        memory = memory_message(
+            self._recalled(query),
+            talk,
+            self._pipeline.origins,
+            lambda message: self.env.counter.message(message) <= room,
+            query,
         )
-        memory = node.message(recalled, talk, query.budget - system.tokens)
         section = build.section("recalled", (memory,) if memory else ())
-        left = max(0, query.budget - system.tokens - section.tokens)
-        window = talk.window.section(left) if talk else build.section("window", ())
+        window = (
+            talk.window.section(max(0, room - section.tokens))
+            if talk
+            else build.section("window", ())
+        )
         context = build.context(system, section, window)
         fixed = self._pipeline.rules.fixed
         return repair_context(build, context, query.budget) if fixed else context
@@ -292,15 +232,15 @@ class AegisSystem(Strategy):
         return ForgetOutcome(supported=True, removed=tuple(i for i in own if i in gone))
 
     def surfaces(self, viewer: str | None = None) -> Iterator[Surface]:
-        users = self._pipeline.rules.users
+        users = self._pipeline.rules.by_user
         for episode, _ in self._pipeline.episodes.rows():
             origin = self._pipeline.origins[episode.id]
             if viewer is None or not users or viewer == origin.user:
                 yield Surface(tier="store", sources=origin.sources, text=episode.summary)
                 if origin.decided:
-                    yield Surface(
-                        tier="store", sources=origin.decided, text=decisions_text(episode)
-                    )
+                    decisions = episode.key_decisions
+                    text = "\n".join(map(str, decisions)) if isinstance(decisions, list) else ""
+                    yield Surface(tier="store", sources=origin.decided, text=text)
         for talk in self._talks.values():
             if viewer is None or viewer in speakers_of(talk):
                 for tier, sources, text in surfaces_of(talk, self._pipeline.working):
@@ -336,7 +276,6 @@ class AegisSystem(Strategy):
     def load(self, state: State) -> None:
         with reading("it is not AEGIS's memory"):
             saved: dict[str, Any] = dict(state)
-        with reading("it is not AEGIS's memory"):
             talks = {
                 session: AegisConversation.loaded(talk, self.env.counter, self.env.budget)
                 for session, talk in saved["talks"].items()
@@ -360,16 +299,6 @@ class AegisSystem(Strategy):
 
     def close(self) -> None:
         self._kept.close()
-
-    def _admits(self, talk: AegisConversation, skill: str) -> bool:
-        return self._pipeline.admits(talk, skill, self._visible)
-
-    def _begun(self, message: Message) -> None:
-        self._pipeline.conclude_all(
-            talk
-            for session, talk in self._talks.items()
-            if session != message.session and talk.principal == message.principal
-        )
 
     def _recalled(self, query: Query) -> MemoryNodeInput:
         return self._pipeline.recall(self._talk(query), query.text, query.principal)

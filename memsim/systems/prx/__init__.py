@@ -14,8 +14,8 @@ Fidelity, by statement of the document:
 * acl_enabled = false -> test_without_access_control_everybody_finds_everything
 * max_recall_items = 20 -> test_at_most_twenty_are_found
 * recall_relevance_threshold = 0.3 -> test_recall_has_a_threshold_of_its_own
-* embedding_provider, embedding_model, embedding_dimensions = 1536 ->
-  test_the_documented_section_is_the_default
+* embedding_provider, embedding_model, embedding_dimensions = 1536
+  -> test_the_documented_section_is_the_default
 * vector_weight = 0.7, keyword_weight = 0.3 -> test_meaning_counts_seven_parts_to_three
 * min_relevance_score = 0.4: what is below is left out -> test_a_search_drops_what_scores_low
 * hygiene_enabled = true -> test_hygiene_can_be_switched_off
@@ -34,30 +34,30 @@ Fidelity, by statement of the document:
 * memory_recall: query, max_results = 20 -> test_recall_takes_a_query_and_a_limit
 * memory_recall finds by words or by meaning -> test_recall_by_words_or_by_meaning
 * memory_search: query, category, max_results = 20 -> test_search_filters_by_category
-* memory_search looks through all entries, of whatever category ->
-  test_a_search_looks_through_every_category
-* hybrid search of vectors and BM25 when embeddings are configured ->
-  test_meaning_counts_seven_parts_to_three
-* recall at start: what is relevant is put before the reply ->
-  test_what_speaks_to_a_message_is_put_before_it
+* memory_search looks through all entries, of whatever category
+  -> test_a_search_looks_through_every_category
+* hybrid search of vectors and BM25 when embeddings are configured
+  -> test_meaning_counts_seven_parts_to_three
+* recall at start: what is relevant is put before the reply
+  -> test_what_speaks_to_a_message_is_put_before_it
 * store, search on demand, forget on request -> test_the_documented_conversation
 * memory stats, list --category, search, export --format json -> test_the_command_line_verbs
 * that command line opens PRX's workspace -> test_a_workspace_is_opened_as_it_stands
-* under access control memory_store stores with the principal's ownership ->
-  test_what_is_stored_is_the_principals
+* under access control memory_store stores with the principal's ownership
+  -> test_what_is_stored_is_the_principals
 * under access control memory_forget forgets one's own alone -> test_only_ones_own_is_forgotten
-* under access control memory_get gives what one has access to, or an error ->
-  test_get_is_an_error_without_access
+* under access control memory_get gives what one has access to, or an error
+  -> test_get_is_an_error_without_access
 * under access control memory_recall is no tool -> test_recall_is_removed_under_access_control
-* under access control memory_search is still there, with the other three ->
-  test_the_other_four_stay_under_access_control
-* under access control memory_search gives what one has access to ->
-  test_search_gives_what_one_has_access_to
-* file_read is blocked from memory files under access control ->
-  test_file_read_is_blocked_under_access_control
+* under access control memory_search is still there, with the other three
+  -> test_the_other_four_stay_under_access_control
+* under access control memory_search gives what one has access to
+  -> test_search_gives_what_one_has_access_to
+* file_read is blocked from memory files under access control
+  -> test_file_read_is_blocked_under_access_control
 * the audit trail has tool, key, category and success -> test_uses_of_tools_are_noted
-* security.audit.enabled = true switches it on ->
-  test_the_audit_is_switched_on_where_the_document_has_it
+* security.audit.enabled = true switches it on
+  -> test_the_audit_is_switched_on_where_the_document_has_it
 
 Implied defects, repaired by `fixed`:
 
@@ -79,13 +79,13 @@ What 0.3.0 does otherwise (`version=0.3.0`):
 * memory_forget and memory_store ask nobody -> test_real_gaps
 * memory_forget and memory_store ask, where that is repaired -> test_real_gaps_are_repaired
 * what is put before a message is anybody's, access control or not -> test_real_recall_asks_nobody
-* beyond 50 messages, all but the last 20 become a summary of at most 2,000 characters ->
-  test_real_chats_are_summed_up
+* beyond 50 messages, all but the last 20 become a summary of at most 2,000 characters
+  -> test_real_chats_are_summed_up
 * without compaction, or a summary, the oldest make room -> test_chats_are_trimmed_otherwise
 * vectors are kept by the digests of texts, of queries too -> test_vectors_are_kept
 * 10,000 vectors are kept -> test_vectors_used_longest_ago_make_room
-* core entries are written to a snapshot with hygiene, where that is switched on ->
-  test_real_snapshots
+* core entries are written to a snapshot with hygiene, where that is switched on
+  -> test_real_snapshots
 * rows by visibility, ceiling and chat -> test_real_access
 * what is blocked or risky is hidden -> test_real_risks
 * every store but under access control is copied to files, which forget nothing -> test_real_files
@@ -93,18 +93,18 @@ What 0.3.0 does otherwise (`version=0.3.0`):
 * custom rows are never pruned -> test_real_hygiene
 * the file backend forgets nothing -> test_real_markdown
 * files keep what hygiene erased -> test_files_outlive_rows_that_grew_old
-* a lost database is made again when the memory opens ->
-  test_a_lost_database_is_made_again_where_a_memory_opens
-* a lost database comes back, and cannot be opened unless `fixed` ->
-  test_a_lost_database_comes_back_only_repaired
+* a lost database is made again when the memory opens
+  -> test_a_lost_database_is_made_again_where_a_memory_opens
+* a lost database comes back, and cannot be opened unless `fixed`
+  -> test_a_lost_database_comes_back_only_repaired
 
 What `memsim check` finds against the design, with the conversation that shows it:
 
 * breaks I6 authority_non_elevation, repaired by `fixed`: what is recalled is a system message (made
   of what two users said of a door) -> test_what_it_breaks_holds_once_it_is_repaired
 * breaks I45 non_interference, repaired by `fixed`: hygiene is done on everybody's entries when
-  anybody speaks (what Ana said is gone once Ben speaks, a month later) ->
-  test_what_it_breaks_holds_once_it_is_repaired
+  anybody speaks (what Ana said is gone once Ben speaks, a month later)
+  -> test_what_it_breaks_holds_once_it_is_repaired
 * breaks I50 grant_and_revoke, repaired by `fixed`: what hygiene erased is still sent from the chat,
   and cannot be shared (`m2`, which Ben said a month ago); 0.3.0 has nothing that an owner could
   share, repaired or not -> test_what_it_breaks_holds_once_it_is_repaired
