@@ -268,7 +268,7 @@ def test_the_hook_runs_after_those_of_higher_priority() -> None:
 
     chat = Chat()
     for name, priority in (("after", -20), ("usual", 0), ("just before", -9)):
-        chat.studio.hooks.register(Looking(name, chat), priority)
+        chat.studio.register(Looking(name, chat).on_agent_end, priority)
     for number in range(3):
         chat.turn(f"请记下第{number}个箱子的位置，并且告诉我它在哪里，我需要知道，谢谢你的帮助。")  # noqa: RUF001
     assert -10 == MEMORY_HOOK

@@ -85,9 +85,9 @@ class Replay:
         return self.profile.compactor(
             stub,
             self.inputs.name,
-            messages=threshold_messages,
-            chars=threshold_chars,
-            keep=retain_recent_messages,
+            threshold_messages=threshold_messages,
+            threshold_chars=threshold_chars,
+            retain_recent_messages=retain_recent_messages,
         )
 
     def case(self, done: CompactionResult, stub: Stub) -> Row:

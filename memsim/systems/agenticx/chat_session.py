@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.message import Message, ToolResult
@@ -195,29 +195,8 @@ MEMORY_HOOK = -10
 """The priority of the hook that writes facts down: others of a higher one run before it."""
 
 
-class AgentHook(Protocol):
-    """Something to do when a turn is over."""
-
-    def on_agent_end(self, session: AgenticxSession, now: datetime) -> None:
-        """The turn of a session is over."""
-        ...
-
-
-class Hooks:
-    """Hooks, each with its priority."""
-
-    def __init__(self) -> None:
-        self._hooks: list[tuple[int, AgentHook]] = []
-
-    def register(self, hook: AgentHook, priority: int = 0) -> None:
-        """Have a hook run: after those of a higher priority, and those of the same before it."""
-        self._hooks.append((priority, hook))
-        self._hooks.sort(key=lambda entry: -entry[0])
-
-    def run_on_agent_end(self, session: AgenticxSession, now: datetime) -> None:
-        """The turn of a session is over: every hook runs."""
-        for _, hook in self._hooks:
-            hook.on_agent_end(session, now)
+AgentHook = Callable[[AgenticxSession, datetime], None]
+"""Called with a session whose turn is over, and the time."""
 
 
 # AgenticX's SessionStore: scratchpads, summaries, and a full text search over what was said.

@@ -227,19 +227,11 @@ class ContextCompactor06(ContextCompactor):
         invoke: Invoke,
         *,
         naming: Naming,
-        threshold_messages: int | None = None,
-        threshold_chars: int | None = None,
-        retain_recent_messages: int | None = None,
         window: int = WINDOW,
         smaller: bool = False,
+        **sizes: int | None,
     ) -> None:
-        super().__init__(
-            invoke,
-            threshold_messages=threshold_messages,
-            threshold_chars=threshold_chars,
-            retain_recent_messages=retain_recent_messages,
-            smaller=smaller,
-        )
+        super().__init__(invoke, pairs=False, smaller=smaller, **sizes)
         self.min_new_messages_after_compact = MIN_NEW_MESSAGES
         self.token_compact_ratio = 0.8  # deprecated: nothing reads it
         self._naming = naming

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from memsim.message import Message
 from memsim.systems.agenticx.content import content_of
@@ -37,12 +37,8 @@ class CueWords:
 
     def plus(self, other: CueWords) -> CueWords:
         """These cues, and others after them."""
-        return CueWords(
-            memory=_joined(self.memory, other.memory),
-            request=_joined(self.request, other.request),
-            outcome=_joined(self.outcome, other.outcome),
-            urls=_joined(self.urls, other.urls),
-        )
+        both = {f.name: (*getattr(self, f.name), *getattr(other, f.name)) for f in fields(self)}
+        return CueWords(**{name: tuple(dict.fromkeys(words)) for name, words in both.items()})
 
 
 LANGUAGES: dict[str, CueWords] = {
@@ -148,10 +144,6 @@ def _answered(content: str, cues: CueWords, kinds: int) -> tuple[str, str]:
 
 def _any(cues: tuple[str, ...], text: str) -> bool:
     return any(cue in text for cue in cues)
-
-
-def _joined(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*one, *other)))
 
 
 def words_of(text: str) -> tuple[str, ...]:

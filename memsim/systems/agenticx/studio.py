@@ -10,8 +10,8 @@ from typing import Any
 from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction.condense import BEGINNING
 from memsim.memory.compaction.summary import originals
-from memsim.message import Message
-from memsim.systems.agenticx.chat_session import MEMORY_HOOK, AgenticxSession, Hooks, Scratchpad
+from memsim.message import Message, composed
+from memsim.systems.agenticx.chat_session import MEMORY_HOOK, AgentHook, AgenticxSession, Scratchpad
 from memsim.systems.agenticx.compactor import ContextCompactor, Invoke
 from memsim.systems.agenticx.compactor06 import WINDOW, ContextCompactor06
 from memsim.systems.agenticx.content import Naming, content_of
@@ -76,34 +76,15 @@ class AgenticxProfile:
         )
 
     def compactor(
-        self,
-        invoke: Invoke,
-        naming: Naming,
-        *,
-        messages: int | None = None,
-        chars: int | None = None,
-        keep: int | None = None,
-        window: int | None = None,
+        self, invoke: Invoke, naming: Naming, window: int | None = None, **sizes: int | None
     ) -> ContextCompactor:
-        """A compactor; what is None is as published."""
+        """Make a compactor with thresholds by name; where one is None it is as published."""
         if self.new:
+            window = WINDOW if window is None else window
             return ContextCompactor06(
-                invoke,
-                naming=naming,
-                threshold_messages=messages,
-                threshold_chars=chars,
-                retain_recent_messages=keep,
-                window=WINDOW if window is None else window,
-                smaller=self.fixed,
+                invoke, naming=naming, window=window, smaller=self.fixed, **sizes
             )
-        return ContextCompactor(
-            invoke,
-            threshold_messages=messages,
-            threshold_chars=chars,
-            retain_recent_messages=keep,
-            pairs=self.fixed,
-            smaller=self.fixed,
-        )
+        return ContextCompactor(invoke, pairs=self.fixed, smaller=self.fixed, **sizes)
 
 
 EMPTY = {MEMORY: "# MEMORY\n"}
@@ -151,6 +132,11 @@ class Credit:
         """All of them."""
         return tuple(dict.fromkeys((*self.quotes, *self.derived)))
 
+    def message(self, text: str, name: str) -> Message:
+        """Write a system message that credits them."""
+        quotes, derived = (tuple(dict.fromkeys(ids)) for ids in (self.quotes, self.derived))
+        return composed("system", text, id=name, quotes=quotes, derived_from=derived)
+
 
 class Studio:
     """One user's AgenticX: a workspace that all of their sessions share."""
@@ -163,11 +149,15 @@ class Studio:
         self._cues = cues
         self._origins: dict[str, dict[str, bool]] = {}
         self.found: list[CueFact] = []
-        self.hooks = Hooks()
-        self.hooks.register(self, MEMORY_HOOK)
+        self._hooks: list[tuple[int, AgentHook]] = []
+        self.register(self._remember, MEMORY_HOOK)
 
-    def on_agent_end(self, session: AgenticxSession, now: datetime) -> None:
-        """`MemoryHook.on_agent_end`: find facts in a session, and write them down."""
+    def register(self, hook: AgentHook, priority: int = 0) -> None:
+        """Run a hook at the end of turns: after those of a higher or the same priority."""
+        self._hooks.append((priority, hook))
+        self._hooks.sort(key=lambda entry: -entry[0])
+
+    def _remember(self, session: AgenticxSession, now: datetime) -> None:
         day, known = now.date().isoformat(), self._origins
         taken = (session.chat, self.pages, session.scratchpad, self._cues, self._profile)
         self.found = remember(*taken, day=day, known=known)
@@ -185,7 +175,8 @@ class Studio:
     def end_turn(self, name: str, now: datetime) -> tuple[str, ...]:
         """Run the hooks after a turn of a session; ids of the messages that facts came from."""
         self.found = []
-        self.hooks.run_on_agent_end(self.session(name), now)
+        for _, hook in self._hooks:
+            hook(self.session(name), now)
         fresh: list[str] = []
         for fact in self.found:
             behind = self._origins.setdefault(fact.line, {})

@@ -33,6 +33,8 @@ from memsim.systems.agenticx.mem0 import Mem0Facts
 from memsim.systems.agenticx.studio import AgenticxProfile, Studio
 from memsim.systems.agenticx.tools import call_tool, tool_specs
 
+SIZES = ("threshold_messages", "threshold_chars", "retain_recent_messages")
+
 Statements = Sequence[tuple[str, tuple[str, ...]]]
 """What the long-term backend knows, each with the ids of the messages that it came from."""
 
@@ -51,14 +53,7 @@ def recalled_messages(
     credit = studio.credit(found)
     if not found.text:
         return (), credit.sources
-    message = composed(
-        "system",
-        found.text,
-        id=f"recalled:{turn}",
-        quotes=tuple(dict.fromkeys(credit.quotes)),
-        derived_from=tuple(dict.fromkeys(credit.derived)),
-    )
-    return (message,), credit.sources
+    return (credit.message(found.text, f"recalled:{turn}"),), credit.sources
 
 
 def mem0_messages(known: Statements, turn: int) -> tuple[Message, ...]:
@@ -76,14 +71,7 @@ def scratchpad_messages(studio: Studio, session: str) -> tuple[Message, ...]:
     if not notes:
         return ()
     credit = studio.lines(notes.shown_facts())
-    message = composed(
-        "system",
-        notes.rendered(),
-        id=f"scratchpad:{session}",
-        quotes=tuple(dict.fromkeys(credit.quotes)),
-        derived_from=tuple(dict.fromkeys(credit.derived)),
-    )
-    return (message,)
+    return (credit.message(notes.rendered(), f"scratchpad:{session}"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +106,7 @@ class AgenticxOptions:
         _check("behaviour", self.behaviour, "document", "source")
         _check("index", self.index, None, "turn", "never")
         _check("longterm", self.longterm, "none", "mem0")
-        sizes = ("threshold_messages", "threshold_chars", "retain_recent_messages", "model_window")
-        for name in sizes:
+        for name in (*SIZES, "model_window"):
             size = getattr(self, name)
             if size is not None and size < 1:
                 raise ValueError(f"{name} is {size}: at least 1")
@@ -268,8 +255,7 @@ class AgenticxSystem(Strategy):
     def load(self, state: State) -> None:
         with reading("it is not AgenticX's memory"):
             saved: dict[str, Any] = dict(state)
-        before = self._studios.save()
-        with reading("it is not AgenticX's memory"):
+            before = self._studios.save()
             principal, session = saved["latest"]
             latest = ("" + principal, "" + session)
             self._studios.load(saved["studios"])
@@ -292,10 +278,8 @@ class AgenticxSystem(Strategy):
         compactor = self._profile.compactor(
             invoker(self.env.model),
             session.naming,
-            messages=self._options.threshold_messages,
-            chars=self._options.threshold_chars,
-            keep=self._options.retain_recent_messages,
-            window=self._options.model_window,
+            self._options.model_window,
+            **{name: getattr(self._options, name) for name in SIZES},
         )
 
         def compute() -> CompactionResult:

@@ -8,7 +8,7 @@ import math
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -102,15 +102,7 @@ class IndexMatch:
 
     def scored(self, score: float) -> IndexMatch:
         """The same with another score."""
-        return IndexMatch(
-            row=self.row,
-            path=self.path,
-            source=self.source,
-            start=self.start,
-            end=self.end,
-            text=self.text,
-            score=round(score, 4),
-        )
+        return replace(self, score=round(score, 4))
 
 
 class WorkspaceIndex:
