@@ -818,7 +818,7 @@ def test_the_model_is_told_where_the_plan_stands() -> None:
         "Expected Outcome: Moved",
         "</plan_aware_hint>",
     ] == told.text.splitlines()
-    memory.load_state(json.loads(json.dumps(memory.save_state())))
+    memory.load(json.loads(json.dumps(memory.save())))
     assert (told,) == memory.plans.hint()
     holding(memory, planning(9, "finish_plan", state="done", outcome="Moved"))
     assert () == memory.plans.hint()

@@ -147,20 +147,9 @@ class AgentscopeAgent:
         return self.memory.window if draft is None else draft.window
 
     def adopt(self, draft: ShortTermDraft | MarkingDraft) -> None:
-        """Make a draft the memory, which is of its own kind.
-
-        Raises:
-            TypeError: it is of another.
-        """
-        memory = self.memory
-        if isinstance(memory, ShortTermMemory):
-            if not isinstance(draft, ShortTermDraft):
-                raise TypeError("the draft is of another kind of memory")
-            memory.adopt(draft)
-        else:
-            if not isinstance(draft, MarkingDraft):
-                raise TypeError("the draft is of another kind of memory")
-            memory.adopt(draft)
+        """Make a draft the memory; it is of the memory's own kind."""
+        memory: Any = self.memory
+        memory.adopt(draft)
 
     def own(self, principal: str) -> dict[str, str]:
         """What a principal said, as far as there is text of it; the rest with none."""

@@ -8,11 +8,9 @@ strategies, of which the first that changes something is the only one to work.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction import (
     Blobs,
     CompactionState,
@@ -58,16 +56,6 @@ class CompressionEvent:
     input_token: int
     output_token: int
     time: float
-
-    def save(self) -> JSON:
-        """The event as JSON values."""
-        return dict(asdict(self))
-
-    @classmethod
-    def loaded(cls, saved: Any) -> CompressionEvent:  # noqa: ANN401 - from a file
-        """Read what `save` wrote. Raises StateError where it is damaged."""
-        with reading("its compression events are damaged"):
-            return cls(**saved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,16 +265,6 @@ def documented_compression(
 
     With `smaller`, a step that does not shorten the history is not taken, as in the document it is.
     """
-    limits = Limits(messages=config.msg_threshold - 1, tokens=config.token_threshold)
-    steps = _steps(strategy, config, limit, smaller=smaller)
-    if not steps:
-        return None
-    return Compression(limits=limits, counter=counter, steps=steps, keep=KeepRule())
-
-
-def _steps(
-    strategy: WindowStrategy, config: AutoContextConfig, limit: int, *, smaller: bool
-) -> tuple[CompactionStep, ...]:
     last = config.last_keep
     summarise = Condense(
         asking=SummaryRequest(limit=limit, checked=smaller),
@@ -312,7 +290,10 @@ def _steps(
         "offloading": (offload,),
         "progressive": (merge, summarise, offload),
     }
-    return ways[strategy]
+    if not ways[strategy]:
+        return None
+    limits = Limits(messages=config.msg_threshold - 1, tokens=config.token_threshold)
+    return Compression(limits=limits, counter=counter, steps=ways[strategy], keep=KeepRule())
 
 
 def packaged_compression(

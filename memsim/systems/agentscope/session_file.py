@@ -19,12 +19,7 @@ from memsim.message import Block, Message, Role, Text, ToolResult, ToolUse
 from memsim.systems.agentscope.thresholds import ROLE_NAMES, told_input
 
 INDENT = "  "
-_ROLES: dict[str, Role] = {
-    "SYSTEM": "system",
-    "USER": "user",
-    "ASSISTANT": "assistant",
-    "TOOL": "tool",
-}
+_ROLES: dict[str, Role] = {name: role for role, name in ROLE_NAMES.items()}
 
 SessionRow = dict[str, Any]
 

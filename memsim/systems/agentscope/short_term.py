@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -62,8 +62,8 @@ class PlanNotebook:
     def hear(self, message: Message) -> None:
         """Take in what an agent's message does to the plan."""
         for block in message.blocks:
-            if isinstance(block, ToolUse) and (act := _ACTS.get(block.name)):
-                self._act(act, block.arguments, message)
+            if isinstance(block, ToolUse) and block.name in PLAN_CALLS:
+                self._act(block.name, block.arguments, message)
 
     def reread(self, messages: Iterable[Message]) -> None:
         """Begin anew with these messages."""
@@ -81,10 +81,9 @@ class PlanNotebook:
         )
         return (told,)
 
-    def _act(self, act: Any, arguments: str, message: Message) -> None:  # noqa: ANN401 - one of `_ACTS`
+    def _act(self, call: str, arguments: str, message: Message) -> None:
         try:
-            given = json.loads(arguments)
-            plan = act(self.plan, given)
+            plan = _changed_plan(call, self.plan, json.loads(arguments))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError):
             return
         if plan is None:
@@ -97,62 +96,45 @@ class PlanNotebook:
         self._principal = message.principal
 
 
-def _created(_before: AgentPlan | None, given: Any) -> AgentPlan:  # noqa: ANN401 - what an agent wrote
-    tasks = [_task(task) for task in given.get("subtasks") or []]
-    goal = given.get("description") or given["name"]
-    return AgentPlan(str(goal), str(given.get("expected_outcome") or ""), tasks)
+PLAN_CALLS = frozenset(
+    {
+        "create_plan",
+        "update_plan_info",
+        "revise_current_plan",
+        "update_subtask_state",
+        "finish_subtask",
+        "finish_plan",
+    }
+)
 
 
-def _told(plan: AgentPlan | None, given: Any) -> AgentPlan:  # noqa: ANN401 - what an agent wrote
-    plan = _there(plan)
-    plan.goal = str(given.get("description") or given.get("name") or plan.goal)
-    plan.outcome = str(given.get("expected_outcome") or plan.outcome)
-    return plan
-
-
-def _revised(plan: AgentPlan | None, given: Any) -> AgentPlan:  # noqa: ANN401 - what an agent wrote
-    plan, place = _there(plan), _place(given)
-    if given["action"] == "delete":
-        del plan.subtasks[place]
-    elif given["action"] == "add":
-        plan.subtasks.insert(place, _task(given["subtask"]))
-    else:
-        plan.subtasks[place] = _task(given["subtask"])
-    return plan
-
-
-def _moved(plan: AgentPlan | None, given: Any) -> AgentPlan:  # noqa: ANN401 - what an agent wrote
-    plan, place = _there(plan), _place(given)
-    plan.subtasks[place] = (plan.subtasks[place][0], str(given["state"]))
-    return plan
-
-
-def _finished(plan: AgentPlan | None, given: Any) -> AgentPlan:  # noqa: ANN401 - what an agent wrote
-    plan, place = _there(plan), _place(given)
-    plan.subtasks[place] = (plan.subtasks[place][0], DONE)
-    after = place + 1
-    if after < len(plan.subtasks):
-        plan.subtasks[after] = (plan.subtasks[after][0], RUNNING)
-    return plan
-
-
-def _over(_plan: AgentPlan | None, _given: Any) -> None:  # noqa: ANN401 - what an agent wrote
-    return None
-
-
-_ACTS = {
-    "create_plan": _created,
-    "update_plan_info": _told,
-    "revise_current_plan": _revised,
-    "update_subtask_state": _moved,
-    "finish_subtask": _finished,
-    "finish_plan": _over,
-}
-
-
-def _there(plan: AgentPlan | None) -> AgentPlan:
+def _changed_plan(call: str, plan: AgentPlan | None, given: Any) -> AgentPlan | None:  # noqa: ANN401 - what an agent wrote
+    """The plan after a call; None where that ends it."""
+    if call == "finish_plan":
+        return None
+    if call == "create_plan":
+        tasks = [_task(task) for task in given.get("subtasks") or []]
+        goal = given.get("description") or given["name"]
+        return AgentPlan(str(goal), str(given.get("expected_outcome") or ""), tasks)
     if plan is None:
         raise ValueError("there is no plan")
+    if call == "update_plan_info":
+        plan.goal = str(given.get("description") or given.get("name") or plan.goal)
+        plan.outcome = str(given.get("expected_outcome") or plan.outcome)
+        return plan
+    place, tasks = _place(given), plan.subtasks
+    if call == "update_subtask_state":
+        tasks[place] = (tasks[place][0], str(given["state"]))
+    elif call == "finish_subtask":
+        tasks[place] = (tasks[place][0], DONE)
+        if place + 1 < len(tasks):
+            tasks[place + 1] = (tasks[place + 1][0], RUNNING)
+    elif given["action"] == "delete":
+        del tasks[place]
+    elif given["action"] == "add":
+        tasks.insert(place, _task(given["subtask"]))
+    else:
+        tasks[place] = _task(given["subtask"])
     return plan
 
 
@@ -295,17 +277,17 @@ class ShortTermMemory:
         self.plans.reread(self.original)
         return tuple(i for i in ids if i in known)
 
-    def save_state(self) -> dict[str, JSON]:
+    def save(self) -> dict[str, JSON]:
         """The whole state as JSON values."""
         return {
             "working": self.window.save(),
             "original": pack(self.original),
             "state": self.state.save(),
             "offloads": self.blobs.save(),
-            "events": [event.save() for event in self.events],
+            "events": [asdict(event) for event in self.events],
         }
 
-    def load_state(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
         """Take over a saved state in place of the present one.
 
         Raises:
@@ -318,15 +300,7 @@ class ShortTermMemory:
             self.plans.reread(self.original)
             self.state = CompactionState.loaded(saved["state"])
             self.blobs.load(saved["offloads"])
-            self.events = [CompressionEvent.loaded(event) for event in saved["events"]]
-
-    def save(self) -> JSON:
-        """As `save_state`."""
-        return self.save_state()
-
-    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
-        """As `load_state`."""
-        self.load_state(saved)
+            self.events = [CompressionEvent(**event) for event in saved["events"]]
 
     def _put(self, messages: Collection[Message]) -> None:
         self.revision += 1

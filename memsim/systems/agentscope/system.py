@@ -32,7 +32,6 @@ from memsim.systems.agentscope.agents import (
     AgentscopeAgent,
     AgentscopeAgents,
     MemoryDraft,
-    ShortTerm,
     ShortTermChoice,
     make_short_term,
 )
@@ -150,7 +149,7 @@ class AgentscopeSystem(Strategy):
         sessions: bool,
     ) -> None:
         super().__init__(env)
-        self._choice, self._config, self._fixed = choice, choice.config, choice.fixed
+        self._fixed = choice.fixed
         self._packaged = choice.version != "document"
         self._reloads = choice.memory == "autocontext" and choice.version != "1.0.21"
         self._instructs = self._reloads and choice.version == "1.0.12"
@@ -158,12 +157,11 @@ class AgentscopeSystem(Strategy):
         self._component = "AutoContextMemory" if self._reloads else "InMemoryMemory"
         self._remembering = long_term
         self.long_term = long_term.memory
-        self.agents = AgentscopeAgents(scope, self._made, fixed=choice.fixed)
+        self.agents = AgentscopeAgents(
+            scope, lambda names: make_short_term(choice, env.counter, names), fixed=choice.fixed
+        )
         self._at = ("", "")
         self._revision = 0
-
-    def _made(self, names: dict[str, str]) -> ShortTerm:
-        return make_short_term(self._choice, self.env.counter, names)
 
     # -- what is said, and what is shown
 
@@ -213,7 +211,9 @@ class AgentscopeSystem(Strategy):
                 self.env.log(stored)
             agent.fresh.clear()
             if self._files:
-                self._write(agent)
+                said, now = agent.memory.get_messages(), self.env.clock.now()
+                file = session_of(agent.key, said, now, self._component)
+                write_session(self.env.folder(), file)
 
     def _draft(self, agent: AgentscopeAgent) -> MemoryDraft:
         def compute() -> MemoryDraft:
@@ -233,24 +233,15 @@ class AgentscopeSystem(Strategy):
         before = agent.memory.window.tokens
         agent.adopt(draft)
         if draft.sources:
-            after = agent.memory.window.tokens
+            after, sources = agent.memory.window.tokens, draft.sources
+            kind, detail = "compaction", draft.detail
             self.env.log(
-                Event(
-                    kind="compaction",
-                    sources=draft.sources,
-                    before=before,
-                    after=after,
-                    detail=draft.detail,
-                )
+                Event(kind=kind, sources=sources, before=before, after=after, detail=detail)
             )
 
     def _instruction(self) -> Section:
         told = (composed("system", HOOK, id="hook"),) if self._instructs else ()
         return self.env.build.section("system", told)
-
-    def _write(self, agent: AgentscopeAgent) -> None:
-        messages, now = agent.memory.get_messages(), self.env.clock.now()
-        write_session(self.env.folder(), session_of(agent.key, messages, now, self._component))
 
     # -- tools
 
@@ -322,8 +313,7 @@ class AgentscopeSystem(Strategy):
     def load(self, state: State) -> None:
         with reading("it is not AgentScope's memory"):
             saved: dict[str, Any] = dict(state)
-        before = self.agents.save()
-        with reading("it is not AgentScope's memory"):
+            before = self.agents.save()
             principal, session = saved["at"]
             at = ("" + principal, "" + session)
             self.agents.load(saved["agents"])

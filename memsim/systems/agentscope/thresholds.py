@@ -7,11 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from memsim.message import Block, Message, Text, TokenCounter, ToolResult, ToolUse
+from memsim.message import Block, Message, Role, Text, TokenCounter, ToolResult, ToolUse
 
 # How long AgentScope takes messages to be: its two estimates, by which its thresholds are meant.
 
-ROLE_NAMES = {"system": "SYSTEM", "user": "USER", "assistant": "ASSISTANT", "tool": "TOOL"}
+ROLE_NAMES: dict[Role, str] = {
+    "system": "SYSTEM",
+    "user": "USER",
+    "assistant": "ASSISTANT",
+    "tool": "TOOL",
+}
 REMEMBERED = 1 << 16
 """Messages whose tokens are not counted anew."""
 

@@ -15,8 +15,8 @@ from memsim.systems.cogtrix.window_fit import message_content
 
 P = TypeVar("P", bound=PurePath)
 
-TYPES = {"user": "human", "assistant": "ai", "tool": "tool", "system": "system"}
-ROLES: dict[str, Role] = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
+TYPES: dict[Role, str] = {"user": "human", "assistant": "ai", "tool": "tool", "system": "system"}
+ROLES: dict[str, Role] = {name: role for role, name in TYPES.items()}
 LONGEST_NAME = 200
 SUMMARY, COVERED, UPDATED = "_summary", "_summary_msg_idx", "_summary_last_updated_at"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from memsim.context import SectionName
 from memsim.memory.compaction.summary import Summary
 from memsim.message import Message, composed
 from memsim.systems.cogtrix.exchanges import PastExchange
-from memsim.systems.cogtrix.session_notes import Note, NotePart
+from memsim.systems.cogtrix.session_notes import Note, NotePart, note_part
 
 HEADER = "Current context:\n"
 SUMMARY = "Conversation summary (older context):\n{summary}"
@@ -43,7 +43,7 @@ def prefix_parts(
     known = list(facts)
     if known:
         text = FACTS.format(facts="\n".join(f"• {fact.text}" for fact in known))
-        yield PrefixPart(layer="summary", text=text, derived_from=_sources(known))
+        yield PrefixPart(layer="summary", text=text, derived_from=note_part(text, known).sources)
     found = list(exchanges)
     if found:
         text = RECALLED.format(exchanges=BETWEEN.join(x.text for x in found))
@@ -59,13 +59,16 @@ def prefix_parts(
 
 def prefix_message(found: Iterable[PrefixPart], time: datetime) -> Message:
     """The prefix as the one message that it is."""
-    listed = list(found)
+    return _message(list(found), time, ID, HEADER)
+
+
+def _message(pieces: Sequence[PrefixPart], time: datetime, name: str, head: str) -> Message:
     return composed(
         "user",
-        HEADER + "\n\n".join(piece.text for piece in listed),
-        id=ID,
-        quotes=tuple(dict.fromkeys(i for p in listed for i in p.quotes)),
-        derived_from=tuple(dict.fromkeys(i for p in listed for i in p.derived_from)),
+        head + "\n\n".join(piece.text for piece in pieces),
+        id=name,
+        quotes=tuple(dict.fromkeys(i for p in pieces for i in p.quotes)),
+        derived_from=tuple(dict.fromkeys(i for p in pieces for i in p.derived_from)),
         time=time,
     )
 
@@ -79,19 +82,5 @@ def parts_by_layer(
         grouped.setdefault(piece.layer, []).append(piece)
     head = HEADER
     for layer, listed in grouped.items():
-        yield (
-            layer,
-            composed(
-                "user",
-                head + "\n\n".join(piece.text for piece in listed),
-                id=f"{ID}:{layer}",
-                quotes=tuple(dict.fromkeys(i for p in listed for i in p.quotes)),
-                derived_from=tuple(dict.fromkeys(i for p in listed for i in p.derived_from)),
-                time=time,
-            ),
-        )
+        yield layer, _message(listed, time, f"{ID}:{layer}", head)
         head = ""
-
-
-def _sources(notes: Iterable[Note]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(i for note in notes for i in note.sources))

@@ -202,26 +202,28 @@ class ReasoningState:
 
     def _all(self) -> Iterator[Notes]:
         for name in _LISTS:
-            yield cast("Notes", getattr(self, name))
+            yield getattr(self, name)
         yield from self.constraints.values()
 
 
 _LISTS = ("goals", "decisions", "alternatives", "dead_ends", "assumptions", "chain", "questions")
 
 
-def _list(title: str, notes: list[Note], line: Callable[[Note], str]) -> Iterator[NotePart]:
-    if notes:
-        yield note_part(f"**{title}:**\n" + "\n".join(map(line, notes)), notes)
+Shown = Callable[[ReasoningState], Iterator[NotePart]]
 
 
-def _goals(state: ReasoningState) -> Iterator[NotePart]:
-    def line(note: Note) -> str:
-        return f"  {ICONS.get(note.more.get('status', ''), ICONS['pending'])} {note.text}"
+def _list(title: str, name: str, count: int, line: Callable[[int, Note], str]) -> Shown:
+    """Show the latest notes of a list, each on a line that is told its number, from 1."""
 
-    return _list("Goals", state.goals.latest(SHOWN), line)
+    def shown(state: ReasoningState) -> Iterator[NotePart]:
+        if notes := cast("Notes", getattr(state, name)).latest(count):
+            lines = (f"  {line(number, note)}" for number, note in enumerate(notes, 1))
+            yield note_part("\n".join((f"**{title}:**", *lines)), notes)
+
+    return shown
 
 
-def _single(section: str, title: str) -> Callable[[ReasoningState], Iterator[NotePart]]:
+def _single(section: str, title: str) -> Shown:
     def shown(state: ReasoningState) -> Iterator[NotePart]:
         if section in state.single:
             note = state.single[section]
@@ -238,53 +240,39 @@ def _constraints(state: ReasoningState) -> Iterator[NotePart]:
         yield note_part("**Constraints:**\n" + "\n".join(lines), every)
 
 
-def _chain(state: ReasoningState) -> Iterator[NotePart]:
-    steps = state.chain.latest(SHOWN)
-    numbers = {id(note): number for number, note in enumerate(steps, 1)}
-    return _list("Reasoning Chain", steps, lambda n: f"  {numbers[id(n)]}. {n.text}")
-
-
-def _alternatives(state: ReasoningState) -> Iterator[NotePart]:
-    def line(note: Note) -> str:
-        return f"  [{note.more.get('status', 'exploring')}] {note.text}"
-
-    return _list("Alternatives", state.alternatives.latest(SHOWN), line)
-
-
-def _dead_ends(state: ReasoningState) -> Iterator[NotePart]:
-    latest = state.dead_ends.latest(SHOWN_FEW)
-    return _list("Dead Ends (avoid)", latest, lambda n: f"  ✗ {n.text}")
-
-
 def _assumptions(state: ReasoningState) -> Iterator[NotePart]:
     latest = state.assumptions.latest(SHOWN_FEW)
     if latest:
         yield note_part("**Assumptions:** " + ", ".join(n.text for n in latest), latest)
 
 
-def _decisions(state: ReasoningState) -> Iterator[NotePart]:
-    def line(note: Note) -> str:
-        why = note.more.get("rationale", "")
-        short = why[:SHOWN_RATIONALE] + "..." if len(why) > SHOWN_RATIONALE else why
-        return f"  • {note.text} — {short}"
-
-    return _list("Recent Decisions", state.decisions.latest(SHOWN_FEW), line)
+def _goal(_number: int, note: Note) -> str:
+    return f"{ICONS.get(note.more.get('status', ''), ICONS['pending'])} {note.text}"
 
 
-def _questions(state: ReasoningState) -> Iterator[NotePart]:
-    return _list("Open Questions", state.questions.latest(SHOWN_FEW), lambda n: f"  ? {n.text}")
+def _decision(_number: int, note: Note) -> str:
+    why = note.more.get("rationale", "")
+    short = why[:SHOWN_RATIONALE] + "..." if len(why) > SHOWN_RATIONALE else why
+    return f"• {note.text} — {short}"
 
 
-_SHOWN: tuple[tuple[str, Callable[[ReasoningState], Iterator[NotePart]]], ...] = (
-    ("goals", _goals),
+def _alternative(_number: int, note: Note) -> str:
+    return f"[{note.more.get('status', 'exploring')}] {note.text}"
+
+
+_SHOWN: tuple[tuple[str, Shown], ...] = (
+    ("goals", _list("Goals", "goals", SHOWN, _goal)),
     ("phase", _single("phase", "Current Phase")),
     ("constraints", _constraints),
     ("problem", _single("problem", "Problem")),
     ("hypothesis", _single("hypothesis", "Hypothesis")),
-    ("reasoning_chain", _chain),
-    ("alternatives", _alternatives),
-    ("dead_ends", _dead_ends),
+    ("reasoning_chain", _list("Reasoning Chain", "chain", SHOWN, lambda i, n: f"{i}. {n.text}")),
+    ("alternatives", _list("Alternatives", "alternatives", SHOWN, _alternative)),
+    (
+        "dead_ends",
+        _list("Dead Ends (avoid)", "dead_ends", SHOWN_FEW, lambda _, n: f"✗ {n.text}"),
+    ),
     ("assumptions", _assumptions),
-    ("decisions", _decisions),
-    ("open_questions", _questions),
+    ("decisions", _list("Recent Decisions", "decisions", SHOWN_FEW, _decision)),
+    ("open_questions", _list("Open Questions", "questions", SHOWN_FEW, lambda _, n: f"? {n.text}")),
 )

@@ -81,17 +81,13 @@ class CogtrixSettings:
         ):
             if value not in allowed:
                 raise ValueError(f"{name} is {value!r}: it is {' or '.join(map(repr, allowed))}")
-        for name in ("working_memory_size", "max_files", "max_errors"):
-            self._at_least(name, 1)
-        for name in ("max_decisions", "max_alternatives"):
-            self._at_least(name, 1)
-        for name in ("vector_recall_k", "prefix_max_stale_turns"):
-            self._at_least(name, 0)
-
-    def _at_least(self, name: str, least: int) -> None:
-        value = getattr(self, name)
-        if value is not None and value < least:
-            raise ValueError(f"{name} is {value}: at least {least}")
+        counts = ("working_memory_size", "max_files", "max_errors", "max_decisions")
+        least = dict.fromkeys((*counts, "max_alternatives"), 1)
+        least |= dict.fromkeys(("vector_recall_k", "prefix_max_stale_turns"), 0)
+        for name, at_least in least.items():
+            value = getattr(self, name)
+            if value is not None and value < at_least:
+                raise ValueError(f"{name} is {value}: at least {at_least}")
 
     @property
     def source(self) -> bool:

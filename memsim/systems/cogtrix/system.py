@@ -127,13 +127,15 @@ class CogtrixSystem(Strategy):
             counter=env.counter, model=env.model, embed=env.embed, tell=self._told
         )
         whose = scope or ("principal" if settings.fixed else "shared")
-        self._sessions: MemoryScopes[CogtrixSession] | SessionFolder
-        if whose == "session":
-            self._sessions = SessionFolder(
-                lambda: CogtrixSession(settings, services), apart=settings.fixed
-            )
-        else:
-            self._sessions = MemoryScopes(whose, lambda: CogtrixSession(settings, services))
+
+        def make() -> CogtrixSession:
+            return CogtrixSession(settings, services)
+
+        self._sessions: MemoryScopes[CogtrixSession] | SessionFolder = (
+            SessionFolder(make, apart=settings.fixed)
+            if whose == "session"
+            else MemoryScopes(whose, make)
+        )
 
     def observe(self, message: Message) -> None:
         self._sessions.of(self._name(message)).hear(message)
