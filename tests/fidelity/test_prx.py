@@ -18,6 +18,8 @@ from memsim.cli.program import program
 from memsim.clock import Clock
 from memsim.discovery.loader import prepare
 from memsim.errors import ModelError, RefError, StoreError
+from memsim.memory.options import MemoryOptions
+from memsim.memory.persistence.saved_memory import open_memory
 from memsim.memory.places import addresses
 from memsim.memory.stores.postgres.store import PostgresStore
 from memsim.memory.stores.site import name_of
@@ -34,7 +36,7 @@ from memsim.systems.prx.schema import AccessStamp
 from memsim.systems.prx.settings import PrxSettings, defaults, read_settings
 from memsim.systems.prx.storage import StoreMirror, export_snapshot, hydrate, should_hydrate
 from memsim.systems.prx.tools import DOCUMENTED, NAMES, tool_specs
-from memsim.systems.prx.workspace_view import hand_over
+from memsim.systems.prx.workspace_view import entries_of
 from tests.fidelity.breaking import SHOWN, assert_broken_unless_fixed
 from tests.memory.stores import servers
 
@@ -681,7 +683,11 @@ def test_the_command_line_verbs(make: Make, tmp_path: Path) -> None:
     held.memory.grant(Grant(owner="ana", viewer="ben", sources=(name,)))
     folder = tmp_path / "handed"
 
-    assert 3 == hand_over(held.service.brain, folder, held.clock.now(), acl=True)
+    entries = [*entries_of(held.service.brain).values()]
+    options = MemoryOptions(acl=True, vectors=False)
+    with open_memory(folder, now=held.clock.now, options=options) as memory:
+        memory.vault.put(entries)
+    assert 3 == len(entries)
 
     def told(*words: str) -> Any:  # noqa: ANN401 - whatever is printed
         asked = ["memory", *words, "--memory", str(folder), "--format", "json"]

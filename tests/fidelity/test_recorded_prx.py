@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -18,7 +20,7 @@ from memsim.systems.prx.markdown_files import MarkdownFiles, chunks, daily_name
 from memsim.systems.prx.recall import Recall, RecallHit, context_hits, context_text, is_worth_saving
 from memsim.systems.prx.row_index import cosine, merge
 from memsim.systems.prx.settings import PrxSettings
-from memsim.systems.prx.tool_versions import ReleaseTools, write_row, write_scoped_row
+from memsim.systems.prx.tool_versions import ReleaseTools, write_row
 from memsim.systems.prx.tools import REAL, ToolError, schema
 from tests.fidelity.recordings import Comparison, Recordings
 
@@ -261,9 +263,8 @@ def test_access_control(recordings: Recordings, compare: Comparison, tmp_path: P
         scope = access_policy.CallerScope(
             channel=channel, chat_type=chat_type, chat_id=chat_id, sender=sender
         )
-        write_scoped_row(
-            there.brain, key, content, category, scope, now=there.now(), sender_id=sender_id
-        )
+        stamp = access_policy.stamp_of(there.brain, content, scope, there.now(), sender_id)
+        write_row(there.brain, None, key, content, category, now=there.now(), stamp=stamp)
     found: Json = {"classified": [], "backup_written": bool(there.files.names())}
     for row in there.brain.rows(order="m.rowid"):
         topic = topics.get(there.brain.connection, row.topic)
@@ -410,9 +411,12 @@ def test_snapshot(recordings: Recordings, compare: Comparison, tmp_path: Path) -
         (tmp_path / name).unlink(missing_ok=True)
     found["should_hydrate_after"] = storage.should_hydrate(tmp_path)
     found["hydrated"] = storage.hydrate(tmp_path, there.now())
+    with closing(sqlite3.connect(tmp_path / BRAIN)) as database:
+        query = "SELECT key, category, visibility, content FROM memories ORDER BY rowid"
+        hydrated = database.execute(query).fetchall()
     found["rows"] = [
         [key.replace(TODAY, "<TODAY>"), category, visibility, len(content)]
-        for key, category, visibility, content in storage.hydrated_rows(tmp_path)
+        for key, category, visibility, content in hydrated
     ]
     failed = error_of(lambda: Brain(tmp_path / BRAIN))
     found["open_after_hydrate"] = failed and ["ERR", failed.removeprefix("ERR ")]

@@ -305,13 +305,3 @@ def bind_as(brain: Brain, principal: str, role: str, now: datetime) -> None:
     if role in ROLE_CEILINGS:
         bind_account(brain, principal, CHANNEL, principal, now)
         set_policy(brain, principal, role, now, ceiling=ROLE_CEILINGS[role])
-
-
-def scope_arguments(scope: CallerScope) -> dict[str, str]:
-    """A scope as trusted code puts it into a tool's arguments."""
-    return {
-        "channel": scope.channel,
-        "chat_type": scope.chat_type,
-        "chat_id": scope.chat_id,
-        "sender": scope.sender,
-    }

@@ -35,11 +35,6 @@ from memsim.systems.prx.schema import (
 INDEXES = ("memories_fts", "topics_fts")
 
 
-def overwrite_freed(connection: sqlite3.Connection) -> None:
-    """From now on, let SQLite write zeros over whatever it frees."""
-    connection.execute("PRAGMA secure_delete = ON")
-
-
 def texts_of(
     connection: sqlite3.Connection, numbers: Iterable[int]
 ) -> list[tuple[str, str | None]]:
@@ -116,7 +111,7 @@ class Brain:
             self.connection.execute("PRAGMA journal_mode = WAL")
             self.connection.execute("PRAGMA synchronous = OFF")
             if erases:
-                overwrite_freed(self.connection)
+                self.connection.execute("PRAGMA secure_delete = ON")
             prepare(self.connection)
         except sqlite3.Error as error:
             self.connection.close()

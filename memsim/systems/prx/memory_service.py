@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ from memsim.memory.file_guard import Guard
 from memsim.message import utc
 from memsim.models import ToolSpec
 from memsim.systems.prx import access_policy, upkeep
-from memsim.systems.prx.access_policy import Speakers, bind_as, scope_arguments
+from memsim.systems.prx.access_policy import Speakers, bind_as
 from memsim.systems.prx.markdown_files import DAILY, DENIED, FileCopies, is_memory_file, read_copies
 from memsim.systems.prx.recall import Recall, RecallHit, context_hits, is_worth_saving
 from memsim.systems.prx.schema import CACHE, EVERY_ROW, MemoryRow, timestamp
@@ -24,7 +25,7 @@ from memsim.systems.prx.storage import (
     open_brain,
     workspace_of,
 )
-from memsim.systems.prx.tool_versions import DocumentTools, ReleaseTools, owned, write_scoped_row
+from memsim.systems.prx.tool_versions import DocumentTools, ReleaseTools, owned, write_row
 from memsim.systems.prx.tools import DOCUMENTED, REAL, PrxToolResult, PrxTools, tool_specs
 
 
@@ -82,16 +83,17 @@ class PrxService:
         if not self._real:
             self._told(principal, session, sources).keep(key, text, "conversation")
             return True
-        write_scoped_row(
+        scope, now = self._speakers.scope(principal, session), self._now()
+        write_row(
             self.brain,
+            self.copies.files,
             key,
             text,
             "conversation",
-            self._speakers.scope(principal, session),
-            now=self._now(),
+            now=now,
             session=session,
+            stamp=access_policy.stamp_of(self.brain, text, scope, now),
             sources=sources,
-            files=self.copies.files,
         )
         self.copies.note(key, text, "conversation", sources, self._now())
         return True
@@ -149,7 +151,7 @@ class PrxService:
         given = dict(arguments)
         if self._real:
             scope = self._speakers.scope(principal, session)
-            given |= {"_zc_scope_trusted": True, "_zc_scope": scope_arguments(scope)}
+            given |= {"_zc_scope_trusted": True, "_zc_scope": asdict(scope)}
         done = self._tools(principal, session, sources).call(name, given)
         self._audited(name, given, principal, done)
         return done

@@ -24,8 +24,8 @@ CONTENT, SNIPPET = 240, 160
 """Characters of a result that are shown."""
 
 
-class SearchMatch(NamedTuple):
-    """A row that speaks to a query."""
+class RecallHit(NamedTuple):
+    """A row that was found, with its score."""
 
     row: MemoryRow
     score: float
@@ -38,7 +38,7 @@ def search(
     limit: int = RESULTS,
     least: float = 0.0,
     clause: Clause = EVERY_ROW,
-) -> list[SearchMatch]:
+) -> list[RecallHit]:
     """Find the rows that speak to a query, best first, then by key, each of at least score `least`.
 
     Raises:
@@ -53,7 +53,7 @@ def search(
     rows = brain.fetch([*own])
     words_of_query = query.lower().split()
     found = [
-        SearchMatch(row, max(own[n], word_share(words_of_query, row.content)))
+        RecallHit(row, max(own[n], word_share(words_of_query, row.content)))
         for n, row in rows.items()
     ]
     found = [m for m in found if m.score > 0 and m.score >= least]
@@ -66,7 +66,7 @@ def word_share(words: Sequence[str], content: str) -> float:
     return len([word for word in words if word in said]) / len(words) if words else 0.0
 
 
-def match_text(query: str, match: SearchMatch) -> str:
+def match_text(query: str, match: RecallHit) -> str:
     """A match as the agent sees it."""
     content = " ".join(match.row.content.split())
     words = query.lower().split()
@@ -116,9 +116,6 @@ def _of_topics(brain: Brain, query: str, limit: int, clause: Clause) -> list[int
 
 
 CONTEXT = "[Memory context]"
-MOST_RECALLED = 5
-"""Rows that 0.3.0 recalls where it is not told how many."""
-
 NOISE_LEAST = 30
 NOISE = (
     "HEARTBEAT",
@@ -130,13 +127,6 @@ NOISE = (
     "NO_REPLY",
     "no_reply",
 )
-
-
-class RecallHit(NamedTuple):
-    """A row that was brought up, with its score."""
-
-    row: MemoryRow
-    score: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

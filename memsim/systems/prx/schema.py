@@ -77,11 +77,9 @@ class RowMirror(Protocol):
 
     def change(self, before: Sequence[MemoryRow], after: Sequence[MemoryRow]) -> None:
         """Some rows are no longer as they were."""
-        ...
 
     def renew(self, rows: Sequence[MemoryRow]) -> None:
         """These are all the rows there are."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

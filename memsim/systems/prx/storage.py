@@ -18,7 +18,7 @@ from memsim.memory.stores import Store
 from memsim.models import Embedder
 from memsim.systems.prx.brain import BRAIN, UNEMBEDDED, Brain
 from memsim.systems.prx.markdown_files import MEMORY, SNAPSHOT, MarkdownFiles
-from memsim.systems.prx.schema import AccessStamp, MemoryRow, prepare_hydrated, timestamp
+from memsim.systems.prx.schema import AccessStamp, MemoryRow, RowMirror, prepare_hydrated, timestamp
 from memsim.systems.prx.settings import PrxSettings
 
 # PRX's rows as entries of a store of ours, for backends with a server.
@@ -27,7 +27,7 @@ NOBODY = "prx"
 _ROW = "row"
 
 
-class StoreMirror:
+class StoreMirror(RowMirror):
     """Writes every row through to a store. Every method raises `StoreError` where it fails."""
 
     def __init__(self, store: Store) -> None:
@@ -131,15 +131,6 @@ def hydrate(workspace: Path, now: datetime, *, fixed: bool = False) -> int:
         brain.store(key, text, category, now=now, stamp=AccessStamp(visibility="owner"))
     brain.close()
     return len(entries)
-
-
-def hydrated_rows(workspace: Path) -> list[tuple[str, str, str, str]]:
-    """Key, category, visibility and content of the rows of a database that may not open."""
-    connection = sqlite3.connect(workspace / BRAIN)
-    query = "SELECT key, category, visibility, content FROM memories ORDER BY rowid"
-    rows = connection.execute(query).fetchall()
-    connection.close()
-    return rows
 
 
 def _write(

@@ -12,7 +12,7 @@ from memsim.errors import StoreError
 from memsim.systems.prx import access_policy
 from memsim.systems.prx.brain import Brain
 from memsim.systems.prx.markdown_files import DAILY, MEMORY, MarkdownFiles, lines_of
-from memsim.systems.prx.recall import MOST, RESULTS, RecallHit, SearchMatch, match_text, search
+from memsim.systems.prx.recall import MOST, RESULTS, RecallHit, match_text, search
 from memsim.systems.prx.schema import EVERY_ROW, AccessStamp, Clause, MemoryRow
 from memsim.systems.prx.settings import PrxSettings
 from memsim.systems.prx.tools import (
@@ -55,39 +55,6 @@ def write_row(
     )
     if files is not None:
         files.append(key, content, category, now)
-
-
-def write_scoped_row(
-    brain: Brain,
-    key: str,
-    content: str,
-    category: str,
-    scope: access_policy.CallerScope,
-    *,
-    now: datetime,
-    sender_id: str | None = None,
-    session: str | None = None,
-    space: str = "",
-    sources: tuple[str, ...] = (),
-    files: MarkdownFiles | None = None,
-) -> None:
-    """Write a row on behalf of somebody, sorted by who they are and what it says.
-
-    Raises:
-        StoreError: as `write_row`.
-    """
-    write_row(
-        brain,
-        files,
-        key,
-        content,
-        category,
-        now=now,
-        session=session,
-        stamp=access_policy.stamp_of(brain, content, scope, now, sender_id),
-        space=space,
-        sources=sources,
-    )
 
 
 # The five tools as PRX's document has them.
@@ -226,10 +193,7 @@ class ReleaseTools(PrxTools):
         row = self._permitted(path, arguments)
         if row is not None:
             return _page(path, row.content, start, lines)
-        if (
-            self._acl
-            and not access_policy.caller_of(self._brain, access_policy.scope_in(arguments)).is_owner
-        ):
+        if self._acl and not self._caller(arguments).is_owner:
             return done(f"No memory entry found for key: '{path}'")
         return self._of_file(path, start, lines)
 
@@ -259,27 +223,29 @@ class ReleaseTools(PrxTools):
     def _write(self, key: str, content: str, category: str, arguments: Mapping[str, Any]) -> None:
         # The original says nothing of who it stores for.
         scope = access_policy.scope_in(arguments) if self._fixed else None
-        now, sources = self._now(), self._sources
-        if scope is None:
-            write_row(self._brain, self._files, key, content, category, now=now, sources=sources)
-            return
-        write_scoped_row(
+        now, stamp = self._now(), None
+        if scope is not None:
+            stamp = access_policy.stamp_of(self._brain, content, scope, now)
+        write_row(
             self._brain,
+            self._files,
             key,
             content,
             category,
-            scope,
             now=now,
-            space=access_policy.caller_of(self._brain, scope).id if self._acl else "",
-            sources=sources,
-            files=self._files,
+            stamp=stamp,
+            space=self._caller(arguments).id if scope is not None and self._acl else "",
+            sources=self._sources,
         )
+
+    def _caller(self, arguments: Mapping[str, Any]) -> access_policy.Caller:
+        return access_policy.caller_of(self._brain, access_policy.scope_in(arguments))
 
     def _forgettable(self, arguments: Mapping[str, Any]) -> Clause | None:
         # The original asks nobody, and leaves the copy as it is.
         if not self._forgets:
             return None
-        own = self._own(access_policy.caller_of(self._brain, access_policy.scope_in(arguments)))
+        own = self._own(self._caller(arguments))
         return own if self._acl and self._fixed else EVERY_ROW
 
     def _own(self, caller: access_policy.Caller) -> Clause:
@@ -291,8 +257,8 @@ class ReleaseTools(PrxTools):
 
     def _found(
         self, query: str, limit: int, least: float, arguments: Mapping[str, Any]
-    ) -> list[SearchMatch]:
-        caller = access_policy.caller_of(self._brain, access_policy.scope_in(arguments))
+    ) -> list[RecallHit]:
+        caller = self._caller(arguments)
         clause = access_policy.visible_rows(caller)
         filtered = [
             m
@@ -314,7 +280,7 @@ class ReleaseTools(PrxTools):
         return every
 
     def _permitted(self, key: str, arguments: Mapping[str, Any]) -> MemoryRow | None:
-        caller = access_policy.caller_of(self._brain, access_policy.scope_in(arguments))
+        caller = self._caller(arguments)
         visible = access_policy.visible_rows(caller)
         row = self._brain.get(key, visible & self._own(caller)) if self._fixed else None
         row = row or self._brain.get(key, visible)
@@ -335,19 +301,9 @@ class ReleaseTools(PrxTools):
         return every
 
     def _log(
-        self,
-        caller: access_policy.Caller,
-        action: str,
-        rule: str,
-        result: str,
-        *,
-        query: str | None = None,
-        memory: str | None = None,
+        self, caller: access_policy.Caller, action: str, rule: str, result: str, **of: str
     ) -> None:
-        now = self._now()
-        access_policy.log_access(
-            self._brain, caller, action, rule, result, now, query=query, memory=memory
-        )
+        access_policy.log_access(self._brain, caller, action, rule, result, self._now(), **of)
 
     def _of_file(self, path: str, start: int, lines: int) -> PrxToolResult:
         parts = PurePosixPath(path).parts

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from memsim.memory.entry import Entry
 from memsim.memory.retention import RetentionPolicy
 from memsim.systems.prx import topics
 from memsim.systems.prx.brain import Brain
 from memsim.systems.prx.schema import MemoryRow, timestamp
 from memsim.systems.prx.settings import PrxSettings
+from memsim.systems.prx.storage import entry_of
 
 HYGIENE_INTERVAL = timedelta(hours=12)
 USEFUL = 3
@@ -92,51 +92,27 @@ def prune(
     return talk + daily
 
 
-def policy_of(settings: PrxSettings) -> RetentionPolicy:
-    """The documented retention: custom follows daily, core stays until it is forgotten."""
-    return RetentionPolicy(
-        retention={
-            "conversation": settings.conversation_retention_days,
-            "daily": settings.daily_retention_days,
-        },
-        archive_after=settings.archive_after_days,
-        purge_after=settings.purge_after_days,
-    )
-
-
 def due(
     brain: Brain, settings: PrxSettings, now: datetime
 ) -> tuple[list[MemoryRow], list[MemoryRow]]:
     """The rows that the documented retention puts away now, and those that it erases."""
-    policy = policy_of(settings)
-    days = (
-        settings.conversation_retention_days,
-        settings.daily_retention_days,
-        settings.archive_after_days,
-        settings.purge_after_days,
-    )
-    least = min((d for d in days if d), default=None)
+    kept = {
+        "conversation": settings.conversation_retention_days,
+        "daily": settings.daily_retention_days,
+    }
+    away, gone = settings.archive_after_days, settings.purge_after_days
+    # Custom entries follow daily ones, and core entries stay until they are forgotten.
+    policy = RetentionPolicy(retention=kept, archive_after=away, purge_after=gone)
+    least = min((d for d in (*kept.values(), away, gone) if d), default=None)
     if least is None:
         return [], []
     since = timestamp(now - timedelta(days=least))
     old = brain.rows(
         "m.updated_at <= ? AND m.category <> 'core'", (since,), order="m.updated_at, m.rowid"
     )
-    entries = [(row, _entry(row)) for row in old]
-    away = [row for row, entry in entries if policy.to_archive(entry, now)]
-    return away, [row for row, entry in entries if policy.to_erase(entry, now)]
-
-
-def _entry(row: MemoryRow) -> Entry:
-    return Entry(
-        key=row.key or "-",
-        text=row.content,
-        owner=row.sender or "-",
-        category=row.category or "-",
-        created=datetime.fromisoformat(row.created),
-        updated=datetime.fromisoformat(row.updated),
-        archived=bool(row.archived),
-    )
+    entries = [(row, replace(entry_of(row), category=row.category or "-")) for row in old]
+    archived = [row for row, entry in entries if policy.to_archive(entry, now)]
+    return archived, [row for row, entry in entries if policy.to_erase(entry, now)]
 
 
 def _prune(brain: Brain, category: str, days: int, now: datetime, owner: str) -> list[MemoryRow]:

@@ -27,25 +27,6 @@ from memsim.systems.prx.settings import PrxSettings, defaults, read_settings
 from memsim.systems.prx.storage import entry_of, export_snapshot
 from memsim.systems.prx.tool_versions import accessible
 
-# Hands PRX's rows over to a saved memory, which `memsim memory` looks into.
-
-
-def hand_over(brain: Brain, folder: Path, now: datetime, *, acl: bool) -> int:
-    """Write all rows into the memory in a folder, each under its own key; how many there are.
-
-    Raises:
-        StoreError: another process has the memory open, or it cannot be written.
-        StateError: the folder holds something else, or rows with access control that is now off.
-    """
-    from memsim.memory.options import MemoryOptions
-    from memsim.memory.persistence.saved_memory import open_memory
-
-    options = MemoryOptions(acl=acl, vectors=False)
-    entries = [*entries_of(brain).values()]
-    with open_memory(folder, now=lambda: now, options=options) as memory:
-        memory.vault.put(entries)
-    return len(entries)
-
 
 def entries_of(brain: Brain) -> dict[int, Entry]:
     """All rows by number, as entries that those may read who have access to them."""
