@@ -282,10 +282,10 @@ def test_thresholds_are_the_documented_ones() -> None:
         DOCUMENTED.token_ratio,
         DOCUMENTED.last_keep,
     )
-    config = Played("memory=autocontext", budget=10**6).strategy._config
+    config = Played("memory=autocontext", budget=10**6).strategy._choice.config
     assert config == DOCUMENTED
-    assert 8000 == Played("memory=autocontext").strategy._config.max_token
-    told = Played("memory=autocontext,msg_threshold=7,last_keep=2").strategy._config
+    assert 8000 == Played("memory=autocontext").strategy._choice.config.max_token
+    told = Played("memory=autocontext,msg_threshold=7,last_keep=2").strategy._choice.config
     assert (7, 2) == (told.msg_threshold, told.last_keep)
 
 
@@ -673,7 +673,7 @@ def test_thresholds_of_the_package() -> None:
         current_round_compression_ratio=0.3,
     )
     assert 98_304 == AutoContextConfig().token_threshold
-    config = Played("memory=autocontext,version=1.0.12", budget=10**6).strategy._config
+    config = Played("memory=autocontext,version=1.0.12", budget=10**6).strategy._choice.config
     assert AutoContextConfig() == config
     for wrong in ("msg_threshold=0", "token_ratio=1.5", "keep_recent=0", "retrieve=0"):
         with pytest.raises(Exception, match=wrong.partition("=")[0]):

@@ -149,7 +149,7 @@ class AgentscopeSystem(Strategy):
         sessions: bool,
     ) -> None:
         super().__init__(env)
-        self._config, self._fixed = choice.config, choice.fixed
+        self._choice, self._fixed = choice, choice.fixed
         self._packaged = choice.version != "document"
         self._reloads = choice.memory == "autocontext" and choice.version != "1.0.21"
         self._instructs = self._reloads and choice.version == "1.0.12"
