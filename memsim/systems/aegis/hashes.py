@@ -6,7 +6,7 @@ They are commands and not a swap, because what is to be reproduced is what their
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Protocol, runtime_checkable
@@ -44,7 +44,9 @@ def usage(key: str, fields: Mapping[str, str], samples: int = SAMPLES) -> int | 
     """
     if not fields:
         return None
-    inside = _packed_list(fields) if encoding(fields) == "listpack" else _table(fields, samples)
+    texts = (text for pair in fields.items() for text in pair)
+    packed = encoding(fields) == "listpack"
+    inside = allocated(7 + sum(map(_packed, texts))) if packed else _table(fields, samples)
     return 16 + _string(_length(key)) + 24 + inside
 
 
@@ -64,10 +66,6 @@ def allocated(size: int) -> int:
         return -(-size // 16) * 16
     step = 1 << max(0, (size - 1).bit_length() - 3)
     return -(-size // step) * step
-
-
-def _packed_list(fields: Mapping[str, str]) -> int:
-    return allocated(7 + sum(_packed(text) for pair in fields.items() for text in pair))
 
 
 def _packed(text: str) -> int:
@@ -90,7 +88,10 @@ def _integer(text: str) -> int:
 
 def _table(fields: Mapping[str, str], samples: int) -> int:
     measured = samples or len(fields)
-    entries = [_ENTRY + _strings(pair) for pair in islice(fields.items(), measured)]
+    entries = [
+        _ENTRY + sum(_string(_length(text)) for text in pair)
+        for pair in islice(fields.items(), measured)
+    ]
     return _TABLE + _SLOT * _slots(fields) + int(sum(entries) / len(entries) * len(fields))
 
 
@@ -104,10 +105,6 @@ def _slots(fields: Mapping[str, str]) -> int:
     half = slots // 2
     moving = half >= _FIRST_SLOTS and 2 * (count - half - 1) < 5 * half // 8
     return slots + (half if moving else 0)
-
-
-def _strings(texts: Iterable[str]) -> int:
-    return sum(_string(_length(text)) for text in texts)
 
 
 def _string(length: int) -> int:

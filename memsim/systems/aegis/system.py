@@ -11,7 +11,7 @@ from memsim.context import Context
 from memsim.context_checks import repair_context
 from memsim.memory.codec import reading
 from memsim.memory.forget_request import requested_message
-from memsim.message import Message, TokenCounter, composed
+from memsim.message import Message, composed
 from memsim.strategy import (
     Environment,
     Event,

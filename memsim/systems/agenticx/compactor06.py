@@ -242,7 +242,8 @@ class ContextCompactor06(ContextCompactor):
     ) -> CompactionResult:
         """As `ContextCompactor` has it; `force` passes over every threshold."""
         gauge = gauge or Gauge()
-        prior = history[0] if history and _is_block(history[0]) else None
+        first = history[0] if history and history[0].role == "system" else None
+        prior = first if first and MARK in content_of(first) else None
         work = history if prior is None else history[1:]
         keep = self.retain_recent_messages
         if len(work) <= keep:
@@ -320,10 +321,6 @@ class ContextCompactor06(ContextCompactor):
         if told is not None and all(demand in told.text for demand in demands):
             return told, False
         return snippets(taken), False
-
-
-def _is_block(message: Message) -> bool:
-    return message.role == "system" and MARK in content_of(message)
 
 
 def _prior(prior: Message | None) -> str:

@@ -285,15 +285,14 @@ class AgenticxSystem(Strategy):
         def compute() -> CompactionResult:
             history = sanitised(session.agent, drop_empty=self._profile.new)
             done = compactor.maybe_compact(history, self.env.clock.now(), session.gauge)
-            if self._profile.fixed and done.did and not self._is_less(done.messages, history):
+            tokens = self.env.build.tokens
+            smaller = done.did and tokens(done.messages) < tokens(history)
+            if self._profile.fixed and done.did and not smaller:
                 return CompactionResult(messages=history, gauge=done.gauge)
             return done
 
         # What another model made of it is no compaction of this one's.
         return self.memo.get((self._revision, self.env.model.name), (principal, name), compute)
-
-    def _is_less(self, messages: Sequence[Message], than: Sequence[Message]) -> bool:
-        return self.env.build.tokens(messages) < self.env.build.tokens(than)
 
     def _recalled(self, studio: Studio, query: Query) -> tuple[Section, tuple[str, ...]]:
         asked = (query.session, query.text, query.principal, query.turn)

@@ -144,7 +144,6 @@ class CompressionResult:
     events: tuple[CompressionEvent, ...] = ()
     sources: tuple[str, ...] = ()
     detail: str = ""
-    calls: int = 0
 
     @property
     def changed(self) -> bool:
@@ -198,26 +197,24 @@ class Compression:
                     events=tuple(events),
                     sources=done.outcome.sources,
                     detail=done.outcome.step,
-                    calls=len(timed.used),
                 )
             detail = done.outcome.detail or detail
             if done.outcome.kind == "failed":
                 state = done.state
                 break  # what a model raises leaves the whole compression
-        return CompressionResult(history=history, state=state, detail=detail, calls=len(timed.used))
+        return CompressionResult(history=history, state=state, detail=detail)
 
     def _progressive(
         self, history: History, state: CompactionState, means: Means
     ) -> CompressionResult:
         sources: list[str] = []
-        detail, calls = "", 0
+        detail = ""
         for step in self.steps:
             tokens = self.counter.messages(history)
             if not self.is_due(len(history), tokens):
                 break
             done = step(history, state, means)
             history, state = done.history, done.state
-            calls += done.outcome.calls
             if done.changed:
                 sources.extend(done.outcome.sources)
             else:
@@ -227,7 +224,6 @@ class Compression:
             state=state,
             sources=tuple(dict.fromkeys(sources)),
             detail=detail,
-            calls=calls,
         )
 
 

@@ -212,19 +212,14 @@ class LongTermMemory:
                 self.keep(line, user, sources=traced(origins.get(line, ())))
 
 
-def injection_text(memories: Sequence[LongTermRecord], *, fixed: bool) -> str:
-    """Write memories for the prompt; `fixed` keeps a user's words from closing their block."""
-    text = "\n".join(m.text for m in memories)
-    return f"{PREFACE}\n<{NAME}>\n{escaped(text) if fixed else text}\n</{NAME}>"
-
-
 def injection(
     memories: Sequence[LongTermRecord], number: str, now: datetime, *, fixed: bool
 ) -> Message:
-    """Make the message that puts memories into the prompt."""
+    """Make the message of memories; `fixed` keeps a user's words from closing their block."""
+    text = "\n".join(m.text for m in memories)
     return composed(
         "user",
-        injection_text(memories, fixed=fixed),
+        f"{PREFACE}\n<{NAME}>\n{escaped(text) if fixed else text}\n</{NAME}>",
         id=f"{NAME}:{number}",
         quotes=tuple(dict.fromkeys(i for m in memories for i in m.quotes)),
         derived_from=tuple(dict.fromkeys(i for m in memories for i in m.sources)),

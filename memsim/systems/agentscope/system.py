@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import takewhile
 from typing import Any, ClassVar, Literal, get_args
 
-from memsim.context import Context, Section
+from memsim.context import Context
 from memsim.context_checks import credit_once, fit_context
 from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction.summary import originals
@@ -174,7 +174,8 @@ class AgentscopeSystem(Strategy):
         agent = self.agents.seen_by(query.principal, query.session)
         found = self._remembering.retrieved(query.text, query.principal, self.env.clock.now())
         recalled = self.env.build.section("recalled", found)
-        told = self._instruction()
+        hook = (composed("system", HOOK, id="hook"),) if self._instructs else ()
+        told = self.env.build.section("system", hook)
         messages = agent.window(self._usable(agent))
         first = tuple(takewhile(lambda m: m.composed, messages))
         summary = self.env.build.section("summary", first)
@@ -238,10 +239,6 @@ class AgentscopeSystem(Strategy):
             self.env.log(
                 Event(kind=kind, sources=sources, before=before, after=after, detail=detail)
             )
-
-    def _instruction(self) -> Section:
-        told = (composed("system", HOOK, id="hook"),) if self._instructs else ()
-        return self.env.build.section("system", told)
 
     # -- tools
 

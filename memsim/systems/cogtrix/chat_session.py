@@ -136,7 +136,7 @@ class CogtrixSession:
 
     def _summarise(self, now: datetime) -> None:
         settings = self._settings
-        taken = self._leaving()
+        taken = self.messages[self.state.covered : max(0, len(self.messages) - self.window)]
         if not settings.summarization:
             if len(taken) >= BATCH and not settings.source:
                 self.state = replace(self.state, covered=self.state.covered + len(taken))
@@ -144,7 +144,10 @@ class CogtrixSession:
             return
         history = tuple(self.messages[self.state.covered :])
         had_one = bool(self.state.summary.lines)
-        done = self._rolling(history, self.state, self._means(now))
+        keep = KeepRule(last=self.window, system=False, current=False, pairs=False)
+        works = self._works
+        means = Means(counter=works.counter, now=now, model=works.model, keep=keep)
+        done = self._rolling(history, self.state, means)
         self.state = done.state
         lost = settings.source and not settings.fixed and had_one
         if done.changed:
@@ -155,13 +158,6 @@ class CogtrixSession:
             self.state = replace(self.state, covered=self.state.covered + len(taken))
             self._embed(taken)
         self._works.tell(done.outcome)
-
-    def _leaving(self) -> list[Message]:
-        return self.messages[self.state.covered : max(0, len(self.messages) - self.window)]
-
-    def _means(self, now: datetime) -> Means:
-        keep = KeepRule(last=self.window, system=False, current=False, pairs=False)
-        return Means(counter=self._works.counter, now=now, model=self._works.model, keep=keep)
 
     def _embed(self, taken: Iterable[Message]) -> None:
         if self._settings.recalled(self.mode):
@@ -346,8 +342,10 @@ class CogtrixSession:
             self._load_hybrid(saved.get("hybrid") or {})
             self._load_mode(saved.get("mode_state") or {})
             vectors = saved.get("vectors")
-            if vectors is not None and not self.exchanges.load(vectors):
-                self._reindex()
+            known = vectors is None or self.exchanges.load(vectors)
+            # The source begins with an empty index; the document's rebuild needs the past.
+            if not known and not self._settings.source:
+                self._embed(self.messages[: self.state.covered])
 
     def _load_history(self, saved: Any) -> None:  # noqa: ANN401 - from a file
         listed = saved if isinstance(saved, list) else saved["messages"]
@@ -385,11 +383,6 @@ class CogtrixSession:
         self.mode = mode
         self._prompts = list(saved.get("prompts", ()))
         self.tracked.load(saved)
-
-    def _reindex(self) -> None:
-        # The source begins with an empty index; what the document calls a rebuild needs the past.
-        if not self._settings.source:
-            self._embed(self.messages[: self.state.covered])
 
     def close(self) -> None:
         """Release the index."""

@@ -57,12 +57,10 @@ def prefix_parts(
         yield PrefixPart(layer="working", text=part.text, derived_from=part.sources)
 
 
-def prefix_message(found: Iterable[PrefixPart], time: datetime) -> Message:
-    """The prefix as the one message that it is."""
-    return _message(list(found), time, ID, HEADER)
-
-
-def _message(pieces: Sequence[PrefixPart], time: datetime, name: str, head: str) -> Message:
+def prefix_message(
+    pieces: Sequence[PrefixPart], time: datetime, name: str = ID, head: str = HEADER
+) -> Message:
+    """Write parts of the prefix as one message."""
     return composed(
         "user",
         head + "\n\n".join(piece.text for piece in pieces),
@@ -82,5 +80,5 @@ def parts_by_layer(
         grouped.setdefault(piece.layer, []).append(piece)
     head = HEADER
     for layer, listed in grouped.items():
-        yield layer, _message(listed, time, f"{ID}:{layer}", head)
+        yield layer, prefix_message(listed, time, f"{ID}:{layer}", head)
         head = ""

@@ -304,7 +304,7 @@ class Brain:
 
     def save(self) -> JSON:
         """Every table as JSON values."""
-        return schema.save_tables(self.connection)
+        return {table: schema.saved_rows(self.connection, table) for table in schema.SAVED}
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Replace all tables by saved ones. Raises StateError where they are damaged."""

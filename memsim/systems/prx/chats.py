@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -134,48 +134,3 @@ class Chat:
 
     def _new(self) -> Window:
         return Window(self._counter, messages=None if self._step else self._limit)
-
-
-class Chats:
-    """The chats of everybody, each for themselves."""
-
-    def __init__(self, new: Callable[[], Chat]) -> None:
-        self._new = new
-        self._chats: dict[str, Chat] = {}
-
-    def add(self, message: Message) -> tuple[Message, ...]:
-        """Take a message into its sender's chat; the messages that left it, oldest first."""
-        return self._chats.setdefault(message.principal, self._new()).add(message)
-
-    def of(self, principal: str) -> Chat:
-        """Somebody's chat; an empty one where they have none."""
-        return self._chats.get(principal) or self._new()
-
-    def remove(self, ids: Collection[str]) -> tuple[str, ...]:
-        """Forget messages wherever they stand; `ids` that are gone, and what goes with them."""
-        return tuple(dict.fromkeys(i for chat in self._chats.values() for i in chat.remove(ids)))
-
-    def seen_by(self, viewer: str | None) -> Iterator[Message]:
-        """What stands in somebody's chat, or in everybody's."""
-        for who in sorted(self._chats) if viewer is None else [viewer]:
-            yield from self.of(who)
-
-    def compact(self, model: Model, now: datetime) -> Iterator[CompactionOutcome]:
-        """Sum up what is old wherever there is too much; what came of each."""
-        for who in sorted(self._chats):
-            done = self._chats[who].compact(model, now)
-            if done is not None:
-                yield done
-
-    def save(self) -> JSON:
-        """All chats as JSON values."""
-        return {who: self._chats[who].save() for who in sorted(self._chats)}
-
-    def reading(self, saved: Any) -> Chats:  # noqa: ANN401 - what was read from a file may be anything
-        """Read what `save` gave as other chats. Raises StateError where it is damaged."""
-        read = Chats(self._new)
-        with reading("its chats are damaged"):
-            for who, chat in saved.items():
-                read._chats[who] = self._new()
-                read._chats[who].load(chat)
-        return read

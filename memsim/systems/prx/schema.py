@@ -268,11 +268,6 @@ CACHE = "embedding_cache"
 """The one table whose vectors are saved; those of rows are found there again, or made anew."""
 
 
-def save_tables(connection: sqlite3.Connection) -> dict[str, JSON]:
-    """Every table that holds what cannot be made anew."""
-    return {table: _saved(connection, table) for table in SAVED}
-
-
 def load_tables(connection: sqlite3.Connection, saved: Any) -> None:  # noqa: ANN401 - from a file
     """Replace saved tables, all of them or none. Raises StateError where they are damaged."""
     with reading("its tables are damaged"), transaction(connection):
@@ -285,7 +280,8 @@ def load_tables(connection: sqlite3.Connection, saved: Any) -> None:  # noqa: AN
             raise ValueError(str(error)) from error
 
 
-def _saved(connection: sqlite3.Connection, table: str) -> list[JSON]:
+def saved_rows(connection: sqlite3.Connection, table: str) -> list[JSON]:
+    """The rows of a table as JSON values."""
     names = _names(connection, table)
     shown = ["NULL" if n == "embedding" and table != CACHE else n for n in names]
     query = f"SELECT rowid, {', '.join(shown)} FROM {table} ORDER BY rowid"

@@ -92,7 +92,7 @@ def export_snapshot(brain: Brain, workspace: Path, now: datetime) -> int:
     rows = brain.rows("m.category = 'core'")
     parts = [
         _HEAD,
-        f"**Last exported:** {_second(timestamp(now))}\n\n",
+        f"**Last exported:** {timestamp(now)[:19].replace('T', ' ')}\n\n",
         f"**Total core memories:** {len(rows)}\n\n---\n\n",
     ]
     parts += [
@@ -123,7 +123,12 @@ def hydrate(workspace: Path, now: datetime, *, fixed: bool = False) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(path, isolation_level=None)
         prepare_hydrated(connection)
-        _write(connection, entries, now)
+        at = timestamp(now)
+        connection.executemany(
+            "INSERT OR REPLACE INTO memories (id, key, content, category, visibility, created_at,"
+            " updated_at) VALUES (?, ?, ?, ?, 'owner', ?, ?)",
+            [(f"hydrated-{number}", *entry, at, at) for number, entry in enumerate(entries)],
+        )
         connection.close()
         return len(entries)
     brain = Brain(path)
@@ -131,18 +136,6 @@ def hydrate(workspace: Path, now: datetime, *, fixed: bool = False) -> int:
         brain.store(key, text, category, now=now, stamp=AccessStamp(visibility="owner"))
     brain.close()
     return len(entries)
-
-
-def _write(
-    connection: sqlite3.Connection, entries: list[tuple[str, str, str]], now: datetime
-) -> None:
-    at = timestamp(now)
-    for number, (key, text, category) in enumerate(entries):
-        connection.execute(
-            "INSERT OR REPLACE INTO memories (id, key, content, category, visibility, created_at,"
-            " updated_at) VALUES (?, ?, ?, ?, 'owner', ?, ?)",
-            (f"hydrated-{number}", key, text, category, at, at),
-        )
 
 
 def _kept(workspace: Path) -> Iterator[tuple[str, str, str]]:
@@ -157,10 +150,6 @@ def _kept(workspace: Path) -> Iterator[tuple[str, str, str]]:
             said = line.strip()
             if said and not said.startswith("#"):
                 yield f"{name}:{number}", said.removeprefix("- ").strip(), category
-
-
-def _second(at: str) -> str:
-    return at[:19].replace("T", " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from memsim.context import Context, ContextBuilder, Section
 from memsim.context_checks import repair_context
 from memsim.memory.codec import reading
 from memsim.memory.compaction import CompactionOutcome
+from memsim.memory.scope import MemoryScopes
 from memsim.message import Message, TokenCounter, composed
 from memsim.models import ToolSpec
 from memsim.strategy import (
@@ -27,7 +28,7 @@ from memsim.strategy import (
     Strategy,
     Surface,
 )
-from memsim.systems.prx.chats import Chat, Chats
+from memsim.systems.prx.chats import Chat
 from memsim.systems.prx.memory_service import PrxService
 from memsim.systems.prx.recall import RecallHit, context_text
 from memsim.systems.prx.settings import PrxSettings, PrxVersion
@@ -131,7 +132,9 @@ class PrxSystem(Strategy):
         self.settings = settings
         self._fixed = fixed
         compacts = version != "document" if compaction is None else compaction
-        self._chats = Chats(lambda: Chat(env.counter, limit=history, compacts=compacts))
+        self._chats = MemoryScopes(
+            "principal", lambda: Chat(env.counter, limit=history, compacts=compacts)
+        )
         self._pending: list[Message] = []
         self._asked: tuple[Context | None, str] = (None, "")
         self._closing = ExitStack()
@@ -148,7 +151,7 @@ class PrxSystem(Strategy):
         )
 
     def observe(self, message: Message) -> None:
-        if left := self._chats.add(message):
+        if left := self._chats.of(message.principal).add(message):
             self._log("dropped", tuple(m.id for m in left))
         self._pending.append(message)
         self.service.joined(message.principal, message.session)
@@ -162,7 +165,7 @@ class PrxSystem(Strategy):
 
     def context(self, query: Query) -> Context:
         found = self.service.recalled(query.text, query.principal, query.session)
-        chat = self._chats.of(query.principal)
+        chat = self._chats.seen_by(query.principal)
         recalled = recalled_section(
             found,
             query.budget // 2,
@@ -187,8 +190,9 @@ class PrxSystem(Strategy):
     def end_turn(self) -> None:
         said, now = list(dict.fromkeys(m.principal for m in self._pending)), self.env.clock.now()
         self._pending.clear()
-        for done in self._chats.compact(self.env.model, now):
-            self.env.log(_told_of(done))
+        for chat in self._chats:
+            if (done := chat.compact(self.env.model, now)) is not None:
+                self.env.log(_told_of(done))
         for owner in said if self.service.tidies_apart else ("",):
             self._tidy(now, owner)
 
@@ -199,8 +203,8 @@ class PrxSystem(Strategy):
         for kind, sources in self.service.tidy(now, owner):
             self._log(kind, sources)
             # PRX erases the entry, and goes on sending what it was made of.
-            gone = self._chats.remove(sources) if self._fixed and kind == "purged" else ()
-            if gone:
+            chats = self._chats if self._fixed and kind == "purged" else ()
+            if gone := tuple(dict.fromkeys(i for chat in chats for i in chat.remove(sources))):
                 self._log(kind, gone)
 
     def retention(self, wanted: Terms | None = None) -> Terms:
@@ -232,7 +236,7 @@ class PrxSystem(Strategy):
     def forget(self, request: Forget) -> ForgetOutcome:
         removed = self.service.erase(request.principal, request.text, request.sources)
         if self._fixed:
-            gone = self._chats.of(request.principal).remove(request.sources or removed)
+            gone = self._chats.seen_by(request.principal).remove(request.sources or removed)
             removed = tuple(dict.fromkeys((*removed, *gone)))
         left = {source for surface in self.surfaces() for source in surface.sources}
         return ForgetOutcome(supported=True, removed=tuple(s for s in removed if s not in left))
@@ -243,7 +247,7 @@ class PrxSystem(Strategy):
             yield Surface(tier=tier, sources=row.sources, text=row.content)
         for sources, text in self.service.in_files(viewer):
             yield Surface(tier="log", sources=sources, text=text)
-        for message in self._chats.seen_by(viewer):
+        for message in (m for chat in self._chats.visible(viewer) for m in chat):
             if message.composed:
                 yield Surface(tier="summary", sources=message.derived_from, text=message.text)
             else:
@@ -252,7 +256,7 @@ class PrxSystem(Strategy):
     def locate(self, source: str, query: Query) -> Location | None:
         ranking = self.context(query).ranking
         rank = ranking.index(source) + 1 if source in ranking else None
-        chat = self._chats.of(query.principal)
+        chat = self._chats.seen_by(query.principal)
         if source in chat:
             return Location(tier="window", rank=rank)
         if rank is not None:
@@ -272,9 +276,12 @@ class PrxSystem(Strategy):
             service, chats = state["service"], state["chats"]
             if len(state) != 2:
                 raise ValueError(*state)
-        read = self._chats.reading(chats)
-        self.service.load(service)
-        self._chats = read
+        before = self._chats.save()
+        self._chats.load(chats)
+        with ExitStack() as undone:
+            undone.callback(self._chats.load, before)
+            self.service.load(service)
+            undone.pop_all()
         self._pending.clear()
 
     def close(self) -> None:

@@ -147,7 +147,6 @@ class ToolShape:
     """What a version's tools are given, and how they show it.
 
     Attributes:
-        parameters: of each tool.
         content: what memory_store is given what it stores as.
         limits: what a number of results is given as.
         results: how many there are where no number is given, of memory_recall.
@@ -155,7 +154,6 @@ class ToolShape:
         scored: whether recalled entries end with their bare score as a percentage.
     """
 
-    parameters: Parameters
     content: str
     limits: tuple[str, ...]
     results: int
@@ -166,7 +164,6 @@ class ToolShape:
 def documented_shape(items: int) -> ToolShape:
     """The document's tools, with so many results at most."""
     return ToolShape(
-        parameters=DOCUMENTED,
         content="value",
         limits=("max_results",),
         results=items,
@@ -175,9 +172,7 @@ def documented_shape(items: int) -> ToolShape:
     )
 
 
-RELEASED_SHAPE = ToolShape(
-    parameters=REAL, content="content", limits=("limit",), results=5, most=2**31, scored=True
-)
+RELEASED_SHAPE = ToolShape(content="content", limits=("limit",), results=5, most=2**31, scored=True)
 """0.3.0's."""
 
 
