@@ -22,6 +22,7 @@ from memsim.clock import Clock
 from memsim.errors import MemsimError
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
+from memsim.memory.parts import MemorySetup
 from memsim.memory.permissions import ReadGrant
 from memsim.memory.stores.in_memory import InMemory
 from memsim.message import TokenCounter, load_tokenizer, said
@@ -84,13 +85,15 @@ class World:
     def __post_init__(self) -> None:
         self.clock = Clock()
         self.memory = Memory(
-            InMemory(),
-            model=Lines(),
-            counter=COUNTER,
-            embed=embedder,
-            now=self.clock.now,
-            options=MemoryOptions(vectors=self.vectors, window=3, summary=True, mode="both"),
-            budget=320,
+            MemorySetup(
+                store=InMemory(),
+                model=Lines(),
+                counter=COUNTER,
+                embed=embedder,
+                now=self.clock.now,
+                options=MemoryOptions(vectors=self.vectors, window=3, summary=True, mode="both"),
+                budget=320,
+            )
         )
         self._said = {"ana": 0, "ben": 0, "cleo": 0}
 

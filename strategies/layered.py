@@ -14,6 +14,7 @@ from memsim.memory.history.working_memory import WorkingMemory
 from memsim.memory.layered_params import LayeredParams
 from memsim.memory.ledger import InjectionLedger
 from memsim.memory.memory import Memory
+from memsim.memory.parts import MemorySetup
 from memsim.memory.permissions import ReadGrant
 from memsim.memory.places import open_places
 from memsim.memory.retention import RetentionPolicy, Terms
@@ -32,8 +33,8 @@ class Layered(memsim.Strategy):
         given = LayeredParams(**params)
         options = given.memory_options()  # refuses wrong values before anything is opened
         self._places = open_places(given.store, env.folder, env.services, throwaway=True)
-        self._memory = Memory(
-            self._places.store,
+        setup = MemorySetup(
+            store=self._places.store,
             model=env.model,
             counter=env.counter,
             embed=env.embed,
@@ -46,6 +47,7 @@ class Layered(memsim.Strategy):
             workspace=env.folder() / "workspace" if given.pages else None,
             tell=lambda event: env.log(memsim.Event(**asdict(event))),
         )
+        self._memory = Memory(setup)
         self._query: memsim.Query | None = None
         self._terms: Terms = {}
 
@@ -104,9 +106,8 @@ class Layered(memsim.Strategy):
 
     def locate(self, source: str, query: memsim.Query) -> memsim.Location | None:
         # Only what the asker may see: where another's message is, is not for them to know.
-        seen = self._memory.surfaces(query.principal)
-        tiers = (held.tier for held in seen if source in held.sources)
-        return next((memsim.Location(tier=tier) for tier in tiers), None)
+        found = (held.tier for held in self.surfaces(query.principal) if source in held.sources)
+        return next((memsim.Location(tier=tier) for tier in found), None)
 
     def save(self) -> memsim.State:
         return self._memory.save()

@@ -12,37 +12,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import Attempts, ModelError, StoreError
-from memsim.memory.audit import AuditTrail
 from memsim.memory.codec import JSON
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
 from memsim.memory.compose import ContextRequest
 from memsim.memory.deletion import ErasureReport
 from memsim.memory.entry import Conversation, digest_of
-from memsim.memory.events import EventListener, ignore_event
 from memsim.memory.expire import MemoryExpiry, closest_to_request
 from memsim.memory.layers.episodic import all_words
-from memsim.memory.options import MemoryOptions
-from memsim.memory.parts import SEARCHED, Parts
+from memsim.memory.parts import SEARCHED, MemorySetup, Parts
 from memsim.memory.permissions import Where, require_principal
 from memsim.memory.state import MADE
 from memsim.memory.tools import MemoryTools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
-    from pathlib import Path
 
     from memsim.context import Context
     from memsim.memory.audit import AuditOutcome
-    from memsim.memory.compaction.blobs import Blobs
     from memsim.memory.entry import Entry
-    from memsim.memory.history.working_memory import WorkingMemory
-    from memsim.memory.ledger import InjectionLedger
     from memsim.memory.permissions import ReadGrant
-    from memsim.memory.stores import Store
     from memsim.memory.vault import SearchHit
-    from memsim.message import Message, TokenCounter
-    from memsim.models import Embedder, Model
+    from memsim.message import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,64 +55,16 @@ class Memory:
     """Remembers for any number of principals, and lets each see what they may.
 
     Args:
-        store: where entries are kept.
-        model: extracts facts and summarises.
-        counter: token counts.
-        embed: gives the embedder, on first use.
-        now: the present, in UTC.
-        options: its parts and their sizes.
-        working: the working layer; in this process by default.
-        ledger: the injection ledger; in this process by default.
-        audit: the audit trail; in this process by default.
-        workspace: the folder of the workspace layer; None for none. What is written through
-            `workspace` and by `note` is found at once. What others write in its files is found from
-            the next message, search or end of a turn on. Every context of a principal shows what
-            fits of their IDENTITY.md, SOUL.md and USER.md.
-        blobs: gives, by the name of a conversation, where what is offloaded from it goes; in this
-            process by default.
-        budget: tokens that a context usually has; the sizes of summaries follow from it.
-        tell: takes the events of what the memory does on its own.
+        setup: what it is opened with.
 
     Raises:
-        SchemaError: the store was written by a newer memsim.
+        SchemaError: the store was written by another memsim.
         StoreError: the store cannot be read.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        model: Model,
-        counter: TokenCounter,
-        embed: Callable[[], Embedder],
-        now: Callable[[], datetime],
-        options: MemoryOptions | None = None,
-        working: WorkingMemory | None = None,
-        ledger: InjectionLedger | None = None,
-        audit: AuditTrail | None = None,
-        workspace: Path | None = None,
-        blobs: Callable[[str], Blobs] | None = None,
-        budget: int = 4096,
-        tell: EventListener = ignore_event,
-    ) -> None:
-        self.options = options or MemoryOptions()
-        self.audit = audit or AuditTrail()
-        self.now = now
-        parts = Parts(
-            store,
-            model=model,
-            counter=counter,
-            embed=embed,
-            options=self.options,
-            working=working,
-            ledger=ledger,
-            workspace=workspace,
-            blobs=blobs,
-            budget=budget,
-            now=now,
-            place=self._place,
-            tell=tell,
-        )
+    def __init__(self, setup: MemorySetup) -> None:
+        self.options, self.audit, self.now = setup.options, setup.audit, setup.now
+        parts = Parts(setup, self._place)
         self.permissions, self.vault = parts.permissions, parts.vault
         self.core, self.working, self.workspace = parts.core, parts.working, parts.workspace
         self.episodic, self.semantic = parts.episodic, parts.semantic
@@ -130,7 +73,7 @@ class Memory:
         self._backlog, self._timeline, self._keeping = parts.backlog, parts.timeline, parts.keeping
         self._identity, self._deletion = parts.identity, parts.deletion
         self._recaller, self._composer, self._turns = parts.recaller, parts.composer, parts.turns
-        self._expiry = MemoryExpiry(parts.deletion, tell, self._settle)
+        self._expiry = MemoryExpiry(parts.deletion, setup.tell, self._settle)
         self._restore({})
 
     # -- messages

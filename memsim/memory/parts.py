@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memsim.context import ContextBuilder
+from memsim.memory.audit import AuditTrail
 from memsim.memory.compaction.blobs import ConversationBlobs
 from memsim.memory.compose import Composer, Core
 from memsim.memory.deletion import Deletion
+from memsim.memory.events import EventListener, ignore_event
 from memsim.memory.fact_extraction import FactExtractor
 from memsim.memory.history.conversations import Conversations, SessionHistory
 from memsim.memory.history.shorten import Shortener
@@ -18,6 +21,7 @@ from memsim.memory.layers.long_term import LongTerm
 from memsim.memory.layers.semantic import Semantic
 from memsim.memory.layers.workspace import WorkspaceLayer
 from memsim.memory.ledger import InjectionLedger
+from memsim.memory.options import MemoryOptions
 from memsim.memory.permissions import Permissions
 from memsim.memory.recall.search import Recaller
 from memsim.memory.recall.timeline import Timeline
@@ -31,8 +35,6 @@ if TYPE_CHECKING:
 
     from memsim.memory.compaction.blobs import Blobs
     from memsim.memory.entry import Entry, Layer
-    from memsim.memory.events import EventListener
-    from memsim.memory.options import MemoryOptions
     from memsim.memory.stores import Store
     from memsim.message import TokenCounter
     from memsim.models import Embedder, Model
@@ -44,40 +46,64 @@ SEARCHED: tuple[Layer, ...] = ("episodic", "long_term", "workspace")
 """The layers that a question is put to."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySetup:
+    """What a memory is opened with.
+
+    Attributes:
+        store: where entries are kept.
+        model: extracts facts and summarises.
+        counter: token counts.
+        embed: gives the embedder, on first use.
+        now: the present, in UTC.
+        options: its parts and their sizes.
+        working: the working layer; in this process by default.
+        ledger: the injection ledger; in this process by default.
+        audit: the audit trail; in this process by default.
+        workspace: the folder of the workspace layer; None for none. What is written through
+            `workspace` and by `note` is found at once. What others write in its files is found from
+            the next message, search or end of a turn on. Every context of a principal shows what
+            fits of their IDENTITY.md, SOUL.md and USER.md.
+        blobs: gives, by the name of a conversation, where what is offloaded from it goes; in this
+            process by default.
+        budget: tokens that a context usually has; the sizes of summaries follow from it.
+        tell: takes the events of what the memory does on its own.
+    """
+
+    store: Store
+    model: Model
+    counter: TokenCounter
+    embed: Callable[[], Embedder]
+    now: Callable[[], datetime]
+    options: MemoryOptions = field(default_factory=MemoryOptions)
+    working: WorkingMemory = field(default_factory=WorkingMemory)
+    ledger: InjectionLedger = field(default_factory=InjectionLedger)
+    audit: AuditTrail = field(default_factory=AuditTrail)
+    workspace: Path | None = None
+    blobs: Callable[[str], Blobs] | None = None
+    budget: int = 4096
+    tell: EventListener = ignore_event
+
+
 class Parts:
     """What a memory is made of; of one store, one timeline and one set of permissions.
 
-    Args: as `Memory` is given them, but for
-        now: the present, in UTC.
+    Args:
+        setup: what the memory is opened with.
         place: takes an entry that was recorded.
 
     Raises:
-        SchemaError: the store was written by a newer memsim.
+        SchemaError: the store was written by another memsim.
         StoreError: the store cannot be read.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        model: Model,
-        counter: TokenCounter,
-        embed: Callable[[], Embedder],
-        options: MemoryOptions,
-        working: WorkingMemory | None,
-        ledger: InjectionLedger | None,
-        workspace: Path | None,
-        blobs: Callable[[str], Blobs] | None,
-        budget: int,
-        now: Callable[[], datetime],
-        place: Callable[[Entry], None],
-        tell: EventListener,
-    ) -> None:
+    def __init__(self, setup: MemorySetup, place: Callable[[Entry], None]) -> None:
+        counter, options = setup.counter, setup.options
         self.permissions = Permissions()
         self._applied = applied = self.permissions if options.acl else None
         self.vault = Vault(
-            store,
-            embed=embed if options.vectors else None,
+            setup.store,
+            embed=setup.embed if options.vectors else None,
             permissions=applied,
             embedded=SEARCHED,
         )
@@ -87,11 +113,11 @@ class Parts:
         self.episodic = Episodic(self.vault, applied, counter.text)
         self.semantic = Semantic(self.vault, self.timeline.succeed)
         self.long_term = LongTerm(self.vault)
-        self.working = working or WorkingMemory()
-        self.ledger = ledger or InjectionLedger()
-        self.workspace = WorkspaceLayer(self.vault, workspace, now) if workspace else None
-        self.offloaded = ConversationBlobs(blobs)
-        self.conversations = Conversations(_sessions(counter, options, budget, self.offloaded))
+        self.working, self.ledger = setup.working, setup.ledger
+        pages = setup.workspace
+        self.workspace = WorkspaceLayer(self.vault, pages, setup.now) if pages else None
+        self.offloaded = ConversationBlobs(setup.blobs)
+        self.conversations = Conversations(_sessions(setup, self.offloaded))
         self.identity = MessageIdentity(
             backlog=self.backlog,
             timeline=self.timeline,
@@ -104,7 +130,7 @@ class Parts:
             self.vault, self.timeline, counter, permissions=applied, options=options
         )
         self.composer = self._composer(counter, options)
-        self.turns = self._turns(model, counter, options, place, tell)
+        self.turns = self._turns(setup, place)
         self.deletion = Deletion(
             vault=self.vault,
             permissions=self.permissions,
@@ -150,47 +176,34 @@ class Parts:
             options=options,
         )
 
-    def _turns(
-        self,
-        model: Model,
-        counter: TokenCounter,
-        options: MemoryOptions,
-        place: Callable[[Entry], None],
-        tell: EventListener,
-    ) -> TurnProcessor:
+    def _turns(self, setup: MemorySetup, place: Callable[[Entry], None]) -> TurnProcessor:
+        count, tell = setup.counter.text, setup.tell
         return TurnProcessor(
             backlog=self.backlog,
             vault=self.vault,
             episodic=self.episodic,
-            learner=FactExtractor(model, self.semantic, self.episodic, counter.text, tell),
+            learner=FactExtractor(setup.model, self.semantic, self.episodic, count, tell),
             timeline=self.timeline,
             conversations=self.conversations,
             working=self.working,
             permissions=self._applied,
-            options=options,
-            model=model,
+            options=setup.options,
+            model=setup.model,
             place=place,
             tell=tell,
         )
 
 
-def _sessions(
-    counter: TokenCounter, options: MemoryOptions, budget: int, offloaded: ConversationBlobs
-) -> Callable[[str], SessionHistory]:
+def _sessions(setup: MemorySetup, offloaded: ConversationBlobs) -> Callable[[str], SessionHistory]:
     """How a conversation of a name begins."""
-    room = int(budget * options.window_share)
-    thinning = Shortener(
-        counter=counter,
-        room=room,
-        offload=options.offload,
-        shorten=options.shorten,
-        deduplicate=options.deduplicate,
-    )
+    options, counter = setup.options, setup.counter
+    room = int(setup.budget * options.window_share)
+    thinning = Shortener(counter=counter, room=room, options=options)
     return lambda name: SessionHistory(
         counter,
         messages=options.window,
         keep=room if options.summary else None,
-        limit=int(budget * options.summary_share),
+        limit=int(setup.budget * options.summary_share),
         share=options.summary_share / options.history_share,
         thinning=thinning,
         blobs=offloaded.of(name),

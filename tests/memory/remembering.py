@@ -17,6 +17,7 @@ from memsim.memory.events import MemoryEvent
 from memsim.memory.index import Hit
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
+from memsim.memory.parts import MemorySetup
 from memsim.memory.permissions import Where
 from memsim.memory.stores import PAGE
 from memsim.memory.stores.in_memory import InMemory
@@ -125,14 +126,16 @@ class Remembering:
         self.happened: list[MemoryEvent] = []
         self.store = Faulty()
         self.memory = Memory(
-            self.store,
-            model=self.model,
-            counter=COUNTER,
-            embed=embedder,
-            now=self.clock.now,
-            options=self.options,
-            budget=self.budget,
-            tell=self.happened.append,
+            MemorySetup(
+                store=self.store,
+                model=self.model,
+                counter=COUNTER,
+                embed=embedder,
+                now=self.clock.now,
+                options=self.options,
+                budget=self.budget,
+                tell=self.happened.append,
+            )
         )
         self._count = 0
 

@@ -990,6 +990,7 @@ def test_vectors_of_another_embedder_are_made_anew() -> None:
     import numpy as np
 
     from memsim.memory.memory import Memory
+    from memsim.memory.parts import MemorySetup
     from tests.memory.remembering import COUNTER, embedder
 
     it = Remembering(options=MemoryOptions())
@@ -1004,11 +1005,7 @@ def test_vectors_of_another_embedder_are_made_anew() -> None:
             return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
     again = Memory(
-        it.store,
-        model=it.model,
-        counter=COUNTER,
-        embed=Other,
-        now=it.clock.now,
+        MemorySetup(store=it.store, model=it.model, counter=COUNTER, embed=Other, now=it.clock.now)
     )
     where = again.vault.where("ana", layers=("episodic",))
 

@@ -15,6 +15,7 @@ from memsim.memory.history.shorten import MOST, Shortener, clip_messages
 from memsim.memory.history.summary_buffer import SummaryBuffer
 from memsim.memory.history.window import Window, text_bytes
 from memsim.memory.history.working_memory import LIMIT, TTL
+from memsim.memory.options import MemoryOptions
 from memsim.message import utc
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class SessionHistory:
             self._buffer.window if self._buffer else Window(counter, messages=4 * messages)
         )
         self._thinning = thinning or Shortener(
-            counter=counter, room=0, offload=False, shorten=False
+            counter=counter, room=0, options=MemoryOptions(offload=False, shorten=False)
         )
         self._blobs: Blobs = MemoryBlobs() if blobs is None else blobs
         self._used: datetime | None = None

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memsim.context import SectionName
     from memsim.memory.compaction.blobs import Blobs
     from memsim.memory.compaction.step import Compaction, CompactionStep
+    from memsim.memory.options import MemoryOptions
     from memsim.message import Block, Message, Text, TokenCounter, ToolResult
 
 
@@ -123,29 +124,26 @@ class Shortener:
     Attributes:
         counter: token counts.
         room: tokens that a window usually has. What would take more than half of it is too long.
-        offload: whether large content goes to a blob, with a reference in its place.
-        shorten: whether the results of tools are shown by beginning and end.
-        deduplicate: whether what one speaker says twice on a day, word for word, stands once.
+        options: whether large content is offloaded, the results of tools are shortened, and what
+            one speaker says twice on a day, word for word, stands once.
     """
 
     counter: TokenCounter
     room: int
-    offload: bool = True
-    shorten: bool = True
-    deduplicate: bool = False
+    options: MemoryOptions
     _chain: Chain = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         steps: list[CompactionStep] = []
-        if self.deduplicate:
+        if self.options.deduplicate:
             steps.append(Deduplicate(last=1))
         half = max(LEAST, 2 * self.room)
-        if self.offload:
+        if self.options.offload:
             steps.append(Offload(over=LARGE, answered=True, last=1))
-        if self.shorten:
+        if self.options.shorten:
             over = min(LONG, half)
             steps.append(ShortenResults(over=over, head=over // 5, tail=over // 10, last=1))
-        if self.offload and half < LARGE:
+        if self.options.offload and half < LARGE:
             steps.append(Offload(over=half, answered=True, last=1))
         object.__setattr__(self, "_chain", Chain(steps=tuple(steps), name="thinning"))
 
@@ -156,7 +154,7 @@ class Shortener:
 
     def may_thin(self, message: Message) -> bool:
         """Whether there may be less of a message, once it has been answered."""
-        return self.deduplicate or len(message.text) > self.over
+        return self.options.deduplicate or len(message.text) > self.over
 
     def __call__(self, history: Sequence[Message], blobs: Blobs, now: datetime) -> Compaction:
         """Make less of messages, oldest first.
@@ -186,7 +184,7 @@ class Shortener:
         if text_bytes(message) <= most:
             return message
         short = _within(message, most)
-        if short is not None and self.offload and not message.composed:
+        if short is not None and self.options.offload and not message.composed:
             with suppress(StoreError):
                 blobs.put(stored((message,)))
         return short

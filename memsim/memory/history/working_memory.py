@@ -207,12 +207,6 @@ class WorkingMemory:
         found = self.get(of, now).get(ENTITIES)
         return found if isinstance(found, list) else []
 
-    def write_entities(
-        self, of: Conversation, entities: Collection[Mapping[str, JSON]], now: datetime
-    ) -> int:
-        """Note what the conversation is about in place of what was noted; as `put`."""
-        return self.put(of, {ENTITIES: [dict(entity) for entity in entities]}, now)
-
     def merge_entities(
         self,
         of: Conversation,

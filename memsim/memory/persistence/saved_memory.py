@@ -33,10 +33,10 @@ from memsim.atomic_files import WAIT
 from memsim.errors import EXPECTED_ERRORS, Attempts, ModelError, StateError, StoreError
 from memsim.memory.codec import JSON, canonical, pack, parse, reading
 from memsim.memory.events import EventListener, ignore_event
-from memsim.memory.history.working_memory import ReadOnlyWorkingMemory
+from memsim.memory.history.working_memory import ReadOnlyWorkingMemory, WorkingMemory
 from memsim.memory.ingest_queue import IngestQueue
 from memsim.memory.memory import Memory
-from memsim.memory.parts import OFFLOADED
+from memsim.memory.parts import OFFLOADED, MemorySetup
 from memsim.memory.permissions import require_principal
 from memsim.memory.persistence.memory_file import WORKSPACE, MemoryFile
 from memsim.memory.persistence.memory_settings import SavedSettings
@@ -65,7 +65,7 @@ class SavedMemory(Memory):
     It is a context manager, and closed at the end of it.
     """
 
-    def __init__(self, file: MemoryFile, settings: SavedSettings, **given: Any) -> None:  # noqa: ANN401 - as Memory
+    def __init__(self, file: MemoryFile, settings: SavedSettings, setup: MemorySetup) -> None:
         self._file = file
         self._settings = settings.save()
         self._begun: dict[str, JSON] = {}
@@ -74,8 +74,8 @@ class SavedMemory(Memory):
         self._written: dict[str, str] = {}
         self._texts: dict[str, str] = {}
         self._placed: list[str] = []
-        self._given = {**given, "working": ReadOnlyWorkingMemory()} if file.readonly else given
-        super().__init__(**self._given)
+        self._setup = setup
+        super().__init__(setup)
 
     def __enter__(self) -> Self:
         return self
@@ -312,7 +312,7 @@ class SavedMemory(Memory):
             return
         before = dict(self.__dict__)
         try:
-            super().__init__(**self._given)
+            super().__init__(self._setup)
             self._load_parts()
         except BaseException:
             self.__dict__.update(before)
@@ -520,21 +520,21 @@ def open_memory(
         # A reader sees one state, and a writer is the only one.
         with file.sqlite.snapshot() if readonly else nullcontext():
             state = file.state() if readonly else state
-            memory = SavedMemory(
-                file,
-                settings,
+            setup = MemorySetup(
                 store=file.store(),
                 model=model or _offline(settings.tokenizer),
                 counter=counter,
                 embed=embed,
                 now=now,
                 options=chosen,
+                working=ReadOnlyWorkingMemory() if readonly else WorkingMemory(),
                 budget=budget,
                 audit=file.audit(_salt(state)),
                 workspace=file.folder / WORKSPACE if settings.workspace else None,
                 blobs=file.blobs,
                 tell=tell,
             )
+            memory = SavedMemory(file, settings, setup)
             if state is not None:
                 memory._resume(state)  # noqa: SLF001 - of this module
             else:

@@ -35,7 +35,7 @@ def session(
     *, keep: int | None = None, messages: int = 4, deduplicate: bool = False
 ) -> SessionHistory:
     """A conversation that begins."""
-    thinning = Shortener(counter=COUNTER, room=600, deduplicate=deduplicate)
+    thinning = Shortener(counter=COUNTER, room=600, options=MemoryOptions(deduplicate=deduplicate))
     return SessionHistory(COUNTER, messages=messages, keep=keep, limit=60, thinning=thinning)
 
 

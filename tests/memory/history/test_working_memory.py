@@ -193,7 +193,7 @@ def test_typed_fields_hold_their_types() -> None:
     """A scratchpad is a text, entities are mappings, and others may be given a type."""
     memory = WorkingMemory(types={"well": str})
     memory.write_scratchpad(ANA, "notes", NOW)
-    memory.write_entities(ANA, [{"type": "well", "id": "7"}], NOW)
+    memory.put(ANA, {"entities": [{"type": "well", "id": "7"}]}, NOW)
 
     assert memory.scratchpad(ANA, NOW) == "notes"
     assert memory.entities(ANA, NOW) == [{"type": "well", "id": "7"}]

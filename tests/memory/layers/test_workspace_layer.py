@@ -14,6 +14,7 @@ from memsim.errors import StateError, StoreError
 from memsim.memory.layers.pages import Workspace
 from memsim.memory.memory import Memory
 from memsim.memory.options import MemoryOptions
+from memsim.memory.parts import MemorySetup
 from memsim.memory.retention import RetentionPolicy
 from memsim.message import EPOCH, said
 from tests.memory.remembering import COUNTER, Faulty, Scribe, embedder
@@ -22,13 +23,15 @@ from tests.memory.remembering import COUNTER, Faulty, Scribe, embedder
 def memory(folder: Path) -> Memory:
     """A memory with pages."""
     return Memory(
-        Faulty(),
-        model=Scribe(),
-        counter=COUNTER,
-        embed=embedder,
-        now=Clock().now,
-        options=MemoryOptions(vectors=False, mode="both"),
-        workspace=folder,
+        MemorySetup(
+            store=Faulty(),
+            model=Scribe(),
+            counter=COUNTER,
+            embed=embedder,
+            now=Clock().now,
+            options=MemoryOptions(vectors=False, mode="both"),
+            workspace=folder,
+        )
     )
 
 

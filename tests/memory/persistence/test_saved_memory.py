@@ -699,11 +699,7 @@ def test_looking_into_nothing_makes_nothing(open_it: Open, folder: Path) -> None
 def test_looking_into_an_older_one_says_to_open_it(open_it: Open, folder: Path) -> None:
     """A look does not bring its entries up to date: another memsim may have them open."""
     open_it().close()
-    with sqlite3.connect(folder / "memory.sqlite3") as connection:
-        connection.execute("PRAGMA user_version = 1")
-        connection.execute("ALTER TABLE status DROP COLUMN indexed")
-        connection.execute("ALTER TABLE status RENAME TO state")
-    connection.close()
+    change(folder, "UPDATE status SET analysis = 'otherwise'")
 
     with pytest.raises(SchemaError, match="open it once to bring it up to date"):
         open_it(readonly=True)
