@@ -19,38 +19,44 @@ baseline = "main"
 """
 
 # A pytest inside of pytest forgets what it imported: these cannot be imported twice, ...
-for _name in (
-    "numpy",
-    "numpy.random",
-    "tiktoken",
-    "yaml",
-    "memsim.scenario",
-    "memsim.suite.single",
-):
-    importlib.import_module(_name)
+ONCE = ("numpy", "numpy.random", "tiktoken", "yaml", "memsim.scenario", "memsim.suite.single")
 # ... and these need not be, once for each session that is played. The plugin itself is not among
 # them: pytest says so when it finds a plugin imported that it wanted to rewrite.
-for _name in (
+SLOW = (
     "memsim.cli.run",
     "memsim.cli.saved_runs",
     "memsim.cli.terminal",
+    "memsim.executors",
+    "memsim.gate.baseline_file",
     "memsim.gate.comparison",
+    "memsim.gate.metric_comparison",
+    "memsim.leakage.probe_lines",
     "memsim.memory.compaction",
     "memsim.memory.forget_request",
-    "memsim.memory.index",
     "memsim.memory.history.window",
+    "memsim.memory.index",
+    "memsim.memory.scope",
     "memsim.models.live.litellm_client",
-    "memsim.models.registry",
+    "memsim.models.live.provider_embedder",
     "memsim.models.offline.model",
     "memsim.models.registry",
     "memsim.report.github",
+    "memsim.report.probe_answers",
     "memsim.report.run_markdown",
+    "memsim.report.summarise",
+    "memsim.runs.execution",
+    "memsim.runs.judge_trial",
+    "memsim.runs.run_writer",
+    "memsim.scenario.datasets",
     "memsim.scenario.scenario_loader",
+    "memsim.stats.paired_test",
+    "memsim.stats.significance",
     "memsim.suite.case_plan",
     "multiprocessing.connection",
+    "requests",
     "tiktoken_ext.openai_public",
-):
-    importlib.import_module(_name)
+    "wordllama",
+)
 
 Play = Callable[..., pytest.RunResult]
 
@@ -59,6 +65,13 @@ def quick_tokens(project: pytest.Pytester) -> None:
     """Let each process of its own estimate tokens, in place of loading a vocabulary."""
     with (project.path / "pyproject.toml").open("a", encoding="utf-8") as file:
         file.write('tokenizer = "chars/4"\n')
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _imported() -> None:
+    """Import what is slow before the first session, and not for each."""
+    for name in (*ONCE, *SLOW):
+        importlib.import_module(name)
 
 
 @pytest.fixture(autouse=True)
