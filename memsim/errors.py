@@ -27,6 +27,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 
 
@@ -87,18 +88,10 @@ class LocatedError(UsageError):
         return f"{said} (did you mean {self.hint!r}?)" if self.hint else said
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (type(self), self.message, self.path, self.line, self.column, self.hint))
-
-
-def _rebuild(
-    kind: type[LocatedError],
-    message: str,
-    path: Path | str | None,
-    line: int | None,
-    column: int | None,
-    hint: str | None,
-) -> LocatedError:
-    return kind(message, path=path, line=line, column=column, hint=hint)
+        make = partial(
+            type(self), path=self.path, line=self.line, column=self.column, hint=self.hint
+        )
+        return make, (self.message,)
 
 
 class ScenarioError(LocatedError):

@@ -84,11 +84,7 @@ def _tell_attempt(
 
 
 def pick(run: Run, name: str) -> tuple[CaseResult, str | None]:
-    """Find the case and the probe by a name; the probe is None if the name is that of a case.
-
-    Raises:
-        RefError: no case or probe matches, or several match.
-    """
+    """Find the case and the probe by a name; the probe is None if the name is that of a case."""
     keys = {case.key: case for case in run.cases} | {case.id: case for case in reversed(run.cases)}
     if name in keys:
         return keys[name], None

@@ -167,12 +167,7 @@ MemoryView = SavedMemoryView | PrxWorkspace
 def look_into(
     path: Path, *, wait: float, readonly: bool, tell: Callable[[str], None]
 ) -> MemoryView:
-    """Open the memory or the PRX workspace at a path.
-
-    Raises:
-        StoreError: it cannot be opened.
-        StateError: it is neither, or it is damaged.
-    """
+    """Open the memory or the PRX workspace at a path."""
     found = find_workspace(path, now=_now, wait=wait)
     return found or SavedMemoryView(open_memory(path, now=_now, wait=wait, readonly=readonly), tell)
 

@@ -28,11 +28,7 @@ _FLAGS = (("record", "--record"), ("live", "--live"), ("max_cost", "--max-cost")
 
 
 def check_live_flags(ctx: click.Context, settings: Settings) -> None:
-    """Refuse flags of live models if the run uses no live model.
-
-    Raises:
-        click.UsageError: such a flag was given.
-    """
+    """Refuse flags of live models if the run uses no live model."""
     if asks_provider(settings.model, settings.embedder, settings.judge):
         return
     for name, flag in _FLAGS:
@@ -43,12 +39,7 @@ def check_live_flags(ctx: click.Context, settings: Settings) -> None:
 
 @contextmanager
 def with_provider_access(plan: CasePlan) -> Iterator[CasePlan]:
-    """Check that a provider can be called, and give the cases what they need for it.
-
-    Raises:
-        RefError: the provider is unknown, its key is missing, or the cost limit cannot be kept.
-        CassetteError: recordings cannot be written.
-    """
+    """Check that a provider can be called, and give the cases what they need for it."""
     settings, access = plan.settings, plan.cases[0].access
     parts = (settings.model, settings.embedder, settings.judge)
     if access.mode == "none" or not asks_provider(*parts):

@@ -78,11 +78,7 @@ def command(
 def draw(
     run: Run, summary: RunSummary, project: Project, terminal: Terminal, *, quiet: bool = False
 ) -> None:
-    """Draw the plots of a run and print the caption of each.
-
-    Raises:
-        RunFolderError: the records are damaged, or the folder cannot be written.
-    """
+    """Draw the plots of a run and print the caption of each."""
     from memsim.errors import RunFolderError
     from memsim.report.plots import save_pictures
 

@@ -255,11 +255,7 @@ def is_given(ctx: click.Context, name: str) -> bool:
 
 
 def refuse_contradictions(ctx: click.Context) -> None:
-    """Refuse flags that exclude each other, and empty paths.
-
-    Raises:
-        click.UsageError: there is such a flag.
-    """
+    """Refuse flags that exclude each other, and empty paths."""
     if is_given(ctx, "quiet") and is_given(ctx, "verbose"):
         raise click.UsageError("-q and -v exclude each other: use one of them", ctx)
     if is_given(ctx, "live") and is_given(ctx, "record"):

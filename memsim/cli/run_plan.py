@@ -95,12 +95,7 @@ class RunPlan:
 
 
 def plan_run(intent: RunRequest, project: Project) -> RunPlan:
-    """Make the plan of a request.
-
-    Raises:
-        UsageError: an argument is wrong.
-        NoCasesError: no case matches.
-    """
+    """Make the plan of a request."""
     from memsim.leakage import LEAKAGE
     from memsim.suite.case_models import access_of
     from memsim.suite.case_plan import plan, resolve_strategies

@@ -43,11 +43,7 @@ class RunBaseline:
         return self.name if self.sheet is None and (self.strict or self.required) else ""
 
     def compare(self, folder: Path, settings: Settings) -> Comparison | None:
-        """Compare the run in a folder with the baseline; None without a baseline.
-
-        Raises:
-            UsageError: the two cannot be compared, or the run is damaged.
-        """
+        """Compare the run in a folder with the baseline; None without a baseline."""
         if self.sheet is None:
             return None
         from memsim.gate.metric_comparison import compare
@@ -64,11 +60,7 @@ class RunBaseline:
         return rule(verdict, comparison, strict=self.strict, required=self.missing)
 
     def check(self, settings: Settings, scenarios: int) -> None:
-        """Check before the run that a comparison will be possible.
-
-        Raises:
-            UsageError: the gate's metrics or the number of scenarios do not allow a comparison.
-        """
+        """Check before the run that a comparison will be possible."""
         from memsim.gate.metric_comparison import check_generalise, check_metrics
 
         if not self.name:
@@ -97,9 +89,6 @@ def read_baseline_sheet(settings: Settings, project: Project, *, typed: bool) ->
         settings: `baseline` may be empty.
         project: the project with the baselines.
         typed: a flag names the baseline, so it must exist. A configured baseline may be made later.
-
-    Raises:
-        BaselineError: the baseline is damaged, has an invalid name, or is missing although typed.
     """
     if not settings.baseline:
         return None
@@ -132,10 +121,6 @@ def read_side(text: str, reports: Path) -> ComparisonSide:
     Args:
         text: a baseline's name or file, `latest`, the beginning of a run's id, or a run's folder.
         reports: the folder of both.
-
-    Raises:
-        BaselineError: there is no such baseline or run, or the baseline is damaged.
-        RunFolderError: the run is damaged.
     """
     from memsim.gate.baseline_file import SUFFIX, baseline_path, find_baseline, read_baseline
     from memsim.gate.score_sheet import sheet_of_run
@@ -172,11 +157,7 @@ COMMAND_VARIABLES = (*COMMAND_KEYS, "fail_under", "strategy")
 
 
 def settings_of(project: Project, flags: dict[str, object] | None = None) -> Settings:
-    """The settings of a command, from its flags, the environment and the project.
-
-    Raises:
-        ConfigError: a setting is invalid.
-    """
+    """The settings of a command, from its flags, the environment and the project."""
     return load_settings(project, flags, os.environ, also=COMMAND_VARIABLES)
 
 
@@ -186,22 +167,14 @@ def reports_folder(project: Project) -> Path:
 
 
 def saved_run(text: str, project: Project) -> Run:
-    """Find a saved run by `latest`, the beginning of its id, or its path.
-
-    Raises:
-        RunFolderError: there is no such run, or it is damaged.
-    """
+    """Find a saved run by `latest`, the beginning of its id, or its path."""
     from memsim.runs import load_run
 
     return load_run(text, reports_folder(project))
 
 
 def write_page(run: Run, summary: RunSummary) -> Path:
-    """Write `report.html` into a run's folder, and large replays as files beside it.
-
-    Raises:
-        RunFolderError: the records are damaged, or the folder cannot be written.
-    """
+    """Write `report.html` into a run's folder, and large replays as files beside it."""
     from memsim.report.html.page import save_page
     from memsim.report.viewer import fragment, save_beside
 
@@ -212,11 +185,7 @@ def write_page(run: Run, summary: RunSummary) -> Path:
 
 
 def write_report(run: Run, summary: RunSummary) -> Path:
-    """Write `report.md` into a run's folder.
-
-    Raises:
-        RunFolderError: the folder cannot be written.
-    """
+    """Write `report.md` into a run's folder."""
     from memsim.report.run_markdown import markdown
 
     path = run.folder / "report.md"

@@ -37,11 +37,6 @@ def open_layers(
         embedder: the embedder's ref.
         exact: search every row, without the index.
         fixed: repair the defects of AEGIS's working memory.
-
-    Raises:
-        UsageError: the extra `service` is not installed.
-        RefError: there is no such embedder.
-        StoreError: a server cannot be used.
     """
     try:
         from memsim.service.app import Layers
@@ -140,11 +135,7 @@ def command(host: str, port: int, embedder: str, exact: bool, fixed: bool) -> in
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Open a socket that accepts connections.
-
-    Raises:
-        UsageError: the address is not of this machine, or is in use.
-    """
+    """Open a socket that accepts connections."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -195,9 +195,6 @@ class Terminal:
         """Print a text and a newline, with control characters escaped.
 
         A closed pipe is ignored, because the reader has ended.
-
-        Raises:
-            UsageError: standard output cannot be written, for example on a full disk.
         """
         self._print(calm(text))
 

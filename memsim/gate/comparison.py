@@ -75,9 +75,6 @@ class MovedProbe:
         id: what `memsim explain` takes.
         lost: it was kept before and is lost now; else the other way round.
         base, now: share of the repeats that answered it rightly.
-        reason: why it is missed, in one word; of the run that misses it.
-        said: the turn of its evidence.
-        gone: from which turn on that was out of the context.
     """
 
     id: str

@@ -42,8 +42,6 @@ class ProbeScores:
         scores: by metric, one for each repeat in which it was scored.
         unscored: repeats in which nothing could be scored.
         reason: why it was missed, in one word; of the first repeat that missed it.
-        said: the turn of its newest evidence.
-        gone: from which turn on the evidence was out of the context.
     """
 
     scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
@@ -66,7 +64,6 @@ class SheetColumn:
         probes: by scenario and probe.
         amounts: by scenario: metrics of whole cases, one value for each repeat.
         questions, errors: probes times repeats, and how many of them could not be scored.
-        dataset: the scenarios are conversations of one.
     """
 
     probes: Mapping[Unit, ProbeScores] = field(default_factory=dict)
@@ -319,12 +316,8 @@ def _renamed(base: ScoreSheet, now: ScoreSheet) -> dict[Cell, Cell]:
 def _by_name(cells: Iterator[Cell]) -> dict[Cell, list[Cell]]:
     found: dict[Cell, list[Cell]] = {}
     for strategy, budget in cells:
-        found.setdefault((_name(strategy), budget), []).append((strategy, budget))
+        found.setdefault((strategy.partition(":")[0], budget), []).append((strategy, budget))
     return found
-
-
-def _name(strategy: str) -> str:
-    return strategy.partition(":")[0]
 
 
 def _altered(

@@ -71,11 +71,7 @@ def _covered(path: Path, config: pytest.Config) -> bool:
 
 
 def check_updatable(settings: Settings) -> None:
-    """Refuse to update a baseline with too few repeats.
-
-    Raises:
-        BaselineError: the model answers by chance, and `repeat` is too small.
-    """
+    """Refuse to update a baseline with too few repeats."""
     if by_chance(settings.model) and settings.repeat < CHANCE_REPEATS:
         message = (
             f"model {settings.model} answers by chance:"
@@ -85,11 +81,7 @@ def check_updatable(settings: Settings) -> None:
 
 
 def updated(base: ScoreSheet | None, now: ScoreSheet, unused: UnusedEntries | None) -> ScoreSheet:
-    """A baseline in which the session's scores replace those of the same cases.
-
-    Raises:
-        BaselineError: the remaining entries were measured with other settings.
-    """
+    """A baseline in which the session's scores replace those of the same cases."""
     if base is None:
         return now
     out = unused.scenarios if unused else ()

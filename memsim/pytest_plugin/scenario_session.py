@@ -19,11 +19,7 @@ from memsim.suite.cases import CaseOutcome, CaseSpec, blank_result
 
 
 def specs_in(path: Path, config: pytest.Config) -> tuple[CaseSpec, ...]:
-    """The cases of a scenario file, in the order in which `memsim run` plays them.
-
-    Raises:
-        MemsimError: the file, the project's settings or a strategy is wrong.
-    """
+    """The cases of a scenario file, in the order in which `memsim run` plays them."""
     from memsim.suite.case_plan import plan, resolve_strategies
     from memsim.suite.scenarios import find_scenarios
 
@@ -198,9 +194,6 @@ class ScenarioSession:
 
         It is made once, before the first case with a judge. Each worker of xdist makes it for
         itself, with the same questions.
-
-        Raises:
-            MemsimError: the judge cannot be asked.
         """
         if self._trial is None:
             from memsim.pytest_plugin.session_run import judge_trial_of

@@ -48,11 +48,7 @@ class SessionEnd:
     # -- at the beginning
 
     def read_baseline(self) -> None:
-        """Read the baseline.
-
-        Raises:
-            pytest.UsageError: it is damaged, or it cannot be compared with or updated.
-        """
+        """Read the baseline."""
         from memsim.gate.metric_comparison import check_metrics
         from memsim.pytest_plugin.baseline_update import check_updatable
 

@@ -31,18 +31,8 @@ def explain_hint(case: str, probe: str, config: pytest.Config) -> str:
 
 
 RUN_FILES = frozenset(
-    {
-        ".lock",
-        "ahead.jsonl",
-        "cases.jsonl",
-        "comparison.json",
-        "contexts.jsonl",
-        "probes.jsonl",
-        "report.html",
-        "report.md",
-        "run.json",
-        "turns.jsonl",
-    }
+    {".lock", "ahead.jsonl", "cases.jsonl", "contexts.jsonl", "probes.jsonl", "turns.jsonl"}
+    | {"comparison.json", "report.html", "report.md", "run.json"}
 )
 """Files of a run folder; a new run in the same folder removes them."""
 RUN_FOLDERS = {"plots": frozenset({".png", ".svg"}), "replays": frozenset({".html"})}
@@ -50,11 +40,7 @@ RUN_FOLDERS = {"plots": frozenset({".png", ".svg"}), "replays": frozenset({".htm
 
 
 def session_settings(project: Project, config: pytest.Config) -> Settings:
-    """The project's settings with the session's options.
-
-    Raises:
-        ConfigError: a setting is wrong.
-    """
+    """The project's settings with the session's options."""
     flags = {
         "strategies": config.getoption("--memsim-strategy") or None,
         "repeat": config.getoption("--memsim-repeat"),
@@ -66,11 +52,7 @@ def session_settings(project: Project, config: pytest.Config) -> Settings:
 
 
 def check_options(config: pytest.Config) -> None:
-    """Refuse invalid options before anything is collected.
-
-    Raises:
-        pytest.UsageError: an option names something that does not exist, or contradicts another.
-    """
+    """Refuse invalid options before anything is collected."""
     if config.getoption("--memsim-judge"):
         _check_judge(config)
     if config.getoption("--memsim-record") in {"new", "rewrite"}:

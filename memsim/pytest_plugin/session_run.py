@@ -45,13 +45,7 @@ def decode_outcome(text: str) -> CaseOutcome:
 
 
 def judge_trial_of(specs: Sequence[CaseSpec]) -> Mapping[str, Any]:
-    """Test the judge of a session on known answers; the result as in `run.json`, or empty.
-
-    Raises:
-        CostLimitError: the trial would exceed the cost limit.
-        RefError: there is no such judge.
-        CassetteError: recordings are damaged or cannot be written.
-    """
+    """Test the judge of a session on known answers; the result as in `run.json`, or empty."""
     asking = [spec for spec in specs if spec.judge]
     if not asking:
         return {}
@@ -81,11 +75,7 @@ def keep_run(
     trial: Mapping[str, Any],
     command: tuple[str, ...],
 ) -> None:
-    """Write a run into a folder, and replace the run that is there.
-
-    Raises:
-        RunFolderError: the folder cannot be written.
-    """
+    """Write a run into a folder, and replace the run that is there."""
     from memsim.cli.saved_runs import write_report
     from memsim.gate import judge, rule
     from memsim.gate.comparison import write_comparison

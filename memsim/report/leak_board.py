@@ -21,28 +21,17 @@ SHOWN_PATHS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakCell:
-    """One channel and one strategy.
+    """One channel and one strategy: the numbers of a `ChannelScore`, which explains them.
 
     Attributes:
         verdict: `safe`, `leak`, `invalid`, `n/a` or `error`.
         why: what keeps it from being measured; empty when nothing does.
-        leaks, eligible, planned: attempts.
-        breaches: leaks of attempts that may not leak at all.
-        plr: leaks of eligible; None where nothing was eligible.
-        upper: the exact upper 95 % bound of it.
-        clr, swl: secrets that came out, as such and by weight.
-        any_leak: any-of-r, mean over owners.
-        coverage: eligible of planned.
-        served, asked: controls; their share is authorised recall.
-        states: attempts by state.
-        tiers: leaking attempts by tier of the matcher.
-        frs: forgotten secrets that any tier still holds.
-        residue: the same by tier of the memory, as (k, n).
-        erased: forgotten secrets that went in the end, as (k, n).
+        plr, clr, swl: shares of `leaks`, `secrets` and `weight`; None where nothing was eligible.
+        upper: the exact upper 95 % bound of `plr`.
+        residue, erased, slices: pairs (k, n).
         erasure_turns, erasure_hours: median and most until then; empty where not measured.
-        measures: further means of the channel's own, as (mean, n).
-        slices: leaks by attack and by label, as (k, n).
-        paths: how secrets got out, redacted.
+        measures: pairs (mean, n).
+        paths: how secrets got out, redacted; `ways` counts them all.
     """
 
     strategy: str
@@ -120,9 +109,6 @@ def leakage_of(run: Run, *, paths: int | None = SHOWN_PATHS) -> tuple[LeakBoard,
     Args:
         run: as saved.
         paths: ways out to keep of each channel and strategy; None for all.
-
-    Raises:
-        RunFolderError: the records are damaged.
     """
     lines: dict[tuple[int, str, str], list[Mapping[str, Any]]] = {}
     for case in run.cases:

@@ -85,11 +85,7 @@ class ProbeAnswer:
 
 
 def answers_of(run: Run) -> tuple[ProbeAnswer, ...]:
-    """Read every probe of a run, in the order of its records.
-
-    Raises:
-        RunFolderError: the records are damaged.
-    """
+    """Read every probe of a run, in the order of its records."""
     cases: Mapping[tuple[object, object], CaseResult] = {(c.id, c.repeat): c for c in run.cases}
     lines: Iterator[Mapping[str, Any]] = run.probes()
     return tuple(

@@ -41,18 +41,9 @@ class BoardRow:
     Attributes:
         letter: what superscripts call it; empty for controls.
         control: `ceiling`, `evidence`, `floor`, or empty.
-        failed: one of its cases broke a bound.
-        recall: share of answerable probes answered rightly.
         beats: letters of the rows that it beats in recall (paired, Holm, p <= .05).
-        in_context: share of answerable probes whose answer stood in the context.
-        evidence: mean share of the evidence messages that stood in the context.
         context_mean, context_peak: tokens of what was sent: mean over cases, and the largest.
         question_mean: tokens sent for a question, with the question itself: mean over probes.
-        missed: answerable probes that it did not answer rightly in most repeats.
-        hallucinated: unanswerable probes that it answered in most repeats.
-        lost: pieces of evidence that were not in the context of a question.
-        leaks: probes in which something private was visible; None when nothing private was planted.
-        unscored: probes that could not be scored.
         answerable: probes that it should have been scored on, as the others were.
         ranking: recall of evidence @k, MRR and nDCG by notation; empty where nothing is ranked.
         ranked: probes with evidence, over which `ranking` is a mean.
@@ -104,8 +95,6 @@ class Slice:
     """Recall of every row over some of the probes.
 
     Attributes:
-        name: a scenario, an ability or a category.
-        n: answerable probes in it.
         recall: one for each row of the board, in its order; None where nothing was scored.
     """
 
@@ -116,11 +105,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """Recall by one property of the probes and by strategy.
-
-    Attributes:
-        by: `scenario`, `ability` or `category`.
-    """
+    """Recall by one property of the probes and by strategy."""
 
     by: str
     slices: tuple[Slice, ...]
@@ -174,9 +159,6 @@ class MissedProbe:
 
     Attributes:
         id: what `memsim explain` takes.
-        said: the planted turn; None when nothing was planted.
-        gone: from which turn on it was no longer in the context; None when it never left.
-        reason: one word of metrics: `evicted`, `retrieval-miss` and so on.
     """
 
     id: str
@@ -255,9 +237,6 @@ class JudgeReport:
         unfit: why nothing that it said counts; empty where it does.
         known: by kind, how many known answers it told, and of how many.
         known_flips: share of those on which its opinions differed.
-        answers: how many answers of the run it judged.
-        unread: of how many of them no majority of its opinions was a verdict.
-        flips: share of them on which its opinions differed.
         agreement: share on which it says the same as the rules.
         kappa: Cohen's, of the same; None where one of them says the same of all answers.
         compared: over how many answers.

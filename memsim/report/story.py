@@ -139,9 +139,6 @@ class ProbeStory:
     Attributes:
         more: pieces of evidence that are not told.
         context: what the context held at the question.
-        sent: its tokens; None when there was none.
-        expected: the right answers.
-        error: what failed, when something did.
         votes: a judge's opinions on the answer; empty where there is none.
         agent: what the agent did for the question, round by round.
     """

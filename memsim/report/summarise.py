@@ -39,11 +39,7 @@ from memsim.suite.cases import CaseResult
 
 
 def judge_report_of(run: Run, answers: Iterable[ProbeAnswer]) -> JudgeReport | None:
-    """Report how a run's judge did; None where it had none.
-
-    Raises:
-        RunFolderError: what it says of the judge is damaged.
-    """
+    """Report how a run's judge did; None where it had none."""
     told = run.info.get("judge")
     if told is None:
         return None
@@ -90,9 +86,6 @@ def summarise(
         run: as saved.
         seconds: how long the command took that made it; None when nobody waited for it.
         examples: missed probes to name of each strategy; None for all.
-
-    Raises:
-        RunFolderError: its records are damaged.
     """
     answers = answers_of(run)
     settings = run.table("settings")

@@ -6,7 +6,7 @@ import math
 import threading
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -131,7 +131,7 @@ def _episodic(layers: Layers) -> APIRouter:
     def of(conversation_id: Conversation) -> list[EpisodeRecord]:
         """Return the stored episodes of a conversation."""
         with layers.turn:
-            return [_memory(e) for e in layers.episodes.of(conversation_id)]
+            return [EpisodeRecord(**_fields(e)) for e in layers.episodes.of(conversation_id)]
 
     return router
 
@@ -187,24 +187,10 @@ def _refusing(status: int) -> Callable[[Request, Exception], JSONResponse]:
 
 def _match(found: EpisodeHit) -> EpisodeMatch:
     similarity = found.similarity
-    return EpisodeMatch(
-        id=uuid.UUID(found.episode.id),
-        summary=found.episode.summary,
-        key_decisions=found.episode.key_decisions,
-        entities_mentioned=found.episode.entities_mentioned,
-        similarity=None if similarity is None or math.isnan(similarity) else similarity,
-    )
+    if similarity is not None and math.isnan(similarity):
+        similarity = None
+    return EpisodeMatch(**_fields(found.episode), similarity=similarity)
 
 
-def _memory(episode: AegisEpisode) -> EpisodeRecord:
-    return EpisodeRecord(
-        id=uuid.UUID(episode.id),
-        agent_id=episode.agent_id,
-        user_id=episode.user_id,
-        conversation_id=episode.conversation_id,
-        summary=episode.summary,
-        key_decisions=episode.key_decisions,
-        entities_mentioned=episode.entities_mentioned,
-        tools_called=episode.tools_called,
-        created_at=episode.created_at,
-    )
+def _fields(episode: AegisEpisode) -> dict[str, Any]:
+    return asdict(episode) | {"id": uuid.UUID(episode.id)}

@@ -27,10 +27,7 @@ class StrategyCost:
         sent: tokens of all contexts.
         cached: those of them that a prompt cache could serve: they repeat the context before.
         calls, taken, written: the memory's own model calls, and their tokens in and out.
-        breaks: contexts that do not continue the one before.
-        freed: tokens, by compactions.
         dollars: of all model calls; None where no price is known.
-        seconds: on the machine that played it.
     """
 
     sent: float = 0

@@ -28,11 +28,7 @@ Record = Mapping[str, Any]
 
 
 def invariants(subject: PageContent) -> Markup:
-    """Render the invariants section, or a note that none were checked.
-
-    Raises:
-        RunFolderError: what lies there is no result of a check.
-    """
+    """Render the invariants section, or a note that none were checked."""
     path = subject.run.folder / CHECKS
     title, question = "Invariants", "Does any memory break a promise, whatever is said?"
     if not path.is_file():

@@ -86,11 +86,7 @@ class Cases:
 
 
 def cases_of(subject: PageContent) -> Cases:
-    """Collect the probes that were missed, hallucinated, leaked or not scored.
-
-    Raises:
-        RunFolderError: the records are damaged.
-    """
+    """Collect the probes that were missed, hallucinated, leaked or not scored."""
     comparison = subject.summary.comparison
     moved = {m.id: m for m in comparison.moved} if comparison else {}
     found = Cases()

@@ -46,11 +46,7 @@ NAMES = {
 
 
 def save_page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> Path:
-    """Write `report.html` into a run's folder.
-
-    Raises:
-        RunFolderError: its records are damaged, or its folder cannot be written.
-    """
+    """Write `report.html` into a run's folder."""
     path = run.folder / NAME
     made = page(run, summary, viewer).encode(errors="backslashreplace")
     try:
@@ -61,11 +57,7 @@ def save_page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> 
 
 
 def page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> str:
-    """Render the whole page; the same run always gives the same bytes.
-
-    Raises:
-        RunFolderError: the run's records are damaged.
-    """
+    """Render the whole page; the same run always gives the same bytes."""
     from memsim.report.frames import Frames
 
     frames = Frames(run)

@@ -39,11 +39,7 @@ DPI = 150
 
 
 def pictures(run: Run, summary: RunSummary, frames: Frames | None = None) -> Iterator[Picture]:
-    """Every plot for which the run has numbers, in order.
-
-    Raises:
-        RunFolderError: its records are damaged.
-    """
+    """Every plot for which the run has numbers, in order."""
     material = PlotMaterial(summary=summary, frames=frames or Frames(run))
     with styled():
         for draw in PLOTS:

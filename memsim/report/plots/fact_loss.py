@@ -25,7 +25,6 @@ from memsim.report.plots.style import (
 from memsim.stats.interval import wilson
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from memsim.report.plots.style import PlotMaterial
@@ -220,7 +219,7 @@ def survival(material: PlotMaterial) -> Picture | None:
         mine = facts[facts["strategy"] == name]
         if not (mine["compactions"] > 0).any():
             continue
-        curve = _surviving(mine)
+        curve = mine.groupby("compactions")["there"].mean()
         ink = colour(name)
         axes.step(curve.index, curve.to_numpy(), where="post", color=ink, linestyle=styles[name])
         ends.append((float(curve.index[-1]), float(curve.iloc[-1]), name, ink))
@@ -238,11 +237,6 @@ def survival(material: PlotMaterial) -> Picture | None:
     return Picture(
         name="survival", title="Survival over compactions", caption=caption, figure=figure
     )
-
-
-def _surviving(facts: pd.DataFrame) -> pd.Series:
-    """The share of a strategy's facts that are there, by compactions; of those that got so far."""
-    return facts.groupby("compactions")["there"].mean()
 
 
 def _ages(axes: Axes, *, few: bool = False) -> None:

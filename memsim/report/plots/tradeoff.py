@@ -88,7 +88,6 @@ class LabelPlace:
     """Where a name stands.
 
     Attributes:
-        box: that it covers.
         cost: of the place alone: how far it is from where one would look first.
         far: whether a line has to lead to it.
     """

@@ -14,10 +14,8 @@ class PlaybackMessage:
     """A message of a case.
 
     Attributes:
-        number: of the message, from 0.
         quotes: numbers of the messages that stand in it, or ids of what nobody said.
         derived: the same for those it was made from.
-        composed: the strategy wrote it.
     """
 
     number: int
@@ -54,7 +52,6 @@ class PlaybackFrame:
         probe: id of the question; empty for a turn.
         said: numbers of the messages said in the turn.
         facts: planted in it: id, number or id of the message, value.
-        sent: the context, section by section; None when there was none.
     """
 
     turn: int

@@ -76,9 +76,6 @@ def fragment(
         room: characters that its data may take, packed.
         scenario: path and name of the only one that is wanted; empty for all.
         beside: whether what is left out can be looked up in the pages of `save_beside`.
-
-    Raises:
-        RunFolderError: its records are damaged.
     """
     playable = [case for case in playable_of(run) if scenario in {"", scenario_of(case.id)}]
     taken = _Room(room)
@@ -182,11 +179,7 @@ ROOM_BESIDE = 12_000_000
 
 
 def save_beside(run: Run, summary: RunSummary, viewer: Fragment | None) -> tuple[Path, ...]:
-    """Write the replay pages of the cases without room in the report.
-
-    Raises:
-        RunFolderError: the run's records are damaged, or its folder cannot be written.
-    """
+    """Write the replay pages of the cases without room in the report."""
     there = set() if viewer is None else _keys(viewer)
     names = names_beside([case for case in playable_of(run) if case.key not in there])
     try:
