@@ -116,10 +116,9 @@ def test_one_by_one_is_as_in_bulk(case: tuple[tuple[Message, ...], KeepRule]) ->
     if one.outcome.kind in refused or bulk.outcome.kind in refused or state.failures:
         return
 
-    covered = spread(log, one.state, keep, counter), spread(log, bulk.state, keep, counter)
-    assert covered[0].retained == covered[1].retained
+    # How far the state says it came may differ by messages at its end that are held verbatim.
+    assert spread(log, one.state, keep, counter) == spread(log, bulk.state, keep, counter)
     assert one.history == bulk.history
-    assert one.state.covered == bulk.state.covered
 
 
 @settings(max_examples=40)
