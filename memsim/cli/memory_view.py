@@ -16,7 +16,8 @@ from memsim.memory.deletion import ErasureReport, original_of
 from memsim.memory.entry import LAYERS, Conversation, Entry, passage_of
 from memsim.memory.history.working_memory import TTL
 from memsim.memory.parts import SEARCHED
-from memsim.memory.persistence.saved_memory import SavedMemory, open_memory
+from memsim.memory.persistence.open_memory import open_memory
+from memsim.memory.persistence.saved_memory import SavedMemory
 from memsim.message import EPOCH
 from memsim.systems.prx.workspace_view import PrxWorkspace, find_workspace
 

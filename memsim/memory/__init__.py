@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from memsim.memory.memory import Memory
     from memsim.memory.options import MemoryOptions
-    from memsim.memory.persistence.saved_memory import SavedMemory, open_memory
+    from memsim.memory.persistence.open_memory import open_memory
+    from memsim.memory.persistence.saved_memory import SavedMemory
 
 __all__ = ["Memory", "MemoryOptions", "SavedMemory", "open_memory"]
 
@@ -19,7 +20,7 @@ _LATE = {
     "Memory": "memsim.memory.memory",
     "MemoryOptions": "memsim.memory.options",
     "SavedMemory": "memsim.memory.persistence.saved_memory",
-    "open_memory": "memsim.memory.persistence.saved_memory",
+    "open_memory": "memsim.memory.persistence.open_memory",
 }
 
 if not TYPE_CHECKING:  # for a type checker the names above are all there are

@@ -19,7 +19,7 @@ from memsim.clock import Clock
 from memsim.discovery.loader import prepare
 from memsim.errors import ModelError, RefError, StoreError
 from memsim.memory.options import MemoryOptions
-from memsim.memory.persistence.saved_memory import open_memory
+from memsim.memory.persistence.open_memory import open_memory
 from memsim.memory.places import addresses
 from memsim.memory.stores.postgres.store import PostgresStore
 from memsim.memory.stores.site import name_of

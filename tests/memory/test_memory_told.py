@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memsim.memory.options import MemoryOptions, RecallPolicy
-from memsim.memory.persistence.saved_memory import open_memory
+from memsim.memory.persistence.open_memory import open_memory
 from memsim.memory.tools import TOOLS
 from memsim.message import said
 from strategies.layered import Layered

@@ -17,7 +17,8 @@ from memsim.memory.history.shorten import MOST, Shortener
 from memsim.memory.history.window import text_bytes
 from memsim.memory.history.working_memory import LIMIT, TTL
 from memsim.memory.options import MemoryOptions
-from memsim.memory.persistence.saved_memory import SavedMemory, open_memory
+from memsim.memory.persistence.open_memory import open_memory
+from memsim.memory.persistence.saved_memory import SavedMemory
 from memsim.message import Message, ToolResult, ToolUse, said
 from memsim.models.registry import load_model
 from tests.memory.remembering import COUNTER, Remembering
