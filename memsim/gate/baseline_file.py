@@ -157,11 +157,7 @@ def find_baseline(text: str, reports: Path) -> Path:
 
 
 def write_baseline(path: Path, sheet: ScoreSheet) -> None:
-    """Write a baseline in one step: the file is the old one or the new one, never half of it.
-
-    Raises:
-        BaselineError: it cannot be written.
-    """
+    """Write a baseline in one step: the file is the old one or the new one, never half of it."""
     text = encode(sheet, path.stem)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -234,11 +230,7 @@ def _short(value: float) -> float:
 
 
 def read_baseline(path: Path) -> ScoreSheet:
-    """Read a baseline file.
-
-    Raises:
-        BaselineError: it is absent, damaged, or of another version of memsim.
-    """
+    """Read a baseline file."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except FileNotFoundError as error:

@@ -154,11 +154,7 @@ COMPARISON = "comparison.json"
 
 
 def write_comparison(folder: Path, comparison: Comparison | None) -> None:
-    """Write a comparison into a run's folder, or remove the one there.
-
-    Raises:
-        RunFolderError: the folder cannot be written.
-    """
+    """Write a comparison into a run's folder, or remove the one there."""
     path = folder / COMPARISON
     try:
         if comparison is None:
@@ -172,11 +168,7 @@ def write_comparison(folder: Path, comparison: Comparison | None) -> None:
 
 
 def read_comparison(folder: Path) -> Comparison | None:
-    """Read the comparison that a run was judged by; None where there was none.
-
-    Raises:
-        RunFolderError: it is damaged.
-    """
+    """Read the comparison that a run was judged by; None where there was none."""
     path = folder / COMPARISON
     try:
         return _decode_comparison(json.loads(path.read_text(encoding="utf-8")))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pytest
+
+from memsim.config import Settings
 from memsim.errors import BaselineError
-from memsim.gate.score_sheet import CHANCE_REPEATS, by_chance, pair_cells
-
-if TYPE_CHECKING:
-    import pytest
-
-    from memsim.config import Settings
-    from memsim.gate.score_sheet import Cell, ScoreSheet, SheetColumn
-    from memsim.pytest_plugin.scenario_session import ScenarioSession
+from memsim.gate.score_sheet import (
+    CHANCE_REPEATS,
+    Cell,
+    ScoreSheet,
+    SheetColumn,
+    by_chance,
+    pair_cells,
+)
+from memsim.pytest_plugin.scenario_session import ScenarioSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

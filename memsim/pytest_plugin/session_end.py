@@ -7,21 +7,19 @@ import os
 import shlex
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from memsim.cli.saved_runs import read_baseline_sheet
 from memsim.discovery.project import find_project
 from memsim.errors import MemsimError
+from memsim.gate.comparison import Comparison, MetricChange
+from memsim.gate.score_sheet import ScoreSheet
+from memsim.pytest_plugin.scenario_session import Phase, ScenarioSession
 from memsim.pytest_plugin.session_options import explain_hint, report_folder, session_settings
-
-if TYPE_CHECKING:
-    from memsim.gate.comparison import Comparison, MetricChange
-    from memsim.gate.score_sheet import ScoreSheet
-    from memsim.pytest_plugin.scenario_session import Phase, ScenarioSession
-    from memsim.report.layout import TextLine
-    from memsim.suite.cases import CaseResult, CaseSpec
+from memsim.report.layout import TextLine
+from memsim.suite.cases import CaseResult, CaseSpec
 
 _COLOURS: dict[str, dict[str, bool]] = {
     "bad": {"red": True},

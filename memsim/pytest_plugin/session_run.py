@@ -6,26 +6,22 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from memsim.config import Settings
 from memsim.errors import ExitCode
+from memsim.gate.comparison import Comparison
 from memsim.message import TokenCounter, load_tokenizer
 from memsim.models.cassette.case_recordings import folder_lock
+from memsim.models.model_access import ModelAccess
 from memsim.pytest_plugin.session_options import RUN_FILES, RUN_FOLDERS
 from memsim.runs import load_run, open_run
 from memsim.runs.case_log import outcome_record, read_outcome
 from memsim.runs.judge_trial import JUDGE_KEY
 from memsim.suite.case_plan import CasePlan, fingerprint
-from memsim.suite.cases import CaseOutcome
+from memsim.suite.cases import CaseOutcome, CaseSpec
 from memsim.suite.judgement import calibrate
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from memsim.config import Settings
-    from memsim.gate.comparison import Comparison
-    from memsim.models.model_access import ModelAccess
-    from memsim.suite.cases import CaseSpec
 
 
 def encode_outcome(outcome: CaseOutcome, *, turns: bool) -> str:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from memsim.errors import MemsimError
+from memsim.message import TokenCounter
+from memsim.models import Embedder, Model
 from memsim.replay.case_state import CaseState
 from memsim.replay.context_recorder import ContextRecorder
+from memsim.replay.player import MakeStrategy
 from memsim.replay.stage import Stage
-from memsim.scenario.script import Ask
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from memsim.message import TokenCounter
-    from memsim.models import Embedder, Model
-    from memsim.replay.player import MakeStrategy
-    from memsim.scenario.script import Scenario
-    from memsim.trace import Trace, TurnRecord
+from memsim.scenario.script import Ask, Scenario
+from memsim.trace import Trace, TurnRecord
 
 
 def replay(

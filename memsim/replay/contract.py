@@ -81,11 +81,7 @@ class Watch:
         self._owners[fact.source] = fact.principal
 
     def check_message(self, message: Message, tokens: int, strategy: Strategy) -> None:
-        """Check a message that is about to be observed.
-
-        Raises:
-            InvariantError: it is handed on as another's.
-        """
+        """Check a message that is about to be observed."""
         if message.principal != self.whose:
             raise InvariantError(
                 f"{message.id} is {message.principal}'s, and the turn is {self.whose}'s"
@@ -100,12 +96,7 @@ class Watch:
                 self._latest.popleft()
 
     def check_context(self, context: Context, query: Query) -> None:
-        """Check a context against the contract and the promises of the strategy's class.
-
-        Raises:
-            StrategyError: a section has less than no tokens, a standing rule was altered, or what
-                it says that it keeps is not there.
-        """
+        """Check a context against the contract and the promises of the strategy's class."""
         for section in context.sections:
             if section.tokens < 0:
                 raise StrategyError(f"the section {section.layer} has {section.tokens} tokens")
@@ -118,11 +109,7 @@ class Watch:
             self._is_there(context, query)
 
     def check_events(self, events: Iterable[Event]) -> None:
-        """Check that logged compactions cover messages that exist.
-
-        Raises:
-            StrategyError: one covers what nobody said, and what is no summary that was shown.
-        """
+        """Check that logged compactions cover messages that exist."""
         for event in events:
             if event.kind == "compaction":
                 for source in event.sources:
@@ -130,11 +117,7 @@ class Watch:
                         raise StrategyError(f"a compaction covers {source}, which nobody said")
 
     def check_grant(self, owner: str, sources: Iterable[str]) -> None:
-        """Check that a principal grants only their own messages.
-
-        Raises:
-            InvariantError: something of another's is granted.
-        """
+        """Check that a principal grants only their own messages."""
         for source in sources:
             if self._owners.get(source, owner) != owner:
                 raise InvariantError(f"{owner} grants {source}, which is {self._owners[source]}'s")
@@ -196,11 +179,7 @@ class Watch:
 
 
 def watch_asked(query: Query, strategy: Strategy) -> None:
-    """Check that a question has a principal, and that only the control gets its evidence.
-
-    Raises:
-        InvariantError: one of these does not hold.
-    """
+    """Check that a question has a principal, and that only the control gets its evidence."""
     if not query.principal:
         raise InvariantError(f"{query.text!r} is asked by nobody")
     if query.evidence and strategy.control != "evidence":
@@ -212,9 +191,6 @@ def watch_fitted(shown: Context, fitted: Context, budget: int) -> None:
 
     It may exceed the budget only when all that is left is never trimmed. Trimming adds nothing, and
     removes nothing that is never trimmed.
-
-    Raises:
-        InvariantError: one of these does not hold.
     """
     if fitted is shown:
         if shown.tokens > budget:
@@ -231,11 +207,7 @@ def watch_fitted(shown: Context, fitted: Context, budget: int) -> None:
 
 
 def watch_sent(messages: tuple[Message, ...]) -> None:
-    """Check that tool calls and results come in pairs; the last message's calls may be open.
-
-    Raises:
-        InvariantError: a provider would refuse this.
-    """
+    """Check that tool calls and results come in pairs; the last message's calls may be open."""
     if not any(m.role == "tool" or m.calls for m in messages):
         return
     called = {c for m in messages for c in m.calls}

@@ -20,26 +20,18 @@ outcome    what happened
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from memsim.errors import MemsimError, ModelError, StrategyError
-from memsim.message import Block, Message, Text, ToolResult, ToolUse, paired, said
-from memsim.models import AGENT_CALLS, AGENT_ROUNDS, Request
+from memsim.message import Block, Message, Text, TokenCounter, ToolResult, ToolUse, paired, said
+from memsim.models import AGENT_CALLS, AGENT_ROUNDS, Model, Request, ToolSpec
 from memsim.replay.contract import watch_sent
-from memsim.strategy import Event
-from memsim.trace import AgentRound, ToolCallRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-    from datetime import datetime
-
-    from memsim.message import TokenCounter
-    from memsim.models import Model, ToolSpec
-    from memsim.strategy import Strategy
-    from memsim.trace import ToolOutcome
+from memsim.strategy import Event, Strategy
+from memsim.trace import AgentRound, ToolCallRecord, ToolOutcome
 
 # Whether a tool's arguments are such as its schema allows: what fails on others is no bug of it.
 

@@ -41,11 +41,7 @@ def list_runs(reports: Path) -> tuple[Path, ...]:
 
 
 def prepare_reports(reports: Path) -> Path:
-    """Make the folder of all runs, hide it from git, and remove abandoned beginnings.
-
-    Raises:
-        RunFolderError: it cannot be made.
-    """
+    """Make the folder of all runs, hide it from git, and remove abandoned beginnings."""
     folder = runs_folder(reports)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -74,11 +70,7 @@ def unwritable(path: Path, error: OSError) -> RunFolderError:
 
 
 def create_run(folder: Path, info: Mapping[str, object]) -> tuple[Path, RunLock]:
-    """Make a new locked run folder, which appears together with its `run.json`.
-
-    Raises:
-        RunFolderError: it cannot be made.
-    """
+    """Make a new locked run folder, which appears together with its `run.json`."""
     beginning = _begun(folder)
     lock: RunLock | None = None
     try:
@@ -146,11 +138,7 @@ def only_begun(names: Iterable[str]) -> bool:
 
 
 def read_info(folder: Path) -> dict[str, object]:
-    """Read `run.json`.
-
-    Raises:
-        RunFolderError: there is none, it is damaged, or another version of memsim wrote it.
-    """
+    """Read `run.json`."""
     path = folder / INFO
     try:
         info = json.loads(path.read_text(encoding="utf-8"))

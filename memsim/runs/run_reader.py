@@ -52,29 +52,17 @@ class Run:
         return bool(self.info.get("finished"))
 
     def probes(self, case: str | None = None) -> Iterator[dict[str, object]]:
-        """Read the probe records of one case, by id or key, or of all.
-
-        Raises:
-            RunFolderError: there is no such case, or the records are damaged.
-        """
+        """Read the probe records of one case, by id or key, or of all."""
         for entry in self._of(case):
             yield from self._records(PROBES, entry.span(PROBES))
 
     def turns(self, case: str | None = None) -> Iterator[dict[str, object]]:
-        """Read the turn records of one case, by id or key, or of all.
-
-        Raises:
-            RunFolderError: there is no such case, or the records are damaged.
-        """
+        """Read the turn records of one case, by id or key, or of all."""
         for entry in self._of(case):
             yield from self._records(TURNS, entry.span(TURNS))
 
     def contexts(self, case: str) -> Iterator[dict[str, object]]:
-        """Read the contexts of a case that `memsim.replay.context_recorder` wrote.
-
-        Raises:
-            RunFolderError: there is no such case, or the records are damaged.
-        """
+        """Read the contexts of a case that `memsim.replay.context_recorder` wrote."""
         yield from self._records(CONTEXTS, self._of(case)[0].span(CONTEXTS))
 
     def size(self, case: str) -> int:
@@ -112,19 +100,12 @@ def load_run(name: str | Path, reports: Path) -> Run:
     Args:
         name: `latest`, the beginning of a run's id, or a folder.
         reports: where runs are kept.
-
-    Raises:
-        RunFolderError: there is no such run, or it is damaged.
     """
     return open_folder(_find(str(name), reports))
 
 
 def open_folder(folder: Path) -> Run:
-    """Load the run in a folder.
-
-    Raises:
-        RunFolderError: there is none, or it is damaged.
-    """
+    """Load the run in a folder."""
     info = read_info(folder)
     entries = tuple(read_log(folder))
     _check_log(folder, entries)

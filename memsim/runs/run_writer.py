@@ -195,11 +195,7 @@ class RunWriter:
             raise unwritable(self.folder, error) from error
 
     def keep(self, place: int, outcome: CaseOutcome) -> None:
-        """Add the outcome of a case, and write it when its turn has come.
-
-        Raises:
-            RunFolderError: the folder cannot be written.
-        """
+        """Add the outcome of a case, and write it when its turn has come."""
         early = place > len(self._kept)
         self._waiting[place] = outcome
         try:
@@ -239,11 +235,7 @@ class RunWriter:
         return self._info.get(key)
 
     def note(self, key: str, value: object) -> None:
-        """Add keys to `run.json` at once.
-
-        Raises:
-            RunFolderError: the folder cannot be written.
-        """
+        """Add keys to `run.json` at once."""
         self._info[key] = value
         try:
             write_info(self.folder, self._info)
@@ -251,11 +243,7 @@ class RunWriter:
             raise unwritable(self.folder, error) from error
 
     def finish(self, code: ExitCode, verdict: str = "", *, against: str = "") -> None:
-        """Finish the run and write its result.
-
-        Raises:
-            RunFolderError: the folder cannot be written.
-        """
+        """Finish the run and write its result."""
         try:
             self._sync()
             self._info |= {
@@ -310,9 +298,6 @@ def open_run(
         resume: whether an unfinished run among the others is continued.
         command: the command line, for the report.
         among: `out` held a run before, and what else is in it, such as `checks.json`, stays.
-
-    Raises:
-        RunFolderError: the folder is of another plan, foreign, locked or cannot be written.
     """
     info = _describe(plan, command)
     if out is not None:

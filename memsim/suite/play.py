@@ -14,7 +14,6 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memsim.canary.secrets import hinted, redact_values
 from memsim.discovery.loader import pin, prepare
@@ -22,11 +21,14 @@ from memsim.discovery.strategy_ref import StrategyRef
 from memsim.leakage import LEAKAGE
 from memsim.memory.places import addresses
 from memsim.message import TokenCounter, load_tokenizer
+from memsim.models import Model
 from memsim.replay import replay
+from memsim.scenario.script import Scenario
 from memsim.scoring.metrics import summarise
 from memsim.scoring.outcomes import OUTCOMES, PASSED, UNMEASURED
 from memsim.scoring.probes import ProbeScore, score_probes
 from memsim.scoring.trace_records import record, turn_record
+from memsim.strategy import Environment, Strategy
 from memsim.suite.case_models import embedder_of, failed_outcome, play_with_models, time_limit
 from memsim.suite.cases import (
     CaseOutcome,
@@ -36,15 +38,8 @@ from memsim.suite.cases import (
     blank_result,
     check_expectations,
 )
-from memsim.suite.judgement import judge_case
-from memsim.trace import json_line
-
-if TYPE_CHECKING:
-    from memsim.models import Model
-    from memsim.scenario.script import Scenario
-    from memsim.strategy import Environment, Strategy
-    from memsim.suite.judgement import Judge, Judgement
-    from memsim.trace import Trace
+from memsim.suite.judgement import Judge, Judgement, judge_case
+from memsim.trace import Trace, json_line
 
 MakeStrategy = Callable[["Environment"], "Strategy"]
 PathMaker = Callable[[], Path]
