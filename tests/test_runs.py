@@ -175,7 +175,7 @@ def test_costly_cases_that_finished_early_are_not_played_again(
     again: list[int] = []
     with open_run(made, reports) as writer:
         assert writer.lacking == tuple(played)
-        assert writer.kept == len(made.cases) - len(played)
+        assert writer.finished_cases == len(made.cases) - len(played)
         perform(made, writer, InProcess(), play=play, watch=lambda r: again.append(int(r.id[9])))
         writer.finish(ExitCode.PASSED)
 

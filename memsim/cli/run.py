@@ -224,7 +224,7 @@ class _Performance:
                 self._spent = add_spending(self._spent, executor.spent)
 
     def _interrupted(self, writer: RunWriter, why: str) -> int:
-        kept, total = writer.kept, len(self._plan.cases)
+        kept, total = writer.finished_cases, len(self._plan.cases)
         complain(f"{why}: {kept} of {total} cases are kept in {self._place(writer.folder)}")
         self._tell_spent()
         complain(f"to go on: {shlex.join(self._typed)}")

@@ -145,7 +145,7 @@ class RunWriter:
         return tuple(place for place in places if place not in self._waiting)
 
     @property
-    def kept(self) -> int:
+    def finished_cases(self) -> int:
         """Count the cases that need no replay: those in the log, and those written ahead."""
         return len(self._kept) + len(self._ahead & self._waiting.keys())
 

@@ -230,8 +230,8 @@ class Sightings:
         return found
 
 
-def _held(told: PlaybackMessage, playback: Playback) -> Iterable[str]:
-    if not told.composed:
-        return (told.id,)
-    held = (*told.quotes, *told.derived)
+def _held(message: PlaybackMessage, playback: Playback) -> Iterable[str]:
+    if not message.composed:
+        return (message.id,)
+    held = (*message.quotes, *message.derived)
     return [playback.messages[x].id if isinstance(x, int) else x for x in held]

@@ -72,32 +72,32 @@ class _Reel:
 
     def take(self, frame: PlaybackFrame, playback: Playback, turn: Line | None) -> None:
         start = len(self.script.messages)
-        for told in playback.messages[len(self.numbers) :]:
-            self.numbers.append(self._number(told, said=told.number in frame.said))
+        for message in playback.messages[len(self.numbers) :]:
+            self.numbers.append(self._number(message, said=message.number in frame.said))
         if self.first and not frame.probe:
-            told_of = turn or {}
-            who = [told_of.get(name, "") for name in ("session", "principal", "time")]
+            line = turn or {}
+            who = [line.get(name, "") for name in ("session", "principal", "time")]
             self.script.turns.append([frame.turn, *who, start, len(frame.said)])
         sent = None
         if frame.sent is not None:
             sent = [[layer(p.layer), p.tokens, self._runs(p.runs)] for p in frame.sent]
         self.frames.append([frame.turn, frame.probe, len(self.made), sent])
 
-    def _number(self, told: PlaybackMessage, *, said: bool) -> int:
+    def _number(self, message: PlaybackMessage, *, said: bool) -> int:
         if said and self.first:
-            self.script.numbers[told.id] = len(self.script.messages)
-            text, left = _cut(told.text)
-            self.script.messages.append([told.id, told.role, told.principal, text, left])
+            self.script.numbers[message.id] = len(self.script.messages)
+            text, left = _cut(message.text)
+            self.script.messages.append([message.id, message.role, message.principal, text, left])
             return len(self.script.messages) - 1
-        known = self.script.numbers.get(told.id) if said else None
+        known = self.script.numbers.get(message.id) if said else None
         # What a tool of the strategy's own answered is another text in every case.
-        if known is None or self.script.messages[known][3] != _cut(told.text)[0]:
-            return self._make(told)
+        if known is None or self.script.messages[known][3] != _cut(message.text)[0]:
+            return self._make(message)
         return known
 
-    def _make(self, told: PlaybackMessage) -> int:
-        text, left = _cut(told.text)
-        derived = tuple(self._place(x) for x in told.derived)
+    def _make(self, message: PlaybackMessage) -> int:
+        text, left = _cut(message.text)
+        derived = tuple(self._place(x) for x in message.derived)
         same = 0
         for before, now in zip(self.derived, derived, strict=False):
             if before != now:
@@ -106,11 +106,13 @@ class _Reel:
         self.derived = derived
         split = text.split("\n")
         lines = [self._line(line) for line in split]
-        quotes = [self._place(x) for x in told.quotes]
+        quotes = [self._place(x) for x in message.quotes]
         named = [self.lines[line][1] for line in split]
         plain = quotes == [number for number in named if number is not None]
         rest = list(derived[same:])
-        self.made.append([told.id, told.role, lines, left, 0 if plain else quotes, same, rest])
+        self.made.append(
+            [message.id, message.role, lines, left, 0 if plain else quotes, same, rest]
+        )
         return -len(self.made)
 
     def _line(self, line: str) -> str | int | list[str | int]:
