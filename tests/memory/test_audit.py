@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 from memsim.errors import StateError, StoreError
 from memsim.memory.audit import OUTCOMES, AuditBreak, AuditHead, AuditTrail, InProcessLines
 from memsim.memory.codec import canonical
-from memsim.memory.persistence.memory_file import AuditLines, MemoryFile
+from memsim.memory.persistence.audit_lines import AuditLines
+from memsim.memory.persistence.memory_file import MemoryFile
 from memsim.testing.faults import Schedule, failing_database
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -321,7 +322,8 @@ APPEND = """
 import pathlib, sys
 from datetime import datetime, UTC
 from memsim.memory.audit import AuditTrail
-from memsim.memory.persistence.memory_file import AuditLines, MemoryFile
+from memsim.memory.persistence.audit_lines import AuditLines
+from memsim.memory.persistence.memory_file import MemoryFile
 
 file = MemoryFile(pathlib.Path(sys.argv[1]), readonly=True)
 file.open(0)

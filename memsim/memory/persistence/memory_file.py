@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memsim.atomic_files import locked, unwritable
 from memsim.errors import StateError, StoreError
-from memsim.memory.audit import AuditTrail
 from memsim.memory.codec import JSON, parse, reading
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
 from memsim.memory.permissions import Where
@@ -32,7 +31,7 @@ from memsim.memory.stores.wrappers import ExternalStore, ReadOnlyStore
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from memsim.memory.deletion import ErasureReport
     from memsim.memory.stores import Store
@@ -110,7 +109,7 @@ class MemoryFile:
         if not self.path.exists():
             return None
         with self.snapshot() as connection:
-            if not _has_tables(connection):
+            if not has_tables(connection):
                 if self.readonly or self._holds_entries():
                     raise StateError(f"{self.path}: is the file of a store, and of no memory")
                 return None
@@ -280,7 +279,7 @@ class MemoryFile:
         """
         order: dict[str, int] = {}
         with self.snapshot() as connection:
-            if not _has_tables(connection):
+            if not has_tables(connection):
                 return order
             rows = connection.execute("SELECT place, entry, check_sum FROM said ORDER BY place")
             last = 0
@@ -288,7 +287,7 @@ class MemoryFile:
                 if place != last or check_sum != _check_sum(place, entry):
                     raise self._damaged(f"entry {last} of the order is not what was written")
                 order.setdefault(entry, place)
-            if last != _last_number(connection, "said"):
+            if last != last_number(connection, "said"):
                 raise self._damaged(f"the order ends at entry {last}")
         return order
 
@@ -299,48 +298,14 @@ class MemoryFile:
             connection.execute("UPDATE sqlite_sequence SET seq = 0 WHERE name = 'said'")
             _append(connection, entries)
 
-    # -- audit trail and large content
+    # -- large content and copies
 
     def prune(self, entries: Sequence[str]) -> None:
         """Write the order anew where most of what stands in it is gone."""
         with self.snapshot() as connection:
-            there = _last_number(connection, "said")
+            there = last_number(connection, "said")
         if there > 2 * len(entries) + _SPARE:
             self.reorder(entries)
-
-    def audit(self, salt: bytes | None) -> AuditTrail:
-        """The audit trail, after every link was verified.
-
-        Args:
-            salt: as it was saved; None for a new trail.
-
-        Raises:
-            StateError: a record was changed, left out or cut off.
-        """
-        lines = AuditLines(self)
-        if salt is None:
-            return AuditTrail(lines=lines)
-        try:
-            trail = AuditTrail(salt, lines)
-        except StateError as error:
-            raise StateError(f"{self.path}: {error}; {self._copied()}") from error
-        broken = trail.verify()
-        with self.snapshot() as connection:
-            (there,) = connection.execute("SELECT count(*) FROM audit").fetchone()
-            missing = there != _last_number(connection, "audit")
-        if broken is not None or missing:
-            number, why = (
-                (there, "the trail was cut off")
-                if broken is None
-                else (
-                    broken.number,
-                    broken.why,
-                )
-            )
-            raise StateError(
-                f"{self.path}: record {number} of the audit trail: {why}; {self._copied()}"
-            )
-        return trail
 
     def blobs(self, conversation: str) -> FileBlobs:
         """The large content of a conversation."""
@@ -378,6 +343,13 @@ class MemoryFile:
             except OSError as error:
                 raise unwritable(copy, error) from error
         return replace(report, beside=report.beside | {COPIES: len(copies)}) if copies else report
+
+    def copied(self) -> str:
+        """Copy the damaged file aside, and say where the copy is."""
+        from memsim.memory.stores.sqlite.rows import quarantine
+
+        copy = quarantine(self.path)
+        return f"a copy is kept as {copy.name}" if copy else "no copy could be kept"
 
     # -- checks
 
@@ -462,47 +434,6 @@ class MemoryFile:
 
         return damaged(self.path, why)
 
-    def _copied(self) -> str:
-        from memsim.memory.stores.sqlite.rows import quarantine
-
-        copy = quarantine(self.path)
-        return f"a copy is kept as {copy.name}" if copy else "no copy could be kept"
-
-
-class AuditLines:
-    """The lines of the audit trail in the file."""
-
-    def __init__(self, file: MemoryFile) -> None:
-        self._file = file
-
-    def lines(self) -> Iterator[bytes]:
-        """Every line that was added."""
-        with self._file.snapshot() as connection:
-            if not _has_tables(connection):
-                return
-            found = connection.execute("SELECT line FROM audit ORDER BY number").fetchall()
-        for (line,) in found:
-            yield str(line).encode("utf-8")
-
-    def last(self) -> bytes | None:
-        """The last line; None where there is none."""
-        with self._file.snapshot() as connection:
-            return _last_line(connection)
-
-    def append(self, make: Callable[[bytes | None], Sequence[bytes]]) -> None:
-        """Add the lines that `make` makes of the last one; whoever only looks may add some, too.
-
-        Raises:
-            StoreError: they could not be added.
-        """
-        if self._file.closed:
-            self._file.check_open()
-        with self._file.noting() as connection:
-            connection.executemany(
-                "INSERT INTO audit (line) VALUES (?)",
-                [(line.decode("utf-8"),) for line in make(_last_line(connection))],
-            )
-
 
 class FileBlobs:
     """The large content of one conversation in the file; see `Blobs`."""
@@ -570,17 +501,13 @@ def _as_sqlite(store: Store | None) -> SQLite | None:
     return store if isinstance(store, SQLite) else None
 
 
-def _has_tables(connection: sqlite3.Connection) -> bool:
+def has_tables(connection: sqlite3.Connection) -> bool:
+    """Whether the file is that of a memory, and not of a store alone."""
     found = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'parts'").fetchone()
     return found is not None
 
 
-def _last_line(connection: sqlite3.Connection) -> bytes | None:
-    found = connection.execute("SELECT line FROM audit ORDER BY number DESC LIMIT 1").fetchone()
-    return str(found[0]).encode("utf-8") if found else None
-
-
-def _last_number(connection: sqlite3.Connection, table: str) -> int:
+def last_number(connection: sqlite3.Connection, table: str) -> int:
     """The number of the last row that a table ever had."""
     found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
     row = found.fetchone()
@@ -588,7 +515,7 @@ def _last_number(connection: sqlite3.Connection, table: str) -> int:
 
 
 def _append(connection: sqlite3.Connection, entries: Sequence[str]) -> None:
-    first = _last_number(connection, "said") + 1 if entries else 0
+    first = last_number(connection, "said") + 1 if entries else 0
     connection.executemany(
         "INSERT INTO said VALUES (?, ?, ?)",
         [(place, entry, _check_sum(place, entry)) for place, entry in enumerate(entries, first)],

@@ -12,6 +12,7 @@ from memsim.memory.codec import reading
 from memsim.memory.events import EventListener, ignore_event
 from memsim.memory.history.working_memory import ReadOnlyWorkingMemory, WorkingMemory
 from memsim.memory.parts import MemorySetup
+from memsim.memory.persistence.audit_lines import open_trail
 from memsim.memory.persistence.memory_file import WORKSPACE, MemoryFile
 from memsim.memory.persistence.memory_settings import SavedSettings
 from memsim.memory.persistence.saved_memory import SavedMemory
@@ -103,7 +104,7 @@ def open_memory(
                 options=chosen,
                 working=ReadOnlyWorkingMemory() if readonly else WorkingMemory(),
                 budget=budget,
-                audit=file.audit(_salt(state)),
+                audit=open_trail(file, _salt(state)),
                 workspace=file.folder / WORKSPACE if settings.workspace else None,
                 blobs=file.blobs,
                 tell=tell,
