@@ -11,7 +11,7 @@ from typing import Any
 
 from memsim.report import number_format
 from memsim.report.layout import UNICODE, Marks, TextLine, Tone
-from memsim.scoring.probe_types import probe_type
+from memsim.scoring.probe_types import needs_every
 
 # What an agent did with a memory's tools, as terminal lines and as a phrase.
 
@@ -190,7 +190,7 @@ def story_of(probe: Line, turns: Iterable[Line], budget: int, marks: Marks = UNI
 def _expected(probe: Line) -> str:
     if probe["unanswerable"]:
         return "that it is not known"
-    joint = " and " if probe_type(probe["match"]).needs_every else " or "
+    joint = " and " if needs_every(probe["match"]) else " or "
     return joint.join(f'"{text}"' for text in probe["expect"])
 
 

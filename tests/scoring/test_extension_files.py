@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import memsim
+from memsim.scoring.probe_types import needs_every
 
 METRIC = '''"""Number of probes."""
 
@@ -95,3 +96,10 @@ def test_a_probe_type_needs_one_new_file(package: Path) -> None:
     (package.parent / "mine.yaml").write_text(SCENARIO, "utf-8")
 
     assert run(package, USE_PROBE_TYPE) == "prefix prefix PASS MISS"
+
+
+def test_a_record_may_name_a_type_that_is_not_known() -> None:
+    """A report shows the record of a stranger, and imports nothing that it names."""
+    assert needs_every("all")
+    assert not needs_every("any")
+    assert not needs_every("prefix<style>")

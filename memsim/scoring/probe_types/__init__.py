@@ -13,6 +13,7 @@ Answers above `length_limit` are wrong, unless the file says `ANY_LENGTH = True`
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -45,3 +46,10 @@ def probe_type(name: str) -> ProbeType:
         any_length=getattr(module, "ANY_LENGTH", False),
         needs_every=getattr(module, "NEEDS_EVERY", False),
     )
+
+
+@lru_cache(maxsize=64)
+def needs_every(name: str) -> bool:
+    """Whether a type of probe needs every expected text; False for a type that is not known."""
+    known = {found.name for found in pkgutil.iter_modules(__path__)}
+    return f"match_{name}" in known and probe_type(name).needs_every
