@@ -267,8 +267,9 @@ def test_access_control(recordings: Recordings, compare: Comparison, tmp_path: P
         write_row(there.brain, None, key, content, category, now=there.now(), stamp=stamp)
     found: Json = {"classified": [], "backup_written": bool(there.files.names())}
     for row in there.brain.rows(order="m.rowid"):
-        topic = topics.get(there.brain.connection, row.topic)
-        about = [topic.title, topic.project, topic.external_id] if topic else [None] * 3
+        query = "SELECT title, project, external_id FROM topics WHERE id = ?"
+        topic = there.brain.connection.execute(query, (row.topic,)).fetchone()
+        about = topic or [None] * 3
         found["classified"].append(
             [
                 *(row.key, row.visibility, row.sensitivity, row.risks, row.sender),

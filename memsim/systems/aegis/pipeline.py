@@ -35,7 +35,6 @@ from memsim.systems.aegis.working_memory import (
 WORKING_HEADER = "[Working Memory]"
 """What opens the working memory in the prompt; AEGIS's document does not say how it reads."""
 
-
 LEAST = 0.1
 """Similarity below which the repaired AEGIS shows no episode."""
 
@@ -122,36 +121,24 @@ class MemoryNodeInput:
             yield f"{ENTITIES}: {'; '.join(map(_entity, named))}"
 
 
+@dataclass(slots=True, kw_only=True)
 class Pipeline:
     """The nodes of AEGIS's pipeline that touch its memory.
 
     `tell` is called with an event's kind, the ids of its messages and a detail.
     """
 
-    def __init__(
-        self,
-        working: AegisWorkingMemory,
-        ledger: AegisLedger,
-        episodes: Episodes,
-        *,
-        rules: AegisOptions,
-        model: Model,
-        counter: TokenCounter,
-        embed: Callable[[], Embedder],
-        now: Callable[[], datetime],
-        tell: Callable[[str, Sequence[str], str], None],
-    ) -> None:
-        self.working = working
-        self.ledger = ledger
-        self.episodes = episodes
-        self.rules = rules
-        self.origins: dict[str, EpisodeOrigin] = {}
-        """By episode, what it was made from; AEGIS's table has no such column."""
-        self._model = model
-        self._counter = counter
-        self._embed = embed
-        self._now = now
-        self._tell = tell
+    working: AegisWorkingMemory
+    ledger: AegisLedger
+    episodes: Episodes
+    rules: AegisOptions
+    model: Model
+    counter: TokenCounter
+    embed: Callable[[], Embedder]
+    now: Callable[[], datetime]
+    tell: Callable[[str, Sequence[str], str], None]
+    origins: dict[str, EpisodeOrigin] = field(default_factory=dict)
+    """By episode, what it was made from; AEGIS's table has no such column."""
 
     def recall(self, talk: AegisConversation | None, text: str, user: str) -> MemoryNodeInput:
         """Run the memory node: working memory, and episodes for the user's latest message.
@@ -178,7 +165,7 @@ class Pipeline:
             # A shorter question would show the old copy again, beside the new one.
             talk.window.remove([place] if place else [])
         if there or self.ledger.has(talk.id, item):
-            self._tell("skipped", (), f"{skill} has been injected before")
+            self.tell("skipped", (), f"{skill} has been injected before")
             return False
         return True
 
@@ -186,7 +173,7 @@ class Pipeline:
         """Mark a skill after its injection."""
         mark = self.ledger.claim if self.rules.fixed else self.ledger.mark
         if mark(talk.id, skill_item(skill), INJECTED):
-            self._tell("injected", (message.id,), skill)
+            self.tell("injected", (message.id,), skill)
 
     def note(self, talk: AegisConversation, said: Sequence[Message]) -> None:
         """Write what a turn mentioned to working memory."""
@@ -202,7 +189,7 @@ class Pipeline:
             self.working.set(talk.id, data)
         except TooLargeError as error:
             ids = tuple(m.id for m in said)
-            self._tell("oversize" if error.kept else "refused", ids, str(error))
+            self.tell("oversize" if error.kept else "refused", ids, str(error))
 
     def conclude(self, talk: AegisConversation, *, over: bool = True) -> AegisEpisode | None:
         """Store an episode of the messages since the last one; None where there is none.
@@ -249,17 +236,17 @@ class Pipeline:
         made, outcome = merge(
             taken,
             Summary(),
-            model=self._model,
-            counter=self._counter,
+            model=self.model,
+            counter=self.counter,
             limit=self.rules.summary,
-            now=self._now(),
+            now=self.now(),
         )
         if not made.text.strip():
-            self._tell(outcome.kind, outcome.sources, outcome.detail)
+            self.tell(outcome.kind, outcome.sources, outcome.detail)
             return None
         decisions = dict(decisions_in(taken))
         episode = self._episode(talk, taken, made, list(decisions))
-        vector = self._embed().embed([episode.summary])[0]
+        vector = self.embed().embed([episode.summary])[0]
         self.origins[episode.id] = EpisodeOrigin(
             sources=made.sources,
             all=tuple(m.id for m in taken),
@@ -267,7 +254,7 @@ class Pipeline:
             decided=tuple(dict.fromkeys(decisions.values())),
         )
         self.episodes.store(episode, vector)
-        self._tell("stored", outcome.sources, "what the conversation came to")
+        self.tell("stored", outcome.sources, "what the conversation came to")
         return episode
 
     def _episode(
@@ -286,13 +273,13 @@ class Pipeline:
             key_decisions=decisions,
             entities_mentioned=[dict(entity) for _, entity in talk.entities.values()],
             tools_called=list(tools_called(taken)),
-            created_at=self._now(),
+            created_at=self.now(),
         )
 
     def _found(self, text: str, user: str) -> list[EpisodeHit]:
         if not self.rules.top or not text.strip():
             return []
-        query = self._embed().embed([text])[0]
+        query = self.embed().embed([text])[0]
         found = self.episodes.search(
             query,
             self.rules.agent,
@@ -321,7 +308,7 @@ class Pipeline:
         if not own:
             return []
         try:
-            reply = self._model.complete(Request(task="extract", messages=own, now=self._now()))
+            reply = self.model.complete(Request(task="extract", messages=own, now=self.now()))
         except ModelError as error:
             if not self.rules.fixed:
                 raise
@@ -330,7 +317,7 @@ class Pipeline:
         return [line for line in reply.text.splitlines() if line.strip()]
 
     def _failed(self, messages: Iterable[Message], error: ModelError) -> None:
-        self._tell("failed", tuple(m.id for m in messages), f"the model failed: {error}")
+        self.tell("failed", tuple(m.id for m in messages), f"the model failed: {error}")
 
 
 def _entity(entity: JSON) -> str:

@@ -11,8 +11,6 @@ from memsim.message import utc
 from memsim.systems.aegis.hashes import SAMPLES, Hashes
 from memsim.systems.aegis.working_memory import DEFAULT_MARK, AegisLedger, ledger_key
 
-# The one class through which AEGIS's services reach Redis: texts by key, and the ledger.
-
 
 class RedisManager:
     """The methods that AEGIS's document lists. Each raises `StoreError` where the server fails."""

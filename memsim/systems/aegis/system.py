@@ -102,12 +102,13 @@ class AegisSystem(Strategy):
             probes=options.probes,
             seed=env.random.getrandbits(32),
         )
+        hashes = self._kept.hashes
         self._pipeline = Pipeline(
-            AegisWorkingMemory(
-                self._kept.hashes, ttl=options.ttl, limit=options.limit, fixed=fixed
+            working=AegisWorkingMemory(
+                hashes, ttl=options.ttl, limit=options.limit, fixed=options.fixed
             ),
-            AegisLedger(self._kept.hashes),
-            self._kept.episodes,
+            ledger=AegisLedger(hashes),
+            episodes=self._kept.episodes,
             rules=options,
             model=env.model,
             counter=env.counter,

@@ -16,8 +16,6 @@ from memsim.systems.agenticx.compactor import Gauge
 from memsim.systems.agenticx.compactor06 import micro_compacted
 from memsim.systems.agenticx.content import uses_of
 
-# AgenticX's scratchpad: short notes of one session by key, some keys being its own.
-
 VALUE_LENGTH, MOST_KEYS, SHOWN = 10_000, 50, 200
 FACTS = "session_facts"
 SUBAGENT, DELEGATION = "subagent_result::", "delegation_result::"
@@ -189,17 +187,11 @@ class AgenticxSession:
         return replace(message, blocks=blocks, composed=True, derived_from=(message.id,))
 
 
-# AgentRuntime's hooks: what runs when a turn is over, by priority.
-
 MEMORY_HOOK = -10
 """The priority of the hook that writes facts down: others of a higher one run before it."""
 
-
 AgentHook = Callable[[AgenticxSession, datetime], None]
 """Called with a session whose turn is over, and the time."""
-
-
-# AgenticX's SessionStore: scratchpads, summaries, and a full text search over what was said.
 
 LONGEST, MOST, WORDS, PREVIEW = 200_000, 500, 40, 800
 _SCHEMA = """

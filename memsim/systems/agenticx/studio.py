@@ -27,8 +27,6 @@ from memsim.systems.agenticx.recall import (
 from memsim.systems.agenticx.workspace_files import MEMORY, Pages
 from memsim.systems.agenticx.workspace_index import WorkspaceIndex
 
-# Which AgenticX it is: the document, the package of a version, or either without its defects.
-
 NEW = "0.6"
 
 

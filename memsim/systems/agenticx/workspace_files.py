@@ -54,8 +54,6 @@ def _cut(lines: Sequence[str], start: int, end: int) -> Iterator[tuple[int, int]
         yield start, end
 
 
-# AgenticX's `memory:` settings, and where its workspace and databases are.
-
 WORKSPACE = "~/.agenticx/workspace"
 DEFAULT_WORKSPACE_MEMORY_DB = "~/.agenticx/memory/main.sqlite"
 """Where the index of workspaces is kept."""

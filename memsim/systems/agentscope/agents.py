@@ -30,8 +30,6 @@ from memsim.systems.agentscope.thresholds import (
     WindowStrategy,
 )
 
-# Which short-term memory it is to be: of a version, with a window strategy and thresholds.
-
 CHARACTERS = 4
 """Characters that the Python package's threshold is taken to have for each token."""
 

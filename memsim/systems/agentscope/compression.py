@@ -32,8 +32,6 @@ from memsim.systems.agentscope.thresholds import AutoContextConfig, WindowStrate
 
 History = tuple[Message, ...]
 
-# What AutoContextMemory notes of each compression.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionEvent:

@@ -17,8 +17,6 @@ from memsim.message import Message, Text, TokenCounter, ToolResult, ToolUse, com
 from memsim.models import Model, Request
 from memsim.systems.agentscope.thresholds import told_input
 
-# The short-term memory of Python 1.0.21: messages with marks, and a summary before them.
-
 COMPRESSED = "compressed"
 FIELDS = (
     "task_overview",

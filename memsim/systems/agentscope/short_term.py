@@ -193,8 +193,6 @@ class ShortTermMemory:
         self.revision = 0
         self.clear()
 
-    # -- the interface of Memory
-
     def add_message(self, message: Message) -> None:
         """Add a message."""
         self.revision += 1
@@ -221,8 +219,6 @@ class ShortTermMemory:
         self.original: list[Message] = []
         self.plans.clear()
         self._put([])
-
-    # -- AutoContextMemory
 
     def reload(self, uuid: str) -> tuple[Message, ...]:
         """The messages that were offloaded under a uuid; none where there are none."""
@@ -263,8 +259,6 @@ class ShortTermMemory:
             drafted.blobs.adopt()
             self.events.extend(drafted.done.events)
             self._put(drafted.done.history)
-
-    # -- forgetting, saving
 
     def remove(self, ids: Collection[str]) -> tuple[str, ...]:
         """Take messages out of everything, and what was made from them; ids of what is gone."""

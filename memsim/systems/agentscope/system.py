@@ -163,8 +163,6 @@ class AgentscopeSystem(Strategy):
         self._at = ("", "")
         self._revision = 0
 
-    # -- what is said, and what is shown
-
     def observe(self, message: Message) -> None:
         self._revision += 1
         self._at = (message.principal, message.session)
@@ -240,8 +238,6 @@ class AgentscopeSystem(Strategy):
                 Event(kind=kind, sources=sources, before=before, after=after, detail=detail)
             )
 
-    # -- tools
-
     def tools(self, principal: str) -> Sequence[ToolSpec]:
         return (*self._remembering.specs, *((tools.RELOAD_TOOL,) if self._reloads else ()))
 
@@ -254,8 +250,6 @@ class AgentscopeSystem(Strategy):
         blobs = agent.memory.blobs if isinstance(agent.memory, ShortTermMemory) else None
         said = tuple(m.id for m in agent.fresh)
         return tools.call_tool(name, arguments, self.long_term, principal, said=said, blobs=blobs)
-
-    # -- what is kept where
 
     def forget(self, request: Forget) -> ForgetOutcome:
         removed: dict[str, None] = {}

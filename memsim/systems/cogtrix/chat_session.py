@@ -89,8 +89,6 @@ class CogtrixSession:
             shown=summary_input,
         )
 
-    # -- what is said
-
     def hear(self, message: Message) -> None:
         """Take a message in; it becomes part of the history when its turn is over."""
         if message.role == "user":
@@ -132,8 +130,6 @@ class CogtrixSession:
         known = message.id not in self._undated
         return stamped_message(message, users_only=self._settings.source, known=known)
 
-    # -- summarising
-
     def _summarise(self, now: datetime) -> None:
         settings = self._settings
         taken = self.messages[self.state.covered : max(0, len(self.messages) - self.window)]
@@ -163,8 +159,6 @@ class CogtrixSession:
         if self._settings.recalled(self.mode):
             self.exchanges.add(exchanges(taken))
 
-    # -- what only the source does
-
     def _age(self, turn: list[Message], now: datetime) -> None:
         ends = [*(m for m in turn if m.role == "user"), turn[-1]]
         self._since += sum(window_fit.tier_tokens(message_content(m)) for m in ends)
@@ -190,8 +184,6 @@ class CogtrixSession:
     def _roll(self, window: int) -> None:
         if len(self.messages) > self.window:
             self.tiers = window_fit.roll_tiers(self.messages, self.state.covered, window)
-
-    # -- what is sent
 
     def sections(
         self, text: str, window: int, now: datetime
@@ -259,8 +251,6 @@ class CogtrixSession:
         threshold = THRESHOLD if settings.source else 0.0
         return self.exchanges.recall(text, settings.recalled(self.mode), threshold)
 
-    # -- looking, forgetting
-
     def notes(self) -> Iterator[Note]:
         """Everything that any mode keeps track of."""
         yield from self.tracked.notes()
@@ -301,8 +291,6 @@ class CogtrixSession:
             self.tiers = window_fit.AnswerTiers()
             self._roll(window)
         return tuple(gone)
-
-    # -- keeping
 
     def save(self) -> JSON:
         """The whole state as JSON values, by the files that hold it."""

@@ -94,8 +94,6 @@ class CodeState:
         self.changes = Notes()
         self.task: CodeTask | None = None
 
-    # -- what the agent may say itself
-
     def set_task(self, text: str, now: datetime = EPOCH, sources: tuple[str, ...] = ()) -> None:
         """Begin a task; the one before it is forgotten."""
         self.task = CodeTask(Note(text, sources), now)
@@ -135,8 +133,6 @@ class CodeState:
         """Note a change of a file."""
         self.changes.add(f"{now:%H:%M} - {text}", sources)
 
-    # -- what is found in what is said
-
     def find_files(self, text: str, now: datetime = EPOCH, sources: tuple[str, ...] = ()) -> None:
         """Track the files that a text mentions."""
         for pattern in (*_QUOTED, *((_BARE,) if self._fixed else ())):
@@ -161,8 +157,6 @@ class CodeState:
             known = CodeFile(path=path, at=0)
         seen = tuple(dict.fromkeys((*known.sources, *sources)))
         self.files[path] = replace(known, at=self._mentions, time=now, sources=seen)
-
-    # -- what is shown
 
     def parts(self) -> Iterator[NotePart]:
         """What stands before the window, in order."""

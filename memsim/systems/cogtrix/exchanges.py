@@ -117,8 +117,6 @@ def summary_prompt(batch: Iterable[Message], summary: str = "") -> tuple[Message
     )
 
 
-# Exchanges that are found again by their meaning.
-
 THRESHOLD = 0.25
 """The source's: what 1 / (1 + distance) must be at least."""
 LEAST_WORDS = 3

@@ -44,8 +44,6 @@ class ReasoningState:
         self.chain = Notes()
         self.questions = Notes()
 
-    # -- what the agent may say itself
-
     def set_single(self, section: str, text: str, sources: tuple[str, ...] = ()) -> None:
         """Set the objective, the current phase, the problem or the hypothesis."""
         if section not in SINGLE:
@@ -141,8 +139,6 @@ class ReasoningState:
             self.constraints[category].add(text, sources)
             self._touch("constraints")
 
-    # -- turns and freshness
-
     def next_turn(self) -> None:
         """A turn is over."""
         self.turn += 1
@@ -154,8 +150,6 @@ class ReasoningState:
 
     def _touch(self, section: str) -> None:
         self.touched[section] = self.turn
-
-    # -- what is shown
 
     def parts(self) -> Iterator[NotePart]:
         """What stands before the window, in order."""
@@ -207,7 +201,6 @@ class ReasoningState:
 
 
 _LISTS = ("goals", "decisions", "alternatives", "dead_ends", "assumptions", "chain", "questions")
-
 
 Shown = Callable[[ReasoningState], Iterator[NotePart]]
 

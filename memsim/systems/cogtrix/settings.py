@@ -10,8 +10,6 @@ from memsim.memory.compaction.outcome import CompactionOutcome
 from memsim.message import TokenCounter
 from memsim.models import Embedder, Model
 
-# What a session works with.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionServices:

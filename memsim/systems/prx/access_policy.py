@@ -131,32 +131,24 @@ def visible_rows(caller: Caller) -> Clause:
         return EVERY_ROW
     if caller.role == "anonymous" or caller.scope is None:
         return Clause("m.visibility = 'public' AND m.sensitivity = 'normal'")
-    scope, either = caller.scope, ["m.visibility = 'public'"]
-    given: list[str | int] = []
-    chat = (scope.channel, scope.chat_id)
-    if caller.ceiling >= CEILINGS.index("private"):
-        either.append(
-            "m.visibility = 'private' AND m.chat_type = 'dm' AND m.channel = ? AND m.chat_id = ?"
-        )
-        given += chat
-    if caller.ceiling >= CEILINGS.index("user"):
-        either.append("m.visibility = 'user' AND m.sender_id = ?")
-        given.append(caller.id)
-    if caller.ceiling >= CEILINGS.index("group"):
-        either.append(
-            "m.visibility = 'group' AND m.chat_type = 'group' AND m.channel = ? AND m.chat_id = ?"
-        )
-        given += chat
-    if caller.ceiling >= CEILINGS.index("project") and caller.projects:
-        marks = ", ".join("?" * len(caller.projects))
-        either.append(
-            "m.visibility = 'project' AND m.topic_id IN (SELECT t.id FROM topics t"
-            " JOIN topic_participants p ON p.topic_id = t.id"
-            f" WHERE t.project IN ({marks}) AND p.user_id = ?)"
-        )
-        given += [*caller.projects, caller.id]
-    joined = " OR ".join(f"({way})" for way in either)
-    return Clause(f"({joined}) AND m.sensitivity <> 'secret'", tuple(given))
+    chat, of_chat = (caller.scope.channel, caller.scope.chat_id), "m.channel = ? AND m.chat_id = ?"
+    marks = ", ".join("?" * len(caller.projects))
+    project = (
+        "m.visibility = 'project' AND m.topic_id IN (SELECT t.id FROM topics t"
+        " JOIN topic_participants p ON p.topic_id = t.id"
+        f" WHERE t.project IN ({marks}) AND p.user_id = ?)"
+    )
+    ways: list[tuple[str, str, tuple[str, ...]]] = [
+        ("private", f"m.visibility = 'private' AND m.chat_type = 'dm' AND {of_chat}", chat),
+        ("user", "m.visibility = 'user' AND m.sender_id = ?", (caller.id,)),
+        ("group", f"m.visibility = 'group' AND m.chat_type = 'group' AND {of_chat}", chat),
+        ("project", project, (*caller.projects, caller.id)),
+    ]
+    let = [way for way in ways if caller.ceiling >= CEILINGS.index(way[0])]
+    let = [way for way in let if caller.projects or way[0] != "project"]
+    joined = " OR ".join(f"({way})" for way in ("m.visibility = 'public'", *(w[1] for w in let)))
+    given = tuple(value for _, _, values in let for value in values)
+    return Clause(f"({joined}) AND m.sensitivity <> 'secret'", given)
 
 
 def is_blocked(caller: Caller, row: MemoryRow) -> bool:

@@ -124,8 +124,6 @@ class Brain:
         """Whether nothing that is not meant may weigh in a ranking."""
         return self._apart is not None
 
-    # -- rows
-
     def store(
         self,
         key: str,
@@ -257,8 +255,6 @@ class Brain:
         found = (self.connection.execute(query, (one,)).fetchone() for one in ids)
         return [row[0] for row in found if row is not None]
 
-    # -- rankings
-
     def keyword(self, query: str, limit: int, clause: Clause = EVERY_ROW) -> list[Ranked]:
         """Rows with any of the query's words, each a phrase, by BM25; scores have no upper bound.
 
@@ -299,8 +295,6 @@ class Brain:
         given = tuple(word for word in words for _ in range(2))
         present = f"m.archived = 0 AND ({either}) AND ({clause.sql})"
         return self.rows(present, (*given, *clause.given), limit=limit)
-
-    # -- the whole
 
     def save(self) -> JSON:
         """Every table as JSON values."""

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 from memsim.memory.codec import JSON, reading
 from memsim.systems.prx.schema import MemoryRow
 
-# Lines of a text as PRX's language parts them: at line feeds alone.
-
 
 def lines_of(text: str) -> list[str]:
     """Every line without its end; what ends with a line feed has no empty line after it."""

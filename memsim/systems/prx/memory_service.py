@@ -67,8 +67,6 @@ class PrxService:
             shares=settings.backend == "markdown",
         )
 
-    # -- what is said
-
     def joined(self, principal: str, session: str) -> None:
         """Somebody speaks in a conversation."""
         if self._speakers.join(principal, session) and self._real:
@@ -98,8 +96,6 @@ class PrxService:
         self.copies.note(key, text, "conversation", sources, self._now())
         return True
 
-    # -- what comes out
-
     def recalled(self, text: str, principal: str, session: str) -> list[RecallHit]:
         """What is put before a message; it leaves no trace until it is `sent`.
 
@@ -127,8 +123,6 @@ class PrxService:
             self.brain.meanings.note(text, timestamp(self._now()))
         if self._real and numbers:
             self.brain.used(numbers, self._now())
-
-    # -- tools
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the agent may call."""
@@ -168,8 +162,6 @@ class PrxService:
         if not place.is_file():
             return PrxToolResult(success=False, error=f"File not found: {path}")
         return PrxToolResult(success=True, output=place.read_text(encoding="utf-8"))
-
-    # -- sharing, forgetting, ageing
 
     def share(
         self, owner: str, reader: str, sources: Sequence[str], *, revoked: bool = False
@@ -235,8 +227,6 @@ class PrxService:
         if self.settings.snapshots:
             self._export(now)
 
-    # -- looked into
-
     def visible(self, viewer: str | None) -> list[MemoryRow]:
         """Every row that a viewer may see in any of their conversations; None sees all."""
         unasked = self._real and not self._fixed  # anybody's may be put before their messages
@@ -290,8 +280,6 @@ class PrxService:
         self._speakers, self._tidied = speakers, tidied
         if self.audit is not None and audit is not None:
             self.audit = audit
-
-    # -- within
 
     def _tools(self, principal: str, session: str, sources: tuple[str, ...]) -> PrxTools:
         if not self._real:

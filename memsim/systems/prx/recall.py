@@ -14,8 +14,6 @@ from memsim.systems.prx.markdown_files import lines_of
 from memsim.systems.prx.row_index import Ranked, merge
 from memsim.systems.prx.schema import EVERY_ROW, Clause, MemoryRow, timestamp
 
-# PRX's memory_search (0.3.0): by words, by what contains the query, and by topic.
-
 RESULTS, MOST = 5, 100
 TOPICS = 3
 OF_TOPIC = 0.55

@@ -16,8 +16,6 @@ from memsim.errors import StoreError
 from memsim.memory.codec import JSON, reading
 from memsim.message import utc
 
-# What PRX's table of memories holds: its rows, which of them are meant, and when they are from.
-
 FIELDS = (
     "rowid, id, key, content, category, session_id, useful_count, visibility, sensitivity,"
     " risk_signals, channel, chat_type, chat_id, sender_id, topic_id, created_at, updated_at,"
@@ -261,8 +259,6 @@ def prepare_hydrated(connection: sqlite3.Connection) -> None:
     """Make the rows alone, with the cache as 0.3.0 makes it then."""
     connection.executescript(_ROWS + CACHE_WITHOUT_ACCESS)
 
-
-# PRX's tables as JSON values, for memories that are saved and loaded.
 
 CACHE = "embedding_cache"
 """The one table whose vectors are saved; those of rows are found there again, or made anew."""

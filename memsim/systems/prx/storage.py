@@ -21,8 +21,6 @@ from memsim.systems.prx.markdown_files import MEMORY, SNAPSHOT, MarkdownFiles
 from memsim.systems.prx.schema import AccessStamp, MemoryRow, RowMirror, prepare_hydrated, timestamp
 from memsim.systems.prx.settings import PrxSettings
 
-# PRX's rows as entries of a store of ours, for backends with a server.
-
 NOBODY = "prx"
 _ROW = "row"
 

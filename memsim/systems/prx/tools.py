@@ -15,8 +15,6 @@ from memsim.systems.prx.brain import Brain
 from memsim.systems.prx.recall import Recall, RecallHit
 from memsim.systems.prx.schema import Clause, MemoryRow
 
-# What PRX's tools give back, and what they are told as.
-
 READING = frozenset({"memory_get", "memory_recall", "memory_search"})
 NAMES = ("memory_store", "memory_forget", "memory_get", "memory_recall", "memory_search")
 

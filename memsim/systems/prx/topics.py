@@ -7,7 +7,6 @@ import re
 import sqlite3
 import uuid
 from datetime import datetime
-from typing import NamedTuple
 
 from memsim.systems.prx.markdown_files import lines_of
 from memsim.systems.prx.schema import timestamp
@@ -44,15 +43,6 @@ PROJECTS = (
 _URL = re.compile(r"https?://\S+/(?:pull|issues)/\d+")
 _TICKET = re.compile(r"\b(?:openpr|pr|issue|mr|ticket)(?:[#:\-]|\s)*\d+")
 _NAMESPACE = uuid.UUID("2f1b77a0-9d9e-4f5b-8f7f-6c0d3a1f9e55")
-
-
-class Topic(NamedTuple):
-    """One of them, as the table has it."""
-
-    id: str
-    project: str | None
-    external_id: str | None
-    title: str
 
 
 def is_needed(text: str) -> bool:
@@ -95,13 +85,6 @@ def assign(connection: sqlite3.Connection, text: str, who: str, now: datetime) -
     )
     connection.execute("INSERT OR IGNORE INTO topic_participants VALUES (?, ?)", (topic, who))
     return topic
-
-
-def get(connection: sqlite3.Connection, topic: str | None) -> Topic | None:
-    """A topic by its id."""
-    query = "SELECT id, project, external_id, title FROM topics WHERE id = ?"
-    found = connection.execute(query, (topic,)).fetchone()
-    return None if found is None else Topic(*found)
 
 
 def close_idle(connection: sqlite3.Connection, since: datetime, now: datetime) -> int:
