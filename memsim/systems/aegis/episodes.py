@@ -93,12 +93,7 @@ class _Row:
 
 
 class InProcessEpisodes(Episodes):
-    """Keep episodes as long as the process runs.
-
-    Args:
-        lists: lists of the index, made on the empty table, that decides which rows a search sees;
-            None to see all of them.
-    """
+    """Keep episodes in this process; the `lists` of an index decide what a search sees."""
 
     def __init__(self, lists: int | None = None, probes: int = 1, seed: int = 0) -> None:
         self.seed = seed

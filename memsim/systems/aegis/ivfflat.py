@@ -30,11 +30,9 @@ _STILL = 1e-4
 
 
 class Ivfflat:
-    """Index vectors by the nearest of `lists` centres.
+    """Index unit vectors by the nearest of `lists` centres.
 
-    Args:
-        rows: unit vectors that are there when the index is made, shape (n, dimension); they are not
-            in it before they are added.
+    `rows`, of shape (n, dimension), are those that there are when the index is made.
     """
 
     def __init__(

@@ -153,11 +153,7 @@ def open_postgres_episodes(
 
 @contextmanager
 def address_of(kind: str, services: Mapping[str, str]) -> Iterator[str]:
-    """Give the address of a server.
-
-    Raises:
-        StoreUnavailableError: it has none, or a package of its own is missing.
-    """
+    """Give a server's address, or StoreUnavailableError if it or a package is missing."""
     if not services.get(kind):
         raise StoreUnavailableError(f"{kind} needs a server: set {SERVICES[kind]}")
     try:

@@ -49,12 +49,7 @@ Invoke = Callable[[Prompt], "Reply"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gauge:
-    """State that a compactor hands on to its next run (0.6).
-
-    Attributes:
-        failures: how often in a row the model failed.
-        told: the lines of the latest summary, each with the messages it was made from.
-    """
+    """State for a compactor's next run (0.6); `told` has the summary's lines with their sources."""
 
     tokens: int = 0
     threshold: int = 0

@@ -21,14 +21,7 @@ LINE, OPENING = 200, 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CueWords:
-    """Words that tell what a message is; looked for as they stand, inside other words too.
-
-    Attributes:
-        memory: a user wants something remembered.
-        request: a user wants something done.
-        outcome: the assistant has done something.
-        urls: the assistant names an address.
-    """
+    """Words by which messages are sorted; looked for as they stand, inside other words too."""
 
     memory: tuple[str, ...]
     request: tuple[str, ...]

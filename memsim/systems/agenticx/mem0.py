@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memsim.memory.codec import JSON, reading
+from memsim.memory.scope import ScopedPart
 from memsim.message import Message
 from memsim.models import Embedder, Model, Request, provenance
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 MOST_STATEMENTS = 5
 
 
-class Mem0Facts:
+class Mem0Facts(ScopedPart):
     """Statements that a model extracted from what users said, found by meaning."""
 
     def __init__(self, model: Model, embed: Callable[[], Embedder]) -> None:
@@ -60,14 +61,12 @@ class Mem0Facts:
             self._index.close()
 
     def save(self) -> JSON:
-        """The statements as JSON values."""
         return {
             "lines": list(self._sources),
             "sources": [list(sources) for sources in self._sources.values()],
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over saved statements. Raises StateError where they are damaged."""
         with reading("its long-term memory is damaged"):
             lines = _listed(saved["lines"])
             for line, sources in zip(lines, saved["sources"], strict=True):

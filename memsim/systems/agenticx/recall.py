@@ -24,9 +24,8 @@ class RecallOptions:
     """How a version recalls.
 
     Attributes:
-        among_last: only users among the last five messages count; otherwise the last five users.
-        users: so many of them; one alone is not drowned by those before it.
-        used: how many of the first five are shown.
+        among_last: only users among the last five messages count; otherwise the last `users`.
+        used: how many of the first five pieces are shown.
         floor: pieces that have no word of the query are left out: no hits, no section.
     """
 

@@ -10,6 +10,7 @@ from typing import Any
 from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction.condense import BEGINNING
 from memsim.memory.compaction.summary import originals
+from memsim.memory.scope import ScopedPart
 from memsim.message import Message, composed
 from memsim.systems.agenticx.chat_session import MEMORY_HOOK, AgentHook, AgenticxSession, Scratchpad
 from memsim.systems.agenticx.compactor import ContextCompactor, Invoke
@@ -136,7 +137,7 @@ class Credit:
         return composed("system", text, id=name, quotes=quotes, derived_from=derived)
 
 
-class Studio:
+class Studio(ScopedPart):
     """One user's AgenticX: a workspace that all of their sessions share."""
 
     def __init__(self, profile: AgenticxProfile, cues: CueWords, texts: dict[str, str]) -> None:
@@ -259,7 +260,6 @@ class Studio:
                 yield "log", (message.id,), message.text
 
     def save(self) -> JSON:
-        """The whole state as JSON values."""
         return {
             "pages": self.pages.save(),
             "index": self.index.save(),
@@ -271,7 +271,6 @@ class Studio:
         }
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over a saved state; called on an empty studio. Raises StateError if damaged."""
         with reading("it is no workspace with its sessions"):
             self.pages.load(saved["pages"])
             self.index.load(saved["index"])

@@ -78,9 +78,7 @@ def scratchpad_messages(studio: Studio, session: str) -> tuple[Message, ...]:
 class AgenticxOptions:
     """Options of AgenticX; `strategies/agenticx.py` says what each parameter means.
 
-    Attributes:
-        words: cue words beside those of the languages in `cues`.
-        roots: by file name, the text of IDENTITY.md, SOUL.md and USER.md.
+    `words` adds to the cue words of `cues`, and `roots` holds texts by file name.
 
     Raises:
         ValueError: a number is out of its range, or a word means nothing here.

@@ -66,11 +66,7 @@ def tool_specs() -> tuple[ToolSpec, ...]:
 
 
 def call_tool(name: str, arguments: str, studio: Studio, session: str, now: datetime) -> str:
-    """Run a tool with JSON arguments; a wrong call is answered with an error text.
-
-    Raises:
-        KeyError: there is no such tool.
-    """
+    """Run a tool with JSON arguments; wrong ones get an error text, an unknown tool KeyError."""
     words = _read(arguments, *_TOOLS[name][1:3])
     if isinstance(words, str):
         return words

@@ -111,13 +111,7 @@ MemoryDraft = ShortTermDraft | MarkingDraft | None
 
 @dataclass(slots=True)
 class AgentscopeAgent:
-    """One agent with its short-term memory.
-
-    Attributes:
-        names: by message id, the name of the tool whose answer it is.
-        owners: by message id, who said it.
-        fresh: what was said since the last recording.
-    """
+    """One agent; `names` (of tools) and `owners` are by message id, `fresh` is not recorded yet."""
 
     key: str
     memory: ShortTerm

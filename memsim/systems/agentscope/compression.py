@@ -37,12 +37,8 @@ History = tuple[Message, ...]
 class CompressionEvent:
     """One compression as the package notes it.
 
-    Attributes:
-        timestamp: in milliseconds.
-        previous_message_id, next_message_id: the messages around it; None at either end.
-        compressed_message_id: of what took their place; None where content was offloaded.
-        input_token, output_token: of the model's call, or before and after where none was made.
-        time: seconds that the model took.
+    Its timestamp is in milliseconds, its time in seconds. Without a call of the model, tokens are
+    those before and after. Ids are None at either end, and of content that was offloaded.
     """
 
     event_type: str
@@ -130,12 +126,7 @@ REFERRING = "<summary>\n{text}\n</summary>\n{reference}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionResult:
-    """History and state after a compression.
-
-    Attributes:
-        sources: ids of the messages that were taken out or shortened.
-        detail: why nothing changed.
-    """
+    """History and state after a compression; `sources` were taken out or shortened by it."""
 
     history: History
     state: CompactionState

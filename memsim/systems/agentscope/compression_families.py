@@ -64,12 +64,7 @@ REQUIREMENT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """One family of strategies, with the name of its events.
-
-    Attributes:
-        onwards: whether it works from the oldest stretch on.
-        asks: whether a model is asked, whose usage its events tell.
-    """
+    """A family of strategies; `onwards` works from the oldest stretch on, `asks` asks a model."""
 
     event: str
     step: Condense | Offload

@@ -66,8 +66,7 @@ class LongTermRecord:
 class LongTermMemory:
     """Memories by user, of which at most `limit` are retrieved.
 
-    Raises:
-        ValueError: the kind is none of them, or the limit below 1.
+    Raises ValueError for an unknown kind, and for a limit below 1.
     """
 
     def __init__(self, kind: LongTermKind, limit: int = 5) -> None:

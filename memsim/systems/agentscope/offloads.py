@@ -53,7 +53,7 @@ def reload_answer(uuid: str, blobs: Blobs | None) -> str | tuple[Message, ...]:
     return reload_messages(uuid, blobs) or NO_MESSAGES.replace("{uuid}", uuid)
 
 
-class BlobDraft:
+class BlobDraft(Blobs):
     """Blobs over others, which do not change before `adopt`."""
 
     def __init__(self, base: MemoryBlobs) -> None:
@@ -61,16 +61,13 @@ class BlobDraft:
         self._own = MemoryBlobs()
 
     def put(self, data: bytes) -> str:
-        """Keep bytes; their sha256 in hex."""
         return self._own.put(data)
 
     def get(self, digest: str) -> bytes:
-        """Give the bytes of a digest. Raises StoreError where there is no such blob."""
         own = self._own if digest in self._own.digests() else self._base
         return own.get(digest)
 
     def digests(self) -> tuple[str, ...]:
-        """Every blob that there is, sorted."""
         return tuple(sorted({*self._base.digests(), *self._own.digests()}))
 
     def drop(self, digests: Iterable[str]) -> tuple[str, ...]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from memsim.message import Block, Message, Role, Text, TokenCounter, ToolResult, ToolUse
 
@@ -43,24 +43,12 @@ def told_input(arguments: str) -> Any:  # noqa: ANN401 - any JSON value
         return {}
 
 
-class _TwoAndAHalf:
-    """UTF-16 units divided by 2.5, rounded up."""
+class _Formula:
+    """A count of tokens by a formula."""
 
-    name = "units/2.5"
-
-    def count(self, text: str) -> int:
-        """Tokens in the text."""
-        return -(-2 * units(text) // 5)
-
-
-class _Quarter:
-    """Characters divided by four, rounded down."""
-
-    name = "length/4"
-
-    def count(self, text: str) -> int:
-        """Tokens in the text."""
-        return len(text) // CHARACTERS_PER_TOKEN
+    def __init__(self, name: str, count: Callable[[str], int]) -> None:
+        self.name = name
+        self.count = count
 
 
 class _Estimate(TokenCounter):
@@ -73,7 +61,7 @@ class DocumentCounter(_Estimate):
     """The document's estimate; with `results`, calls and answers of tools count too."""
 
     def __init__(self, *, results: bool = False) -> None:
-        super().__init__(_Quarter())
+        super().__init__(_Formula("length/4", lambda text: len(text) // CHARACTERS_PER_TOKEN))
         self._results = results
 
     def message(self, message: Message) -> int:
@@ -86,7 +74,7 @@ class PackageCounter(_Estimate):
     """The package's estimate, and its count of characters; `names` are the tools of answers."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
-        super().__init__(_TwoAndAHalf())
+        super().__init__(_Formula("units/2.5", lambda text: -(-2 * units(text) // 5)))
         self._names = names
         self._counts: dict[int, tuple[Message, int]] = {}
 
@@ -159,13 +147,7 @@ AgentscopeVersion = Literal["document", "1.0.12", "1.0.21"]
 VERSIONS: tuple[AgentscopeVersion, ...] = ("document", "1.0.12", "1.0.21")
 
 WindowStrategy = Literal["none", "progressive", "truncation", "summarisation", "offloading"]
-WINDOW_STRATEGIES: tuple[WindowStrategy, ...] = (
-    "none",
-    "progressive",
-    "truncation",
-    "summarisation",
-    "offloading",
-)
+WINDOW_STRATEGIES: tuple[WindowStrategy, ...] = get_args(WindowStrategy)
 
 MAX_TOKEN = 128 * 1024
 

@@ -20,6 +20,7 @@ from memsim.memory.compaction import (
 )
 from memsim.memory.compaction.plan import together
 from memsim.memory.compaction.summary import Summary, SummaryLine
+from memsim.memory.scope import ScopedPart
 from memsim.message import Message, composed, paired
 from memsim.systems.cogtrix import history_file, prefix, window_fit
 from memsim.systems.cogtrix.exchanges import (
@@ -61,7 +62,7 @@ from memsim.systems.cogtrix.window_fit import (
 _COMMAND = re.compile(r"\s*/(?:mode|M)\s+(\w+)\s*")
 
 
-class CogtrixSession:
+class CogtrixSession(ScopedPart):
     """One conversation with its history, summary, recalled exchanges and mode.
 
     Wherever a window is given, it is the tokens of the model's window.
@@ -293,7 +294,6 @@ class CogtrixSession:
         return tuple(gone)
 
     def save(self) -> JSON:
-        """The whole state as JSON values, by the files that hold it."""
         summary = self.state.summary
         return {
             "history": {

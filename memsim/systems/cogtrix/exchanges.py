@@ -25,12 +25,7 @@ RECALLED = (1500, 750, 500)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastExchange:
-    """What was said up to and with an answer.
-
-    Attributes:
-        whole: ids of the messages that stand in it with all their words.
-        parts: ids of those that stand in it shortened.
-    """
+    """What was said up to and with an answer; ids of its messages in full or in parts."""
 
     text: str
     whole: tuple[str, ...] = ()

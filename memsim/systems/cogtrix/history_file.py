@@ -38,12 +38,9 @@ def message_record(message: Message, *, known: bool) -> JSON:
 
 
 def message_of_record(saved: Any, number: int) -> tuple[Message, bool]:  # noqa: ANN401 - from a file
-    """Read a message that `message_record` or another program wrote, and whether its time is known.
+    """Read a message that any program wrote, and whether its time is known, or raise StateError.
 
     Without an id of its own, it is called by its place in the file.
-
-    Raises:
-        StateError: it is no such record.
     """
     with reading("its history is damaged"):
         if "message" in saved:

@@ -110,11 +110,8 @@ EMBEDDERS = ("ollama", "openai")
 def embedding_model(config: Mapping[str, Any], available: Mapping[str, str]) -> str | None:
     """Name the model that exchanges are embedded with; None where there is none: recall is skipped.
 
-    `rag.model` names an entry of `models`, whose `model` it is. Else it is the model of the first
-    provider that answers.
-
-    Raises:
-        ValueError: `rag.model` names no entry.
+    It is the `model` of the entry of `models` that `rag.model` names, else that of the first
+    provider that answers. Raises ValueError where there is no such entry.
     """
     named = (config.get("rag") or {}).get("model")
     if named is None:

@@ -48,9 +48,7 @@ class CallerScope:
 class Caller:
     """Who somebody is taken for: a user, or `anonymous:<channel>:<sender>`.
 
-    Attributes:
-        ceiling: place in `CEILINGS` up to which they may see.
-        blocked: patterns of what they may not see, whatever else they may.
+    They see up to their `ceiling` in `CEILINGS`, and nothing that has a blocked pattern.
     """
 
     id: str

@@ -23,6 +23,7 @@ from memsim.memory.compaction import (
     forget,
 )
 from memsim.memory.history.window import Window
+from memsim.memory.scope import ScopedPart
 from memsim.message import Message, TokenCounter
 from memsim.models import Model
 
@@ -58,7 +59,7 @@ def chat_compaction(limit: int) -> Chain:
     )
 
 
-class Chat:
+class Chat(ScopedPart):
     """What one sender and the assistant said to each other, `limit` messages at most.
 
     Older ones are summed up where it `compacts`; else they are dropped.
@@ -112,11 +113,9 @@ class Chat:
         return tuple(sorted(i for i in wanted if i not in self and not i.startswith("condensed:")))
 
     def save(self) -> JSON:
-        """The messages and what is known of summaries, as JSON values."""
         return {"messages": self._window.save(), "compaction": self._state.save()}
 
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over what `save` gave. Raises StateError where it is damaged."""
         with reading("its chats are damaged"):
             messages, state = saved["messages"], saved["compaction"]
         window, known = self._new(), CompactionState.loaded(state)

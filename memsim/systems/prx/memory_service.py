@@ -136,12 +136,7 @@ class PrxService:
         session: str,
         sources: tuple[str, ...] = (),
     ) -> PrxToolResult:
-        """Run a tool on behalf of a principal.
-
-        Raises:
-            ToolError: there is no such tool, or it cannot make sense of the call.
-            StoreError: the backend failed.
-        """
+        """Run a tool for a principal. Raises ToolError for a wrong call, StoreError on failure."""
         given = dict(arguments)
         if self._real:
             scope = self._speakers.scope(principal, session)

@@ -37,10 +37,9 @@ def search(
     least: float = 0.0,
     clause: Clause = EVERY_ROW,
 ) -> list[RecallHit]:
-    """Find the rows that speak to a query, best first, then by key, each of at least score `least`.
+    """Find rows for a query, best first, then by key, each of at least score `least`.
 
-    Raises:
-        StoreError: a word of the query has a quotation mark in it.
+    Raises StoreError where a word of the query has a quotation mark in it.
     """
     own: dict[int, float] = {}
     words = brain.keyword(query, limit, clause)

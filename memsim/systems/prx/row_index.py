@@ -27,12 +27,7 @@ _TINY = 1.1920929e-07
 
 
 class HybridScore(NamedTuple):
-    """A row in two rankings.
-
-    Attributes:
-        vector: its cosine; None where it was not among the nearest.
-        keyword: its keyword score as a share of the best; None where it has none of the words.
-    """
+    """A row in two rankings, None where it is not in one; keyword scores are shares of the best."""
 
     number: int
     vector: float | None
@@ -96,11 +91,7 @@ class WordIndexes:
         self._indexes: dict[Clause, _WordIndex] = {}
 
     def keyword(self, phrases: str, limit: int, clause: Clause) -> list[Ranked]:
-        """Rank the meant rows that match an FTS5 expression by BM25 over these rows alone.
-
-        Raises:
-            StoreError: the expression is none.
-        """
+        """Rank matches of an FTS5 expression among the meant rows. Raises StoreError if wrong."""
         index = self._indexes.setdefault(clause, _WordIndex())
         query = (
             "SELECT m.rowid, m.key, m.content FROM memories m"

@@ -74,12 +74,9 @@ class PrxSettings:
             raise ValueError(f"backend is {self.backend!r}: it is {', '.join(BACKENDS)}")
         if self.backend == "embeddings" and not self.hybrid:
             raise ValueError("backend is 'embeddings': it takes an embedding_provider")
-        for name in _DAYS:
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: at least 0")
-        for name in _COUNTS:
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: at least 1")
+        for name, least in (dict.fromkeys(_DAYS, 0) | dict.fromkeys(_COUNTS, 1)).items():
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}: at least {least}")
         for name in _SHARES:
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: it is from 0 to 1")
@@ -114,11 +111,7 @@ class PrxSettings:
 
 
 def defaults(version: PrxVersion) -> PrxSettings:
-    """Give the defaults of a version: 0.3.0 has no embeddings, and recalls five rows.
-
-    Raises:
-        ValueError: there is no such version.
-    """
+    """Give a version's defaults; 0.3.0 recalls five rows by words. Else raises ValueError."""
     if version not in VERSIONS:
         raise ValueError(f"version is {version!r}: it is {', '.join(VERSIONS)}")
     if version == "document":

@@ -212,12 +212,7 @@ class PrxTools(ABC):
         self._gone = gone
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> PrxToolResult:
-        """Run a tool.
-
-        Raises:
-            ToolError: there is no such tool, or it cannot make sense of the call.
-            StoreError: the database failed.
-        """
+        """Run a tool. Raises ToolError for a wrong call, and StoreError if the database failed."""
         tools: dict[str, Callable[[Mapping[str, Any]], PrxToolResult]] = {
             "memory_store": self.store,
             "memory_forget": self.forget,
