@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.constants_ast import Constants
 
-from tests.tiers import FAST, KINDS, mark_slow, whole_file_is_slow
+from tests.tiers import FAST, KINDS, mark_slow, whole_file_is_slow, worker_group
 
 pytest_plugins = ["pytester"]
 
@@ -54,6 +54,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "data_dir" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.needs_data)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Share tests out by `worker_group`: xdist's own groups are lost with this pytest."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+    scheduling = LoadScopeScheduling(config, log)
+    scheduling._split_scope = worker_group
+    return scheduling
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import FAST, FAST_ROWS, GROUPS, KINDS, SLOW_TESTS, slow_row
+from tests.tiers import FAST, FAST_ROWS, GROUPS, KINDS, SLOW_TESTS, slow_row, worker_group
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -43,6 +43,19 @@ def test_a_row_is_fast_where_its_id_says_so() -> None:
     assert not slow_row(listed, "test_whatever[run-crash]")
     assert slow_row(listed, "test_whatever[run-power]")
     assert not slow_row("test_clock.py::test_any", "test_any[run-power]")
+
+
+def test_tests_that_share_something_run_in_one_worker() -> None:
+    """A file, an import or a server; other slow tests are shared out one by one."""
+    weather, faults = "models/test_live_weather.py", "models/test_live_faults.py"
+    slow = "tests/gate/test_compare_command.py::test_a", "tests/test_wheel.py::test_a[1]"
+
+    assert "test_clock.py" == worker_group("tests/test_clock.py::test_any[a/b.py::c]")
+    assert "litellm" == worker_group(f"tests/{weather}::a") == worker_group(f"tests/{faults}::b")
+    assert "servers" == worker_group("tests/memory/stores/test_x.py::test_y[redis]")
+    assert ["gate/test_compare_command.py", slow[1]] == [worker_group(test) for test in slow]
+    row = "tests/faults/test_areas.py::test_whatever_fails_it_is_one_state_or_the_next[a-power]"
+    assert row == worker_group(row)
 
 
 def test_files_of_a_group_exist() -> None:

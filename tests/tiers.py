@@ -173,11 +173,11 @@ FAST_ROWS: Mapping[str, tuple[str, ...]] = {
 FIXTURES: Mapping[str, str] = {"browser": "browser", "matrix": "replays"}
 """Fixtures whose tests are slow, with their kind."""
 
-SHARED = ("matrix", "own", "pictured")
-"""Fixtures so slow that the tests which share one run in one worker."""
-
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "doubles": ("leakage/test_doubles.py",),
+    "gate": ("gate/test_own_gate.py",),
+    "matrix": ("test_builtin_scenarios.py",),
+    "plots": ("report/test_plots.py",),
     "litellm": (
         "models/test_judged_cases.py",
         "models/test_live_agents.py",
@@ -199,37 +199,35 @@ def whole_file_is_slow(path: Path) -> bool:
 
 
 def mark_slow(items: Iterable[pytest.Item]) -> None:
-    """Give each slow test the marker of its kind and `slow`; group tests for workers.
-
-    The fast tests of a file run in one worker, which sets up their fixtures and imports once. A
-    slow test is a group of its own, unless it shares a server, a slow fixture or an import.
-    """
+    """Give each slow test the marker of its kind and `slow`."""
     for item in items:
         for kind in _kinds(item):
             item.add_marker(kind)
-        slow = any(item.get_closest_marker(kind) for kind in KINDS)
-        if slow:
+        if any(item.get_closest_marker(kind) for kind in KINDS):
             item.add_marker("slow")
-        group = _group(item, slow=slow)
-        if group and item.config.pluginmanager.hasplugin("xdist"):
-            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def worker_group(nodeid: str) -> str:
+    """What runs in the same worker as a test.
+
+    The tests of a file do, so that their fixtures and imports are paid for once. A listed slow test
+    is a group of its own, unless its file shares something that takes seconds or it needs a server,
+    of which there is one of a kind per process.
+    """
+    file, _, test = nodeid.removeprefix(f"{TESTS.name}/").partition("::")
+    name = f"{file}::{test.partition('[')[0]}"
+    kind = _KIND_OF.get(file) or _KIND_OF.get(name)
+    if kind == "servers" or _names_server(nodeid):
+        return "servers"
+    if file in _GROUP_OF:
+        return _GROUP_OF[file]
+    return nodeid if kind or slow_row(name, test) else file
 
 
 def slow_row(test: str, item: str) -> bool:
     """Whether a row of a test, `file::test` and the item's name, is left to the slow tests."""
     fast = FAST_ROWS.get(test)
     return fast is not None and not any(text in item for text in fast)
-
-
-def _group(item: pytest.Item, *, slow: bool) -> str:
-    for fixture in sorted(set(SHARED).intersection(getattr(item, "fixturenames", ()))):
-        return fixture
-    if not item.path.is_relative_to(TESTS):
-        return ""
-    file = item.path.relative_to(TESTS).as_posix()
-    if item.get_closest_marker("servers"):
-        return "servers"  # of which there is one of a kind per process
-    return _GROUP_OF.get(file) or ("" if slow else file)
 
 
 def _kinds(item: pytest.Item) -> Iterator[str]:
@@ -240,10 +238,14 @@ def _kinds(item: pytest.Item) -> Iterator[str]:
         test = getattr(item, "originalname", None) or item.name
         if slow_row(f"{item.path.relative_to(TESTS).as_posix()}::{test}", item.name):
             yield "variants"
-    name = item.nodeid.rpartition("/")[2]
-    if "postgres" in name or "redis" in name:
+    if _names_server(item.nodeid):
         yield "servers"
     yield from (FIXTURES[used] for used in getattr(item, "fixturenames", ()) if used in FIXTURES)
+
+
+def _names_server(nodeid: str) -> bool:
+    name = nodeid.rpartition("/")[2]
+    return "postgres" in name or "redis" in name
 
 
 def _kind(path: Path, test: str) -> str | None:
