@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memsim.errors import nearest
 from memsim.memory import stores
-from memsim.memory.stores.site import Places, StoreSite, StoreUnavailableError
+from memsim.memory.stores import Places, StoreSite, StoreUnavailableError
 
 if TYPE_CHECKING:
     from memsim.memory.stores import Store

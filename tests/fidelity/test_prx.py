@@ -21,8 +21,8 @@ from memsim.errors import ModelError, RefError, StoreError
 from memsim.memory.options import MemoryOptions
 from memsim.memory.persistence.open_memory import open_memory
 from memsim.memory.places import addresses
+from memsim.memory.stores import name_of
 from memsim.memory.stores.postgres.store import PostgresStore
-from memsim.memory.stores.site import name_of
 from memsim.message import TokenCounter, load_tokenizer, said
 from memsim.models import Embedder, Model, Reply, Request
 from memsim.models.registry import load_embedder, load_model

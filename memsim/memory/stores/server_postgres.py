@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memsim.errors import StoreError
-from memsim.memory.stores.site import Places
+from memsim.memory.stores import Places
 
 if TYPE_CHECKING:
-    from memsim.memory.stores.site import StoreSite
+    from memsim.memory.stores import StoreSite
 
 
 def open_places(site: StoreSite) -> Places:

@@ -12,7 +12,7 @@ from typing import Any
 from memsim.errors import StateError
 from memsim.memory.codec import JSON, reading
 from memsim.memory.places import SERVICES
-from memsim.memory.stores.site import StoreUnavailableError, name_of
+from memsim.memory.stores import StoreUnavailableError, name_of
 from memsim.models import Embedder
 from memsim.systems.aegis.episodes import Episodes, InProcessEpisodes, load_episodes, save_episodes
 from memsim.systems.aegis.hashes import Hashes, InProcessHashes

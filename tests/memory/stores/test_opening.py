@@ -27,14 +27,14 @@ from memsim.memory.places import (
     open_places,
     open_store,
 )
-from memsim.memory.stores.site import Places, StoreUnavailableError, name_of
+from memsim.memory.stores import Places, StoreUnavailableError, name_of
 from memsim.message import EPOCH
 from memsim.suite.single import run
 from tests.memory.stores import servers
 
 POCKET = """\
 from memsim.memory.stores.in_memory import InMemory
-from memsim.memory.stores.site import Places
+from memsim.memory.stores import Places
 
 
 def open_places(site):
