@@ -60,12 +60,21 @@ class Executed:
         name = frame.f_code.co_filename
         if not name.startswith(OURS) or frame.f_code.co_qualname.split(".")[-1] == "__annotate__":
             return
-        if _is_class_body(frame):
+        if _is_class_body(frame) or _is_importing(frame):
             return
         self.files.add(name)
         caller = frame.f_back.f_code.co_filename if frame.f_back else ""
         if caller != name and caller.startswith(OURS):
             self.hops += 1
+
+
+def _is_importing(frame: FrameType) -> bool:
+    above = frame.f_back
+    while above is not None:
+        if above.f_code.co_name == "<module>" and above.f_code.co_filename.startswith(OURS):
+            return True
+        above = above.f_back
+    return False
 
 
 def _is_class_body(frame: FrameType) -> bool:
