@@ -29,6 +29,14 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+
+class UnrecordedCall(BaseException):
+    """A call is not recorded, and the mode forbids to ask a provider.
+
+    It is no `Exception`, so that no strategy handles it like a failure of the model.
+    """
 
 
 class ExitCode(IntEnum):

@@ -10,8 +10,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NoReturn
 
-from memsim.errors import ModelError, UsageError
-from memsim.models.cassette import UnrecordedCall
+from memsim.errors import ModelError, UnrecordedCall, UsageError
 from memsim.models.model_access import NO_ACCESS, NO_SPENDING, ModelAccess, add_spending
 from memsim.models.model_ref import LiveRef, asks_provider, read_model
 from memsim.suite.cases import CaseOutcome, CaseSpec, blank_result

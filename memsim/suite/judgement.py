@@ -9,10 +9,9 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memsim.errors import CostLimitError, ModelError
+from memsim.errors import CostLimitError, ModelError, UnrecordedCall
 from memsim.leakage import LEAKAGE
 from memsim.message import TokenCounter
-from memsim.models.cassette import UnrecordedCall
 from memsim.models.model_access import NO_SPENDING, Spending, add_spending
 from memsim.models.model_ref import JudgeRef, LiveRef, read_judge
 from memsim.scoring.calibration import (

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from memsim.errors import ContextOverflow, ModelError
+from memsim.errors import ContextOverflow, ModelError, UnrecordedCall
 from memsim.message import ToolUse, said
 from memsim.models import Reply, Request, ToolSpec
-from memsim.models.cassette import CassetteError, RecordMode, UnrecordedCall
+from memsim.models.cassette import CassetteError, RecordMode
 from memsim.models.cassette.call_recorder import CallRecorder, key_of
 from memsim.models.cassette.case_recordings import CaseRecordings, tape_path
 from memsim.models.cassette.tape import Journal, read_tape

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from memsim.errors import ModelError
-from memsim.models.cassette import CassetteError, RecordMode, UnrecordedCall
+from memsim.errors import ModelError, UnrecordedCall
+from memsim.models.cassette import CassetteError, RecordMode
 from memsim.models.cassette.embedder_recordings import RecordedEmbedder, vectors_path
 from memsim.models.embedders import HashEmbedder
 from memsim.models.live.cost_limit import OutOfMoney, SpendingLedger

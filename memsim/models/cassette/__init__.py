@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memsim.models import Task
     from memsim.models.live import FailureKind, ProviderAnswer
 
+
 RecordMode = Literal["none", "new", "rewrite", "live"]
 """How recordings are used.
 
@@ -38,13 +39,6 @@ BEGINNING = 80
 
 class CassetteError(LocatedError):
     """A recording cannot be read or written."""
-
-
-class UnrecordedCall(BaseException):
-    """A call is not recorded, and the mode forbids to ask a provider.
-
-    It is no `Exception`, so that no strategy handles it like a failure of the model.
-    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,16 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsim.canary.secrets import redact
-from memsim.errors import ModelError
+from memsim.errors import ModelError, UnrecordedCall
 from memsim.message import ToolUse
-from memsim.models.cassette import (
-    BEGINNING,
-    CassetteError,
-    RecordedFailure,
-    Recording,
-    SentMessage,
-    UnrecordedCall,
-)
+from memsim.models.cassette import BEGINNING, CassetteError, RecordedFailure, Recording, SentMessage
 from memsim.models.live import ProviderAnswer, failure_error, failure_kind
 
 if TYPE_CHECKING:

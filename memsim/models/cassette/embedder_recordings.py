@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsim.models.cassette import CassetteError, RecordMode, UnrecordedCall
+from memsim.errors import UnrecordedCall
+from memsim.models.cassette import CassetteError, RecordMode
 from memsim.models.cassette.case_recordings import folder_lock, path_part, write_if_changed
 from memsim.models.cassette.tape import unwritable
 
