@@ -29,7 +29,6 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 
 class UnrecordedCall(BaseException):

@@ -45,7 +45,7 @@ def with_provider_access(plan: CasePlan) -> Iterator[CasePlan]:
     if access.mode == "none" or not asks_provider(*parts):
         yield plan
         return
-    from memsim.models.registry import check_live
+    from memsim.models.provider_models import check_live
 
     check_live(settings.model, settings.embedder, access, settings.judge)
     if access.cap is None:

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memsim.models import Embedder, Model
     from memsim.models.cassette import RecordMode
     from memsim.models.live import ProviderAnswer
 
@@ -99,3 +102,24 @@ def add_spending(one: Spending, other: Spending, before: Spending | None = None)
 
 
 NO_ACCESS = ModelAccess()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseModel:
+    """A model for one case, and the account of its calls."""
+
+    model: Model
+    account: CallAccount
+
+
+@dataclass(frozen=True, slots=True)
+class RunEmbedder:
+    """An embedder for a whole process, and the account of its calls.
+
+    Attributes:
+        keep: writes new vectors into the recordings.
+    """
+
+    embedder: Embedder
+    account: CallAccount
+    keep: Callable[[], None] = lambda: None

@@ -81,7 +81,7 @@ def _check_judge(config: pytest.Config) -> None:
 
 
 def _check_recording(config: pytest.Config) -> None:
-    from memsim.models.registry import check_live
+    from memsim.models.provider_models import check_live
 
     try:
         project = find_project(config.rootpath)

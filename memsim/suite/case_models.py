@@ -11,8 +11,16 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NoReturn
 
 from memsim.errors import ModelError, UnrecordedCall, UsageError
-from memsim.models.model_access import NO_ACCESS, NO_SPENDING, ModelAccess, add_spending
-from memsim.models.model_ref import LiveRef, asks_provider, read_model
+from memsim.models.model_access import (
+    NO_ACCESS,
+    NO_SPENDING,
+    CallAccount,
+    CaseModel,
+    ModelAccess,
+    RunEmbedder,
+    add_spending,
+)
+from memsim.models.model_ref import LiveRef, asks_provider, read_embedder, read_model
 from memsim.suite.cases import CaseOutcome, CaseSpec, blank_result
 from memsim.suite.judgement import judge_of
 
@@ -24,7 +32,6 @@ if TYPE_CHECKING:
     from memsim.message import TokenCounter
     from memsim.models import Embedder, Model
     from memsim.models.model_access import Spending
-    from memsim.models.registry import CaseModel, RunEmbedder
     from memsim.suite.judgement import Judge
 
 # Ends a case that takes too long, wherever in a strategy's code it is.
@@ -140,13 +147,12 @@ def _tried(spec: CaseSpec, play: Callable[[], CaseOutcome]) -> CaseOutcome:
 
 @contextmanager
 def _opened(spec: CaseSpec, counter: TokenCounter) -> Iterator[CaseModel]:
-    from memsim.models.model_access import CallAccount
-    from memsim.models.registry import CaseModel, open_dry, open_live
-
     ref = read_model(spec.model)
     if not isinstance(ref, LiveRef):
         yield CaseModel(_offline(spec.model, counter, spec.seed), CallAccount())
         return
+    from memsim.models.provider_models import open_dry, open_live
+
     if spec.access.dry:
         yield open_dry(ref, tokenizer=counter, seed=spec.seed, budget=spec.budget)
         return
@@ -183,9 +189,14 @@ def embedder_of(spec: CaseSpec) -> Embedder:
 
 @lru_cache(maxsize=8)
 def _embedding(ref: str, access: ModelAccess) -> RunEmbedder:
-    from memsim.models.registry import open_embedder
+    named = read_embedder(ref)
+    if named.kind == "litellm":
+        from memsim.models.provider_models import open_embedder
 
-    return open_embedder(ref, access)
+        return open_embedder(named.name, access)
+    from memsim.models.registry import load_embedder
+
+    return RunEmbedder(load_embedder(ref), CallAccount())
 
 
 @lru_cache(maxsize=8)

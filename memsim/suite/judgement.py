@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 from memsim.errors import CostLimitError, ModelError, UnrecordedCall
 from memsim.leakage import LEAKAGE
 from memsim.message import TokenCounter
-from memsim.models.model_access import NO_SPENDING, Spending, add_spending
+from memsim.models.model_access import (
+    NO_SPENDING,
+    CallAccount,
+    CaseModel,
+    Spending,
+    add_spending,
+)
 from memsim.models.model_ref import JudgeRef, LiveRef, read_judge
 from memsim.scoring.calibration import (
     FLOOR,
@@ -32,7 +38,6 @@ from memsim.trace import CallRecord
 
 if TYPE_CHECKING:
     from memsim.models import Model, Request
-    from memsim.models.registry import CaseModel
     from memsim.scenario.script import Scenario
     from memsim.trace import Trace
 
@@ -156,14 +161,15 @@ def open_judge(
         RefError: there is no such judge.
         CassetteError: recordings are damaged or cannot be written.
     """
-    from memsim.models.live.litellm_client import AT_ONCE
-    from memsim.models.model_access import CallAccount
-    from memsim.models.registry import CaseModel, load_model, open_dry, open_live
+    from memsim.models.registry import load_model
 
     ref = read_judge(spec.judge)
     if not isinstance(ref.model, LiveRef):
         yield Judge(CaseModel(load_model("offline", counter, spec.seed), CallAccount()), ref.draws)
         return
+    from memsim.models.live.litellm_client import AT_ONCE
+    from memsim.models.provider_models import open_dry, open_live
+
     if spec.access.dry:
         opened = open_dry(ref.model, tokenizer=counter, seed=spec.seed, budget=spec.budget)
         yield Judge(opened, ref.draws)

@@ -107,7 +107,7 @@ def play_stubbed(spec: CaseSpec, stub: Stub | None = None) -> CaseOutcome:
     """Play a case with nobody real to ask; for processes as well."""
     asked = stub or Stub(told)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("memsim.models.registry._provider", lambda _ref: asked)
+        patch.setattr("memsim.models.provider_models._provider", lambda _ref: asked)
         return run_case(spec)
 
 

@@ -146,7 +146,7 @@ def test_a_judge_is_tried_on_its_own_recordings(
 ) -> None:
     """Which are a scenario's, whatever strategies are played; what is missing is told."""
     bench = Bench()
-    monkeypatch.setattr("memsim.models.registry._provider", lambda _: bench)
+    monkeypatch.setattr("memsim.models.provider_models._provider", lambda _: bench)
     missing = calibrate([believed(tmp_path, "none")], COUNTER)
     found = calibrate([believed(tmp_path, "new")], COUNTER)
     other = calibrate([replace(believed(tmp_path, "none"), budget=99)], COUNTER)

@@ -104,7 +104,7 @@ def test_a_miss_is_an_error_of_the_case_whoever_would_have_coped(tmp_path: Path)
 def test_no_memory_gets_to_see_a_miss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even one that goes on whatever is raised."""
     recording, replaying = kitchen(tmp_path, "new"), kitchen(tmp_path, "none")
-    monkeypatch.setattr("memsim.models.registry._provider", lambda _: Stub(told))
+    monkeypatch.setattr("memsim.models.provider_models._provider", lambda _: Stub(told))
     play_scenario(recording.scenario.load(), recording, Coping)
     (path,) = (tmp_path / "cassettes").rglob("*.jsonl")
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -122,7 +122,7 @@ def test_a_case_that_breaks_rewrites_nothing(
 ) -> None:
     """What it still would have asked stays recorded; what it did ask is not paid for again."""
     stub = Stub(told)
-    monkeypatch.setattr("memsim.models.registry._provider", lambda _: stub)
+    monkeypatch.setattr("memsim.models.provider_models._provider", lambda _: stub)
     recording, rewriting = kitchen(tmp_path, "new"), kitchen(tmp_path, "rewrite")
     play_scenario(recording.scenario.load(), recording, Coping)
     before = kept(tmp_path)
@@ -249,7 +249,7 @@ def test_coping_with_an_outage_does_not_make_a_score_of_it(
     """The records tell what happened; the case counts as not measured."""
     asked = compose(QUESTION, REF)
     stub = Stub(lambda call, n: TransientError("busy") if call == asked else told(call, n))
-    monkeypatch.setattr("memsim.models.registry._provider", lambda _: stub)
+    monkeypatch.setattr("memsim.models.provider_models._provider", lambda _: stub)
     spec = kitchen(tmp_path, "live")
 
     outcome = play_scenario(spec.scenario.load(), spec, Coping)

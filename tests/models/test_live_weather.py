@@ -54,7 +54,7 @@ def provider() -> Iterator[Provider]:
         patch.setenv("OPENAI_API_KEY", "none-that-opens-anything")
         patch.setenv("OPENAI_BASE_URL", made.url)
         patch.setattr("memsim.models.live.retry.time", SimpleNamespace(sleep=lambda _: None))
-        patch.setattr("memsim.models.registry._provider", lambda _: LiteLLM(timeout=0.5))
+        patch.setattr("memsim.models.provider_models._provider", lambda _: LiteLLM(timeout=0.5))
         yield made
 
 

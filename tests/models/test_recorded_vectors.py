@@ -17,7 +17,7 @@ from memsim.models.embedders import HashEmbedder
 from memsim.models.live.cost_limit import OutOfMoney, SpendingLedger
 from memsim.models.live.provider_embedder import BATCH, LiteLLMEmbedder, batches
 from memsim.models.model_access import CallAccount, ModelAccess
-from memsim.models.registry import open_embedder
+from memsim.models.provider_models import open_embedder
 from tests.doubles.fake_provider import Provider, faults, no_fault, providing
 
 if TYPE_CHECKING:
@@ -222,9 +222,9 @@ def test_nobody_is_asked_unless_that_is_asked_for(provider: Provider, tmp_path: 
     """Replaying asks nobody, a dry run only counts, live records nothing."""
     provider.asked.clear()
     provider.fault = no_fault
-    ref, folder = f"litellm/{MODEL}", tmp_path / "cassettes"
-    none = open_embedder(ref, ModelAccess(folder=folder))
-    dry = open_embedder(ref, ModelAccess(folder=folder, dry=True))
+    folder = tmp_path / "cassettes"
+    none = open_embedder(MODEL, ModelAccess(folder=folder))
+    dry = open_embedder(MODEL, ModelAccess(folder=folder, dry=True))
     with pytest.raises(UnrecordedCall):
         none.embedder.embed(["a"])
     dry.embedder.embed(["a kettle"])
@@ -233,7 +233,7 @@ def test_nobody_is_asked_unless_that_is_asked_for(provider: Provider, tmp_path: 
     assert (1, 8) == (dry.account.spent.asked, dry.account.spent.input)
     assert 0 < dry.account.spent.cost
 
-    open_embedder(ref, ModelAccess(mode="live", folder=folder)).embedder.embed(["a"])
+    open_embedder(MODEL, ModelAccess(mode="live", folder=folder)).embedder.embed(["a"])
 
     assert 1 == len(provider.asked)
     assert not folder.exists()

@@ -35,7 +35,7 @@ ONE = ("-s", "sliding_window", "-k", "sliding_window", "--no-report", "--progres
 def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     """Who is asked."""
     asked = Bench()
-    monkeypatch.setattr("memsim.models.registry._provider", lambda _: asked)
+    monkeypatch.setattr("memsim.models.provider_models._provider", lambda _: asked)
     monkeypatch.setattr("memsim.models.live.litellm_client.check_keys", lambda _: None)
     return asked
 

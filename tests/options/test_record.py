@@ -22,7 +22,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Stub:
     asked = Stub(
         lambda *_: ProviderAnswer(text="I don't know.", input=100, output=10, cost=0.000021)
     )
-    monkeypatch.setattr("memsim.models.registry._provider", lambda _: asked)
+    monkeypatch.setattr("memsim.models.provider_models._provider", lambda _: asked)
     monkeypatch.setattr("memsim.models.live.litellm_client.check_keys", lambda _: None)
     return asked
 

@@ -39,6 +39,7 @@ SLOW = (
     "memsim.models.live.litellm_client",
     "memsim.models.live.provider_embedder",
     "memsim.models.offline.model",
+    "memsim.models.provider_models",
     "memsim.models.registry",
     "memsim.report.github",
     "memsim.report.probe_answers",

@@ -34,7 +34,7 @@ def stub(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Stub:
     Path("tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(Path("tmp").resolve()))
     asked = Stub(answer)
-    monkeypatch.setattr("memsim.models.registry._provider", lambda _: asked)
+    monkeypatch.setattr("memsim.models.provider_models._provider", lambda _: asked)
     monkeypatch.setattr("memsim.models.live.litellm_client.check_keys", lambda _: None)
     return asked
 
