@@ -26,7 +26,7 @@ from memsim.errors import ExitCode
 from memsim.executors import InProcess, ProcessPool
 from memsim.runs import open_run, perform
 from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec
-from memsim.suite.case_plan import Plan
+from memsim.suite.case_plan import CasePlan
 from memsim.suite.scenarios import ScenarioRef
 
 CASES = 40
@@ -50,7 +50,7 @@ def plan(cases=CASES):
         )
         for n in range(cases)
     )
-    return Plan(cases=made, settings=Settings(), fingerprints=("p",) * cases, fingerprint="f")
+    return CasePlan(cases=made, settings=Settings(), fingerprints=("p",) * cases, fingerprint="f")
 
 def run(reports, jobs=1, die_at=0):
     """Play what is lacking; at the write of that number, write half of it and die."""
