@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from memsim.errors import AccessError, StoreError
-from memsim.message import EPOCH, said, utc
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memsim.message import Message
+from memsim.message import EPOCH, Message, said, utc
 
 
 def is_permanent(entry: Entry) -> bool:

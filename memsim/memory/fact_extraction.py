@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 
 from memsim.memory.compaction.outcome import reply_fault
-from memsim.memory.entry import read_message
-from memsim.memory.events import MemoryEvent
+from memsim.memory.entry import Entry, read_message
+from memsim.memory.events import EventListener, MemoryEvent
 from memsim.memory.layers import entities
-from memsim.memory.layers.episodic import Episode, calls_of, read_spoken
-from memsim.memory.layers.semantic import FactStatement
-from memsim.models import Request, provenance
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from datetime import datetime
-
-    from memsim.memory.entry import Entry
-    from memsim.memory.events import EventListener
-    from memsim.memory.layers.episodic import Episodic
-    from memsim.memory.layers.semantic import Semantic
-    from memsim.message import Message
-    from memsim.models import Model, Reply
+from memsim.memory.layers.episodic import Episode, Episodic, calls_of, read_spoken
+from memsim.memory.layers.semantic import FactStatement, Semantic
+from memsim.message import Message
+from memsim.models import Model, Reply, Request, provenance
 
 
 class FactExtractor:

@@ -6,11 +6,7 @@ forget that I went there.` The request itself must then go as well, or it keeps 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
+from collections.abc import Collection, Mapping, Sequence
 
 # Which messages a request to erase means.
 

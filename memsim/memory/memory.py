@@ -7,33 +7,28 @@ has left the window. `context` changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from memsim.context import Context
 from memsim.errors import Attempts, ModelError, StoreError
+from memsim.memory.audit import AuditOutcome
 from memsim.memory.codec import JSON
 from memsim.memory.compaction.blobs import NOTHING_OFFLOADED
 from memsim.memory.compose import ContextRequest
 from memsim.memory.deletion import ErasureReport
-from memsim.memory.entry import Conversation, digest_of
+from memsim.memory.entry import Conversation, Entry, digest_of
 from memsim.memory.expire import MemoryExpiry, closest_to_request
 from memsim.memory.layers.episodic import all_words
 from memsim.memory.parts import SEARCHED, MemorySetup, Parts
-from memsim.memory.permissions import Where, require_principal
+from memsim.memory.permissions import ReadGrant, Where, require_principal
 from memsim.memory.state import MADE
 from memsim.memory.tools import MemoryTools
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
-
-    from memsim.context import Context
-    from memsim.memory.audit import AuditOutcome
-    from memsim.memory.entry import Entry
-    from memsim.memory.permissions import ReadGrant
-    from memsim.memory.vault import SearchHit
-    from memsim.message import Message
+from memsim.memory.vault import SearchHit
+from memsim.message import Message
 
 
 @dataclass(frozen=True, slots=True)

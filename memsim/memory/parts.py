@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import Path
 
 from memsim.context import ContextBuilder
 from memsim.memory.audit import AuditTrail
-from memsim.memory.compaction.blobs import ConversationBlobs
+from memsim.memory.compaction.blobs import Blobs, ConversationBlobs
 from memsim.memory.compose import Composer, Core
 from memsim.memory.deletion import Deletion
+from memsim.memory.entry import Entry, Layer
 from memsim.memory.events import EventListener, ignore_event
 from memsim.memory.fact_extraction import FactExtractor
 from memsim.memory.history.conversations import Conversations, SessionHistory
@@ -26,18 +29,10 @@ from memsim.memory.permissions import Permissions
 from memsim.memory.recall.search import Recaller
 from memsim.memory.recall.timeline import Timeline
 from memsim.memory.state import MemoryState, StatePart
+from memsim.memory.stores import Store
 from memsim.memory.vault import Vault
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from pathlib import Path
-
-    from memsim.memory.compaction.blobs import Blobs
-    from memsim.memory.entry import Entry, Layer
-    from memsim.memory.stores import Store
-    from memsim.message import TokenCounter
-    from memsim.models import Embedder, Model
+from memsim.message import TokenCounter
+from memsim.models import Embedder, Model
 
 OFFLOADED = "offloaded"
 """As what offloaded content is saved."""

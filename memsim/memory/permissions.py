@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.errors import AccessError
-from memsim.memory.codec import reading
+from memsim.memory.codec import JSON, reading
 from memsim.memory.entry import Entry, Layer, Shelf
-
-if TYPE_CHECKING:
-    from memsim.memory.codec import JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

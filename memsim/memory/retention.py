@@ -10,13 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
-from memsim.memory.entry import CATEGORIES, Layer, is_permanent
-
-if TYPE_CHECKING:
-    from memsim.memory.entry import Entry
-
+from memsim.memory.entry import CATEGORIES, Entry, Layer, is_permanent
 
 _OWN = frozenset(CATEGORIES) - {"core", "custom"}
 

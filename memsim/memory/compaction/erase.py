@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from memsim.memory.compaction.blobs import Blobs, holding
 from memsim.memory.compaction.plan import together
+from memsim.memory.compaction.step import CompactionState, History
 from memsim.memory.compaction.summary import originals
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from memsim.memory.compaction.step import CompactionState, History
-    from memsim.message import Message
+from memsim.message import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

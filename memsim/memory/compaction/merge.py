@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from memsim.context import date_line
 from memsim.memory.compaction.plan import plan
-from memsim.memory.compaction.step import Compaction, CompactionState, Means, changed, unchanged
-from memsim.message import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
-
-    from memsim.memory.compaction.step import History
-    from memsim.message import Message
-
+from memsim.memory.compaction.step import (
+    Compaction,
+    CompactionState,
+    History,
+    Means,
+    changed,
+    unchanged,
+)
+from memsim.message import Message, Text
 
 # Leaving out what was said before in the same words on the same day.
 

@@ -10,13 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memsim.memory.compaction.size import Costs
-from memsim.message import Text
-
-if TYPE_CHECKING:
-    from memsim.message import Message, TokenCounter
+from memsim.message import Message, Text, TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

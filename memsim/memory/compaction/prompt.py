@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from memsim.errors import ModelError
 from memsim.language.graphemes import head, tail
 from memsim.memory.compaction.outcome import SummaryAttempt, reply_fault
-from memsim.message import Text
+from memsim.memory.compaction.step import History, Means
+from memsim.message import Message, Role, Text
 from memsim.models import Request
-
-if TYPE_CHECKING:
-    from memsim.memory.compaction.step import History, Means
-    from memsim.message import Message, Role
-
 
 # What a model is shown of the messages that it is to summarise, where that is not all of them.
 

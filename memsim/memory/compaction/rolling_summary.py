@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from memsim.memory.compaction.outcome import SummaryAttempt
 from memsim.memory.compaction.plan import CompactionPlan, KeepRule, plan
@@ -17,6 +16,7 @@ from memsim.memory.compaction.prompt import SummaryRequest, ask
 from memsim.memory.compaction.step import (
     Compaction,
     CompactionState,
+    History,
     Means,
     changed,
     declined,
@@ -25,10 +25,7 @@ from memsim.memory.compaction.step import (
     unchanged,
 )
 from memsim.memory.compaction.summary import absorb_reply
-
-if TYPE_CHECKING:
-    from memsim.memory.compaction.step import History
-    from memsim.message import Message, TokenCounter
+from memsim.message import Message, TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

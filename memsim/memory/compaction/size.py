@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from datetime import date
 
 from memsim.context import date_line, fenced
-from memsim.message import MESSAGE_OVERHEAD
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
-
-    from memsim.memory.compaction.summary import Summary
-    from memsim.message import Message, TokenCounter
+from memsim.memory.compaction.summary import Summary
+from memsim.message import MESSAGE_OVERHEAD, Message, TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

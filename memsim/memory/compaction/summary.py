@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction.outcome import CompactionOutcome
-from memsim.message import EPOCH, utc
-from memsim.models import Request, by_line, provenance
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memsim.message import Message, TokenCounter
-    from memsim.models import Model, Reply
-
+from memsim.message import EPOCH, Message, TokenCounter, utc
+from memsim.models import Model, Reply, Request, by_line, provenance
 
 # What a composed message may have been made from, kept so that a further one costs no copy of it.
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import date
 
 from memsim.errors import BudgetUnsatisfiable
 from memsim.memory.compaction.plan import CompactionPlan, plan
 from memsim.memory.compaction.size import Costs, Size, Target
-from memsim.memory.compaction.step import Compaction, CompactionState, Means, changed, unchanged
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
-
-    from memsim.memory.compaction.step import History
-    from memsim.memory.compaction.summary import Summary
-    from memsim.message import Message, TokenCounter
+from memsim.memory.compaction.step import (
+    Compaction,
+    CompactionState,
+    History,
+    Means,
+    changed,
+    unchanged,
+)
+from memsim.memory.compaction.summary import Summary
+from memsim.message import Message, TokenCounter
 
 PARTS = ("system", "input", "pins", "tail")
 """What may not be dropped, in the order in which it is given room."""

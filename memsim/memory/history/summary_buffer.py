@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from memsim.context import Section, escaped
 from memsim.memory.codec import JSON, reading
 from memsim.memory.compaction.outcome import CompactionOutcome
 from memsim.memory.compaction.summary import Summary, merge
 from memsim.memory.history.window import Window
-from memsim.message import MESSAGE_OVERHEAD, composed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from memsim.message import TokenCounter
-    from memsim.models import Model
+from memsim.message import MESSAGE_OVERHEAD, TokenCounter, composed
+from memsim.models import Model
 
 HEADER = "Summary of the conversation so far:"
 

@@ -17,12 +17,12 @@ itself.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memsim.language.text import index_terms
-from memsim.memory.index.forms import DocumentForms
+from memsim.language.text import Analyser, index_terms
+from memsim.memory.index import Hit
+from memsim.memory.index.forms import DocumentForms, FormChange
 from memsim.memory.index.postings import (
     K1,
     B,
@@ -34,12 +34,6 @@ from memsim.memory.index.postings import (
     idf,
     query_terms,
 )
-
-if TYPE_CHECKING:
-    from memsim.language.text import Analyser
-    from memsim.memory.index import Hit
-    from memsim.memory.index.forms import FormChange
-
 
 COMMON = 256
 """Documents in which a term is common for good."""

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from memsim.language.graphemes import boundary
 from memsim.language.text import index_terms, whole
 from memsim.memory.entry import digest_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 # Markdown in pieces that a search can find: by heading, of bounded length, with ids that last.
 

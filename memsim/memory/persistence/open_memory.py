@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.atomic_files import WAIT
 from memsim.errors import StateError
 from memsim.memory.codec import reading
 from memsim.memory.events import EventListener, ignore_event
 from memsim.memory.history.working_memory import ReadOnlyWorkingMemory, WorkingMemory
+from memsim.memory.options import MemoryOptions
 from memsim.memory.parts import MemorySetup
 from memsim.memory.persistence.audit_lines import open_trail
 from memsim.memory.persistence.memory_file import WORKSPACE, MemoryFile
 from memsim.memory.persistence.memory_settings import SavedSettings
 from memsim.memory.persistence.saved_memory import SavedMemory
+from memsim.memory.stores import Store
 from memsim.message import TokenCounter, load_tokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from memsim.memory.options import MemoryOptions
-    from memsim.memory.stores import Store
-    from memsim.models import Embedder, Model
+from memsim.models import Embedder, Model
 
 
 def open_memory(

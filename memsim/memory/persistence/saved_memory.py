@@ -24,32 +24,27 @@ they may hold that as well.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from types import TracebackType
+from typing import Any, Self
 
+from memsim.context import Context
 from memsim.errors import EXPECTED_ERRORS, Attempts, ModelError, StateError, StoreError
 from memsim.memory.codec import JSON, canonical, pack, parse, reading
+from memsim.memory.deletion import ErasureReport
+from memsim.memory.entry import Entry
 from memsim.memory.ingest_queue import IngestQueue
 from memsim.memory.memory import Memory
 from memsim.memory.parts import OFFLOADED, MemorySetup
-from memsim.memory.permissions import require_principal
+from memsim.memory.permissions import ReadGrant, require_principal
 from memsim.memory.persistence.memory_file import WORKSPACE, MemoryFile
 from memsim.memory.persistence.memory_settings import SavedSettings
-from memsim.memory.state import part_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from datetime import datetime
-    from types import TracebackType
-
-    from memsim.context import Context
-    from memsim.memory.deletion import ErasureReport
-    from memsim.memory.entry import Entry
-    from memsim.memory.permissions import ReadGrant
-    from memsim.memory.state import StatePart
-    from memsim.message import Message
+from memsim.memory.state import StatePart, part_of
+from memsim.message import Message
 
 
 class SavedMemory(Memory):

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from memsim.context import Section, escaped
-from memsim.memory.entry import Shelf, passage_of, read_message
+from memsim.memory.entry import Entry, Shelf, passage_of, read_message
+from memsim.memory.index import Hit
 from memsim.memory.index.split import snippet
+from memsim.memory.options import MemoryOptions
+from memsim.memory.permissions import Permissions, Where
 from memsim.memory.recall.ranking import fit_to_room, recall
-from memsim.memory.recall.timeline import MessageFacts, repeat_digest
-from memsim.memory.vault import SearchHit
-from memsim.message import MESSAGE_OVERHEAD, Text, composed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from memsim.memory.entry import Entry
-    from memsim.memory.index import Hit
-    from memsim.memory.options import MemoryOptions
-    from memsim.memory.permissions import Permissions, Where
-    from memsim.memory.recall.timeline import Timeline
-    from memsim.memory.vault import Vault
-    from memsim.message import Message, TokenCounter
-
+from memsim.memory.recall.timeline import MessageFacts, Timeline, repeat_digest
+from memsim.memory.vault import SearchHit, Vault
+from memsim.message import MESSAGE_OVERHEAD, Message, Text, TokenCounter, composed
 
 GAP = "…"
 

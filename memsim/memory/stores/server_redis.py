@@ -6,12 +6,8 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
-from memsim.memory.stores import Places
-
-if TYPE_CHECKING:
-    from memsim.memory.stores import StoreSite
+from memsim.memory.stores import Places, StoreSite
 
 
 def open_places(site: StoreSite) -> Places:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from memsim.memory.stores import Places
-
-if TYPE_CHECKING:
-    from memsim.memory.stores import StoreSite
+from memsim.memory.stores import Places, StoreSite
 
 
 def open_places(site: StoreSite) -> Places:

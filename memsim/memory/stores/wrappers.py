@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.errors import StoreError
-
-if TYPE_CHECKING:
-    from memsim.memory.stores import Store
-
+from memsim.memory.stores import Store
 
 READ_ONLY = "nothing can be written: the memory was opened for reading only"
 _WRITING = frozenset({"write", "erase", "embedded_by"})

@@ -16,14 +16,11 @@ from __future__ import annotations
 import json
 import uuid
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from memsim.errors import StoreError
 from memsim.memory.entry import Conversation, digest_of
-from memsim.memory.stores.redis.connection import RedisConnection
-
-if TYPE_CHECKING:
-    from memsim.memory.stores.redis.connection import Argument
+from memsim.memory.stores.redis.connection import Argument, RedisConnection
 
 _MILLISECOND = timedelta(milliseconds=1)
 
