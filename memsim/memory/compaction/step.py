@@ -13,23 +13,18 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from memsim.memory.codec import JSON, reading
-from memsim.memory.compaction.outcome import CompactionOutcome
+from memsim.memory.compaction.blobs import Blobs
+from memsim.memory.compaction.outcome import CompactionOutcome, OutcomeKind, SummaryAttempt
 from memsim.memory.compaction.plan import KeepRule
 from memsim.memory.compaction.size import Size, Sizes, Target, Trigger
 from memsim.memory.compaction.summary import Lineage, Summary, SummaryLine
+from memsim.message import Message, Role, TokenCounter
+from memsim.models import Model
 
-if TYPE_CHECKING:
-    from memsim.memory.compaction.blobs import Blobs
-    from memsim.memory.compaction.outcome import SummaryAttempt
-    from memsim.message import Message, Role, TokenCounter
-    from memsim.models import Model
-
-    History = tuple[Message, ...]
-    from memsim.memory.compaction.outcome import OutcomeKind
-
+History = tuple[Message, ...]
 
 VERSION = 1
 """The version of what `CompactionState.save` writes."""

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import redis
 from redis.exceptions import ReadOnlyError, RedisError, ResponseError
 
 from memsim.errors import StoreError
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Argument = bytes | str | int
+Argument = bytes | str | int
 
 _ATTEMPTS = 2
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
