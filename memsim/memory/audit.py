@@ -47,16 +47,9 @@ _NAMES = frozenset(
 class AuditRecord:
     """One thing that was done, or tried.
 
-    Attributes:
-        number: counted from 1.
-        time: when, by the memory's clock: ISO 8601 in UTC.
-        tool: its name; `unknown` for what is no name of a tool.
-        key: the salted digest of the key or query; empty where there was none.
-        category: of the entry, `custom` for all words of users' own; empty where it is not known.
-        principal: who, as the session says; empty for nobody.
-        outcome: what came of it.
-        previous: hash of the record before it, or of the header.
-        hash: of all the rest of it.
+    `time` is ISO 8601 in UTC; `tool` is `unknown` for what is no name of a tool. `key` is the
+    salted digest of the key or query; `category` is `custom` for all words of users' own. Both are
+    empty where there is none. `previous` is the hash of the record before, or of the header.
     """
 
     number: int
@@ -74,9 +67,7 @@ class AuditRecord:
 class AuditHead:
     """Where a trail ends; kept apart, it finds out a trail that was cut or written anew.
 
-    Attributes:
-        number: of the last record; 0 where there is none.
-        hash: of that record, or of the header; empty where there is neither.
+    `number` is 0 where there is no record; `hash` is then the header's, or empty without one.
     """
 
     number: int = 0
@@ -87,9 +78,8 @@ class AuditHead:
 class AuditBreak:
     """The first link that does not hold.
 
-    Attributes:
-        number: of the record that should stand there, counted from 1; 0 for the header.
-        why: in words that hold nothing of the record.
+    `number` is that of the record that should stand there; 0 for the header. `why` holds nothing of
+    the record.
     """
 
     number: int
@@ -110,10 +100,8 @@ class Lines(Protocol):
     def append(self, make: Callable[[bytes | None], Sequence[bytes]]) -> None:
         """Add the lines that `make` makes out of the last one, while nobody else can add any.
 
-        They have reached the disk when this returns, where there is one.
-
-        Raises:
-            StoreError: they could not be added.
+        They have reached the disk when this returns, where there is one. Raises `StoreError` if
+        they could not be added.
         """
         ...
 
@@ -142,13 +130,9 @@ class InProcessLines:
 class AuditTrail:
     """What was done, in order.
 
-    Args:
-        salt: makes the digests of keys worthless to who does not have it. The memory keeps it, the
-            trail never. Made anew where none is given.
-        lines: where the trail is kept; in this process unless told otherwise.
-
-    Raises:
-        StateError: the lines belong to a trail with another salt, or to none.
+    `salt` makes the digests of keys worthless to who does not have it. The memory keeps it, the
+    trail never. `lines` is where the trail is kept. Raises `StateError` if the lines belong to a
+    trail with another salt, or to none.
     """
 
     def __init__(
@@ -174,16 +158,7 @@ class AuditTrail:
     ) -> AuditHead:
         """Add a record; it has reached the disk when this returns, where there is one.
 
-        Args:
-            tool: its name.
-            principal: who, as the session says.
-            outcome: what came of it.
-            now: when.
-            key: the key or query that it was about, of which its salted digest alone is kept.
-            category: of the entry, if it is known.
-
-        Returns:
-            The head, to be kept apart.
+        Of the key or query only its salted digest is kept. Returns the head, to be kept apart.
 
         Raises:
             ValueError: the outcome is none of those there are, or the time has no zone.
@@ -216,29 +191,20 @@ class AuditTrail:
         return hmac.new(self.salt, encoded, hashlib.sha256).hexdigest()[:32]
 
     def records(self) -> Iterator[AuditRecord]:
-        """Every record, the oldest first.
-
-        Raises:
-            StateError: one of them is damaged.
-        """
+        """Every record, the oldest first. Raises `StateError` if one of them is damaged."""
         for place, line in enumerate(self._lines.lines()):
             if place:
                 yield _read(line)
 
     def head(self) -> AuditHead:
-        """Where the trail ends.
-
-        Raises:
-            StateError: its last record is damaged.
-        """
+        """Where the trail ends. Raises `StateError` if its last record is damaged."""
         last = self._lines.last()
         return AuditHead() if last is None else _head_of(last)
 
     def verify(self, head: AuditHead | None = None) -> AuditBreak | None:
         """Look at every link; the first that does not hold, or None where all do.
 
-        Args:
-            head: as `record` or `head` gave it once; the trail has to lead to it, and may go on.
+        `head` is what `record` or `head` gave once; the trail has to lead to it, and may go on.
         """
         before: AuditHead | None = None
         for place, line in enumerate(self._lines.lines()):
@@ -266,8 +232,7 @@ class AuditTrail:
     def load(cls, saved: Any) -> AuditTrail:  # noqa: ANN401 - what was read may be anything
         """The trail that was saved, in this process.
 
-        Raises:
-            StateError: it was no such trail, or a link of it does not hold.
+        Raises `StateError` if it was no such trail, or a link of it does not hold.
         """
         lines = InProcessLines()
         with reading("it is not an audit trail"):

@@ -20,11 +20,7 @@ def pack(messages: Iterable[Message]) -> list[JSON]:
 
 
 def unpack(packed: Any) -> list[Message]:  # noqa: ANN401 - what was read from a file may be anything
-    """The messages that `pack` wrote.
-
-    Raises:
-        StateError: it wrote no such thing.
-    """
+    """The messages that `pack` wrote. Raises `StateError` if it wrote no such thing."""
     with reading("its messages are damaged"):
         return [_unpacked(item) for item in packed]
 
@@ -33,8 +29,7 @@ def unpack(packed: Any) -> list[Message]:  # noqa: ANN401 - what was read from a
 def reading(otherwise: str) -> Iterator[None]:
     """Turns whatever a damaged state makes go wrong into a `StateError`.
 
-    Args:
-        otherwise: what to say of the state then.
+    `otherwise` is what to say of the state then.
     """
     try:
         yield
@@ -45,8 +40,7 @@ def reading(otherwise: str) -> Iterator[None]:
 def part(state: Any, name: str) -> Any:  # noqa: ANN401 - what was read from a file may be anything
     """A part of a saved state by its name; None where it has no such part.
 
-    Raises:
-        StateError: the state is no table of parts.
+    Raises `StateError` if the state is no table of parts.
     """
     with reading("it is no state of a memory"):
         return state.get(name)
@@ -126,8 +120,7 @@ def canonical(value: JSON) -> str:
 def parse(text: str | bytes) -> Any:  # noqa: ANN401 - what was read from a file may be anything
     """The JSON value that a text holds.
 
-    Raises:
-        StateError: it holds none, a key twice, or a number that is not finite.
+    Raises `StateError` if it holds none, a key twice, or a number that is not finite.
     """
     try:
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)

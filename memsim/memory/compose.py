@@ -41,11 +41,7 @@ _KIND, _ROLE = "kind", "role"
 
 
 class Core:
-    """The core layer of every principal.
-
-    Args:
-        vault: where it is kept.
-    """
+    """The core layer of every principal."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
@@ -103,9 +99,7 @@ class Core:
     def pin_rule(self, message: Message) -> Entry:
         """Pin a system message as a rule, for the principal on whose behalf it was said alone.
 
-        Raises:
-            ValueError: as `pin`.
-            StoreError: as `pin`.
+        Raises `ValueError` and `StoreError` as `pin`.
         """
         return self.pin(
             message.principal,
@@ -157,16 +151,7 @@ PAGES_SHARE = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRequest:
-    """What a context is asked for.
-
-    Attributes:
-        text: the message or question, which is not part of the context.
-        principal: who asks.
-        session: in which conversation.
-        budget: tokens that the context may have.
-        now: when.
-        turn: names what is composed.
-    """
+    """What a context is asked for."""
 
     text: str
     principal: str
@@ -218,13 +203,8 @@ class Composer:
     def compose(self, question: ContextRequest, where: Where) -> Context:
         """The context for a question.
 
-        Args:
-            question: what is asked.
-            where: what may be recalled.
-
-        Raises:
-            BudgetUnsatisfiable: what is pinned does not fit.
-            StoreError: a page of the workspace cannot be read.
+        Raises `BudgetUnsatisfiable` if what is pinned does not fit, or `StoreError` if a page of
+        the workspace cannot be read.
         """
         pinned = self._core.messages(question.principal)
         core = self._build.section("core", pinned)

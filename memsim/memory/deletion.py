@@ -51,11 +51,6 @@ def requests_naming(
 
     The request is the last of a principal's latest messages that does; what was said before it is
     not meant, whatever it names.
-
-    Args:
-        telling: the names and exact values of what goes.
-        latest: the messages of the conversation in which that is asked for, oldest first.
-        principal: who asks; messages of others stay.
     """
     own = [m for m in latest if m.principal == principal][-LATEST:]
     found = [m for m in own if names_any(m.text, telling)]
@@ -71,10 +66,7 @@ Settle = Callable[[Collection[str]], None]
 class ErasureTier:
     """A part of a memory beside its store that may hold what messages said.
 
-    Attributes:
-        name: its name in reports.
-        erase: erases what came from messages, by their ids, and counts it. A second call does
-            nothing.
+    A second call of `erase` does nothing.
     """
 
     name: str
@@ -83,12 +75,7 @@ class ErasureTier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReport:
-    """What was erased.
-
-    Attributes:
-        entries: from the store.
-        beside: by the name of each other tier, how much.
-    """
+    """What was erased."""
 
     entries: tuple[Entry, ...] = ()
     beside: dict[str, int] = field(default_factory=dict)
@@ -118,17 +105,9 @@ def erase_sources(
     """Erase messages by their ids, and all that was derived from them.
 
     The messages themselves go last: whatever fails before leaves them to be found again, so that
-    doing it once more finishes it.
-
-    Args:
-        store: where entries are kept.
-        sources: ids of the messages.
-        owners: only entries of these principals, since two may have messages of one id; None for
-            everybody's, where ids are known to be unique.
-        tiers: where else to erase.
-
-    Raises:
-        StoreError: the store or a tier failed; some of it may be erased, and none of it is counted.
+    doing it once more finishes it. Only entries of `owners` count, since two may have messages of
+    one id; None is for everybody's, where ids are known to be unique. Raises `StoreError` if the
+    store or a tier failed; some of it may be erased, and none of it is counted.
     """
     came = Derivations(store, owners).of(sources)
     return erase_entries(store, came, sources=sources, tiers=tiers)
@@ -144,15 +123,8 @@ def erase_entries(
 ) -> ErasureReport:
     """Erase entries, originals last; before them, what other tiers hold of the messages.
 
-    Args:
-        store: where the entries are kept.
-        entries: what to erase.
-        sources: ids of the messages that they are of.
-        tiers: where else to erase.
-        settle: makes last what was done beside the store, while it can still be found again.
-
-    Raises:
-        StoreError: as `erase_sources`.
+    `settle` makes last what was done beside the store, while it can still be found again. Raises
+    `StoreError` as `erase_sources`.
     """
     beside = {tier.name: tier.erase(sources) for tier in tiers} if sources else {}
     if sources and settle is not None:
@@ -166,10 +138,8 @@ def erase_entries(
 class Derivations:
     """Which entries came of which messages, as a store has it at one moment.
 
-    Args:
-        store: where the entries are kept; it is read through once, a page at a time.
-        owners: only entries of these principals; None for everybody's.
-        stays: which entries do not count, and with them what came of them; none unless told.
+    The store is read through once, a page at a time. `owners` are the principals whose entries
+    count; None for everybody's. `stays` tells which entries do not count, with what came of them.
     """
 
     def __init__(
@@ -188,11 +158,7 @@ class Derivations:
                 of.setdefault(source, []).append(entry.id)
 
     def of(self, sources: Collection[str]) -> list[Entry]:
-        """The entries that came of messages, as they are now.
-
-        Args:
-            sources: ids of the messages.
-        """
+        """The entries that came of messages, as they are now."""
         found: dict[str, None] = {}
         waiting = sorted(set(sources))
         while waiting:
@@ -203,11 +169,7 @@ class Derivations:
         return self._store.get(list(found))
 
     def beside(self, sources: Collection[str]) -> list[Entry]:
-        """The entries that name messages and do not count, as they are now.
-
-        Args:
-            sources: ids of the messages.
-        """
+        """The entries that name messages and do not count, as they are now."""
         named = (i for source in sorted(set(sources)) for i in self._beside.get(source, ()))
         return self._store.get(list(dict.fromkeys(named)))
 
@@ -216,14 +178,7 @@ def without_sources(entries: Iterable[Entry], sources: Collection[str]) -> list[
     """Entries that stay though messages that they name are gone, without the ids of these.
 
     Another message may be given such an id, and what it becomes is nothing to them. The id of a
-    message that stays in part is still its own.
-
-    Args:
-        entries: all that stay and name any of the messages.
-        sources: ids of the messages.
-
-    Returns:
-        Those that have changed.
+    message that stays in part is still its own. Returns those that have changed.
     """
     named = list(entries)
     gone = frozenset(sources) - {original_of(e) for e in named}
@@ -267,12 +222,7 @@ def _everything(store: Store, owners: Collection[str] | None) -> Iterator[Entry]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deletion:
-    """Erases a principal's messages from every part of a memory.
-
-    Attributes:
-        workspace: None where there is none.
-        concludes: whether conversations are concluded in episodes.
-    """
+    """Erases a principal's messages from every part of a memory."""
 
     vault: Vault
     permissions: Permissions
@@ -290,11 +240,7 @@ class Deletion:
     ) -> ErasureReport:
         """Erase messages of a principal's own, and all that was made from them, everywhere.
 
-        Args:
-            principal: whose.
-            sources: ids of the messages.
-            now: the present.
-            settle: as `WorkspaceLayer.erase`.
+        `settle` is as `WorkspaceLayer.erase` takes it.
         """
         tiers = [
             *self._said(principal),
@@ -325,11 +271,7 @@ class Deletion:
         """The tiers from which a principal's messages are erased when their time is over.
 
         What an agent or a host wrote in working memory and on pages has a time of its own.
-
-        Args:
-            principal: whose.
-            now: the present.
-            derived: whether the names that the memory noted of them go as well.
+        `derived` says whether the names that the memory noted of them go as well.
         """
         names = ErasureTier("working", lambda _: self._erase_names(principal, now))
         return [*self._said(principal), *([names] if derived else [])]

@@ -60,13 +60,8 @@ def passage_of(entry: Entry) -> int | None:
 class Conversation:
     """A session of a principal: two principals whose sessions have one name share nothing.
 
-    Attributes:
-        principal: whose it is, as the session says.
-        session: its name, unique for the principal.
-
-    Raises:
-        AccessError: one of them is empty: nobody has a memory.
-        ValueError: one of them cannot be encoded as UTF-8.
+    Raises `AccessError` if one of them is empty: nobody has a memory. Raises `ValueError` if one of
+    them cannot be encoded as UTF-8.
     """
 
     principal: str
@@ -274,8 +269,7 @@ def instant(moment: datetime) -> str:
 def encode(entry: Entry) -> str:
     """An entry as canonical JSON: keys sorted, no blanks, times as `instant` writes them.
 
-    Raises:
-        StoreError: a reader, source or attribute cannot be encoded as UTF-8.
+    Raises `StoreError` if a reader, source or attribute cannot be encoded as UTF-8.
     """
     return encodable(_TO_JSON(fields(entry)))
 
@@ -292,8 +286,7 @@ def fields(entry: Entry) -> dict[str, object]:
 def encodable(text: str) -> str:
     """The text itself, once it is sure that it can be written.
 
-    Raises:
-        StoreError: it cannot be encoded as UTF-8.
+    Raises `StoreError` if it cannot be encoded as UTF-8.
     """
     try:
         text.encode("utf-8")
@@ -303,15 +296,7 @@ def encodable(text: str) -> str:
 
 
 def decode(record: str | bytes, place: str) -> Entry:
-    """The entry that `encode` wrote.
-
-    Args:
-        record: canonical JSON.
-        place: what to call the record in an error: a path, a row.
-
-    Raises:
-        Damaged: the record is.
-    """
+    """The entry that `encode` wrote. Raises `Damaged` if the record is."""
     try:
         return _entry(_with_names(json.loads(record), _FIELDS))
     except (ValueError, TypeError, RecursionError) as error:
@@ -319,11 +304,7 @@ def decode(record: str | bytes, place: str) -> Entry:
 
 
 def from_fields(read: Mapping[str, object], place: str) -> Entry:
-    """The entry whose `fields` were read.
-
-    Raises:
-        Damaged: they are no entry's.
-    """
+    """The entry whose `fields` were read. Raises `Damaged` if they are no entry's."""
     try:
         return _entry(_with_names(read, _FIELDS))
     except (ValueError, TypeError) as error:
@@ -336,11 +317,7 @@ def encode_shelf(shelf: Shelf) -> str:
 
 
 def decode_shelf(record: str | bytes, place: str) -> Shelf:
-    """The shelf that `encode_shelf` wrote.
-
-    Raises:
-        Damaged: the record is.
-    """
+    """The shelf that `encode_shelf` wrote. Raises `Damaged` if the record is."""
     try:
         read = _with_names(json.loads(record), _SHELF_FIELDS)
         return Shelf(**{**read, "readers": _strings(read["readers"])})  # type: ignore[arg-type]

@@ -74,13 +74,7 @@ def has_own_term(entry: Entry) -> bool:
 
 
 def owners_due(store: Store, policy: RetentionPolicy, now: datetime) -> list[str]:
-    """Whose entries are due, by name in order; the store is read through once.
-
-    Args:
-        store: where entries are kept.
-        policy: when what is due.
-        now: the present.
-    """
+    """Whose entries are due, by name in order; the store is read through once."""
     where = Where(reader=None, layers=policy.layers, archived=None)
     return sorted({e.owner for e in each_entry(store, where) if policy.is_due(e, utc(now))})
 
@@ -98,17 +92,9 @@ def clean(
     """Put away and erase what of one principal's is due; nobody else's is looked at.
 
     It can be stopped anywhere and done again: what was put away stays so, and what is to be erased
-    is found again until its last trace is gone.
-
-    Args:
-        store: where entries are kept.
-        owner: whose.
-        policy: when what is due.
-        now: the present.
-        put: writes entries together with their vectors; the store's own `write`, which leaves
-            entries without, where none is given.
-        tiers: where else to erase what erased messages said.
-        settle: as `erase_entries`.
+    is found again until its last trace is gone. `put` writes entries with their vectors; the
+    store's own `write`, which leaves entries without, where none is given. `settle` is as for
+    `erase_entries`.
     """
     work = _Pass(
         store=store,
@@ -226,8 +212,7 @@ _CANDIDATES = 8
 def closest_to_request(vault: Vault, principal: str, text: str) -> tuple[str, ...]:
     """The message of a principal's own that a request in words means.
 
-    Raises:
-        StoreError: the store failed.
+    Raises `StoreError` if the store failed.
     """
     where = vault.where(
         principal, owner=principal, layers=_EXCHANGES, categories=_MESSAGES, archived=None
@@ -245,10 +230,7 @@ def closest_to_request(vault: Vault, principal: str, text: str) -> tuple[str, ..
 class MemoryExpiry:
     """Does hygiene on a memory.
 
-    Args:
-        deletion: erases everywhere.
-        tell: takes an event for each owner whose entries were archived or purged.
-        settle: makes last that messages are gone beside the store, before their entries go.
+    `settle` makes last that messages are gone beside the store, before their entries go.
     """
 
     def __init__(self, deletion: Deletion, tell: EventListener, settle: Callable[[], None]) -> None:
@@ -260,9 +242,7 @@ class MemoryExpiry:
     def elapse(self, policy: RetentionPolicy, now: datetime) -> None:
         """Do hygiene for every owner; one owner's failure holds up no other.
 
-        Raises:
-            StoreError: as `clean`.
-            ModelError: as `clean`.
+        Raises `StoreError` and `ModelError` as `clean`.
         """
         attempts = Attempts()
         for owner in owners_due(self._vault.store, policy, now):
@@ -272,9 +252,8 @@ class MemoryExpiry:
     def clean(self, owner: str, policy: RetentionPolicy, now: datetime) -> None:
         """Do hygiene on an owner's entries.
 
-        Raises:
-            StoreError: the store failed on the way; the next call goes on.
-            ModelError: the embedder failed at an entry to archive; the next call goes on.
+        Raises `StoreError` if the store failed on the way; the next call goes on. Raises
+        `ModelError` if the embedder failed at an entry to archive; the next call goes on.
         """
         deletion = self._deletion
 

@@ -16,15 +16,7 @@ from memsim.models import Model, Reply, Request, provenance
 
 
 class FactExtractor:
-    """Extracts facts, and concludes conversations.
-
-    Args:
-        model: reads what was said.
-        semantic: takes the facts.
-        episodic: takes the episodes.
-        count: tokens of a text.
-        tell: is told which facts were superseded, and which summary was refused.
-    """
+    """Extracts facts, and concludes conversations."""
 
     def __init__(
         self,
@@ -45,18 +37,9 @@ class FactExtractor:
     ) -> list[Entry]:
         """Keep the facts that a user stated in a conversation.
 
-        Args:
-            owner: whose messages are read; others are passed over.
-            session: the conversation that they are noted as coming from.
-            said: what was said in it.
-            now: the present.
-
-        Returns:
-            The facts that are new, or have been stated anew.
-
-        Raises:
-            ModelError: the model failed.
-            StoreError: the store failed.
+        Messages of others than `owner` are passed over. Returns the facts that are new, or have
+        been stated anew. Raises `ModelError` if the model failed, or `StoreError` if the store
+        failed.
         """
         own = tuple(m for m in said if m.principal == owner and m.role == "user")
         return self._extract(owner, session, own, now) if own else []
@@ -67,21 +50,10 @@ class FactExtractor:
         """Have what was said in a conversation stand in its episode, with what stands there.
 
         Where the model's summary is not fit to use, the one before is kept, and the rest is taken
-        in; where there is none before, nothing is, and the messages may be read again.
-
-        Args:
-            owner: whose the episode is; only what they and their assistant said is read.
-            session: the conversation.
-            said: its messages that stand in no episode yet, oldest first.
-            limit: tokens that the summary may have.
-            now: the present.
-
-        Returns:
-            The episode; None where there is none.
-
-        Raises:
-            ModelError: the model failed.
-            StoreError: the store failed.
+        in; where there is none before, nothing is, and the messages may be read again. Only what
+        `owner` and their assistant said is read. `said` are the messages that stand in no episode
+        yet, oldest first; `limit` is in tokens. Returns None where there is none. Raises
+        `ModelError` if the model failed, or `StoreError` if the store failed.
         """
         own = [entry for entry in said if entry.owner == owner]
         if not own:

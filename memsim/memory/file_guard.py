@@ -29,13 +29,8 @@ class Guard:
     keeps there, locks, copies of damaged states, backups.
 
     A check and an opening are two steps, between which a link can be turned. A tool that opens
-    first and then asks about the descriptor is safe from that.
-
-    Args:
-        roots: the files and folders of the memory; those that are not there yet too.
-
-    Raises:
-        ValueError: one of them is no path.
+    first and then asks about the descriptor is safe from that. Raises `ValueError` if one of them
+    is no path.
     """
 
     def __init__(self, roots: Iterable[Path | str]) -> None:
@@ -138,8 +133,7 @@ class Guard:
 def _spellings(told: str) -> Iterator[str]:
     """A path, and what tools may make of it before they open it.
 
-    Raises:
-        ValueError: there are too many, so that nobody can say what would be opened.
+    Raises `ValueError` if there are too many, so that nobody can say what would be opened.
     """
     seen: dict[str, None] = {told: None}
     waiting = [told]
@@ -196,8 +190,7 @@ def _identity(status: os.stat_result) -> _Identity:
 def _status(place: str) -> os.stat_result | None:
     """What is there; None for nothing.
 
-    Raises:
-        OSError: there is something that cannot be looked at.
+    Raises `OSError` if there is something that cannot be looked at.
     """
     try:
         return os.stat(place)  # noqa: PTH116 - a str

@@ -18,13 +18,7 @@ ALIKE = 0.9
 def requested_message(
     text: str, sources: Collection[str], own: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """The ids that a request means: those it names, else the one that speaks of it most.
-
-    Args:
-        text: the request in words; a message that says just that is not what it means.
-        sources: ids that it names, which may be somebody else's or long gone.
-        own: the texts that the one who asks may erase, by id, oldest first.
-    """
+    """The ids that a request means: those it names, else the one that speaks of it most."""
     if sources:
         return tuple(source for source in own if source in set(sources))
     # Not with the module, which every strategy that can forget imports: numpy takes its time.
@@ -44,10 +38,6 @@ def closest_message(text: str, found: Sequence[tuple[float, str]]) -> int | None
 
     Of those that speak of it about as much, the one that says least beside it: who names the
     garage does not mean the garage door.
-
-    Args:
-        text: the request in words.
-        found: score and text of each, best first.
     """
     if not found:
         return None

@@ -80,12 +80,7 @@ class IngestQueue:
         return [m for m in self.said if principal in {None, m.principal}]
 
     def recorded(self, messages: Collection[Message], *, read: bool) -> None:
-        """Messages are in the store now.
-
-        Args:
-            messages: which.
-            read: whether facts are to be extracted from them.
-        """
+        """Messages are in the store now."""
         done = {id(m) for m in messages}
         self._keep([m for m in self.said if id(m) not in done])
         if read:
@@ -151,11 +146,7 @@ class IngestQueue:
 
     @classmethod
     def load(cls, saved: Any) -> IngestQueue:  # noqa: ANN401 - what was read from a file may be anything
-        """What was saved.
-
-        Raises:
-            StateError: it is no such state.
-        """
+        """What was saved. Raises `StateError` if it is no such state."""
         with reading("what was still to be done is damaged"):
             return cls(
                 said=unpack(saved["said"]),
@@ -205,9 +196,8 @@ class MessageIdentity:
     def is_new(self, message: Message) -> bool:
         """Whether nothing of a message's id is known; the store is read only where something is.
 
-        Raises:
-            ValueError: it can be kept in no store, or another message has its id.
-            StoreError: what is on record under its id cannot be read.
+        Raises `ValueError` if it can be kept in no store, or another message has its id. Raises
+        `StoreError` if what is on record under its id cannot be read.
         """
         exchange(message)
         if "\n" in message.id:
@@ -286,9 +276,8 @@ class TurnProcessor:
     def end(self, principal: str | None, now: datetime) -> None:
         """All that is to be done for a principal, or for everybody.
 
-        Raises:
-            StoreError: the store failed; what is left is done at the next call.
-            ModelError: the model failed; so it is then, too.
+        Raises `StoreError` if the store failed; what is left is done at the next call. Raises
+        `ModelError` if the model failed; so it is then, too.
         """
         attempts = Attempts()
         attempt = attempts.attempt
@@ -310,9 +299,8 @@ class TurnProcessor:
     def rest(self, now: datetime) -> None:
         """Conclude every conversation in which nobody has said anything for long.
 
-        Raises:
-            StoreError: the store failed; what is left is done at the next call, or turn.
-            ModelError: the model failed; so it is then, too.
+        Raises `StoreError` if the store failed; what is left is done at the next call, or turn.
+        Raises `ModelError` if the model failed; so it is then, too.
         """
         attempts = Attempts()
         for who, name in [of for of, last in self.backlog.open.items() if now - last >= IDLE]:
@@ -323,9 +311,8 @@ class TurnProcessor:
     def record(self, principal: str | None = None) -> None:
         """Have the store hold what was said.
 
-        Raises:
-            StoreError: it failed, and holds none of it.
-            ModelError: the embedder failed, and so it does.
+        Raises `StoreError` if it failed, and holds none of it. Raises `ModelError` if the embedder
+        failed, and so it does.
         """
         said = self.backlog.said_by(principal)
         if said:
@@ -337,9 +324,8 @@ class TurnProcessor:
     def admit(self) -> None:
         """Open conversations to who has joined them: whoever takes part may read all of it.
 
-        Raises:
-            StoreError: the store failed; they are opened at the next call.
-            ModelError: the embedder failed, and so they are.
+        Raises `StoreError` if the store failed; they are opened at the next call. Raises
+        `ModelError` if the embedder failed, and so they are.
         """
         for session in [*self.backlog.joined]:
             if self.permissions is not None:

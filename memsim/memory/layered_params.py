@@ -114,8 +114,7 @@ class LayeredParams:
     def memory_options(self) -> MemoryOptions:
         """The options of the memory.
 
-        Raises:
-            ValueError: a number is out of its range, or a switch is neither on nor off.
+        Raises `ValueError` if a number is out of its range, or a switch is neither on nor off.
         """
         if self.k is not None and self.k < 1:
             raise ValueError(f"k is {self.k}: at least 1, or none for as many as fit")

@@ -38,13 +38,7 @@ _COUNTER = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The right to inject an item, which one alone has.
-
-    Attributes:
-        of: the conversation.
-        item: what may be injected.
-        record: as the store has it.
-    """
+    """The right to inject an item, which one alone has."""
 
     of: Conversation
     item: str
@@ -55,9 +49,8 @@ class Claim:
 class LedgerAgreement:
     """What it took to bring a ledger in line with what is visible.
 
-    Attributes:
-        found: items that were visible and not known to be; they are injected now. Sorted.
-        freed: items that were known and not visible; they may be injected again. Sorted.
+    Both are sorted. Those `found` were visible and not known to be; they are injected now. Those
+    `freed` were known and not visible; they may be injected again.
     """
 
     found: tuple[str, ...]
@@ -98,8 +91,7 @@ class InjectionLedger:
     def claim(self, of: Conversation, item: str, now: datetime) -> Claim | None:
         """Ask for the right to inject an item; None where it is claimed or injected already.
 
-        Raises:
-            ValueError: the item is empty, or cannot be encoded.
+        Raises `ValueError` if the item is empty, or cannot be encoded.
         """
         _check(item)
         old = self.store.read(of).get(item)
@@ -112,9 +104,8 @@ class InjectionLedger:
     def mark(self, claim: Claim, now: datetime) -> bool:
         """Say that what was claimed is in the context.
 
-        Returns:
-            Whether the claim still held. If not, the item was freed or given to another meanwhile,
-            and what was put into the context has to be taken out again.
+        Returns whether the claim still held. If not, the item was freed or given to another
+        meanwhile, and what was put into the context has to be taken out again.
         """
         record = _written("injected", now, _read(claim.record).number)
         return self.store.swap(claim.of, claim.item, claim.record, record, self._ttl)
@@ -164,13 +155,9 @@ class InjectionLedger:
 
         After it, what is visible counts as injected and can be claimed by nobody; what is not
         visible is free, be it that it was compacted away or that a crash came before it was put in.
-
-        Args:
-            of: the conversation.
-            visible: the items that stand in the context, or in the history it is made from.
-            now: the present.
-            seen: what `look` gave before the visible items were gathered, where others inject
-                meanwhile: what they have changed since then is left as they made it.
+        `visible` are the items in the context, or in the history it is made from. `seen` is what
+        `look` gave before these were gathered, where others inject meanwhile: what they have
+        changed since then is left as they made it.
         """
         known = self.look(of) if seen is None else dict(seen)
         there = set(visible)
@@ -218,8 +205,7 @@ class InjectionLedger:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved state in place of the present one.
 
-        Raises:
-            StateError: it is no such state; nothing has changed.
+        Raises `StateError` if it is no such state; nothing has changed.
         """
         read: dict[Conversation, dict[str, str]] = {}
         with reading("it is not an injection ledger"):

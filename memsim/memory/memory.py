@@ -49,12 +49,8 @@ class MemoryText:
 class Memory:
     """Remembers for any number of principals, and lets each see what they may.
 
-    Args:
-        setup: what it is opened with.
-
-    Raises:
-        SchemaError: the store was written by another memsim.
-        StoreError: the store cannot be read.
+    Raises `SchemaError` if the store was written by another memsim, or `StoreError` if the store
+    cannot be read.
     """
 
     def __init__(self, setup: MemorySetup) -> None:
@@ -112,8 +108,7 @@ class Memory:
     def end_turn(self, principal: str | None = None) -> None:
         """Record the messages since the last call, extract facts, compact, and index pages.
 
-        Args:
-            principal: whose turn is over; everybody's where none is named.
+        Everybody's turn is over where no principal is named.
 
         Raises:
             StoreError: the store failed, or a page cannot be read; what is left is done at the next
@@ -133,12 +128,8 @@ class Memory:
     ) -> Context:
         """Compose what a model is sent along with a message or question.
 
-        Args:
-            text: the message or question, which is not part of the context.
-            principal: who asks.
-            session: in which conversation.
-            budget: tokens that the context may have.
-            turn: names what is composed.
+        `text` is the message or question, which is not part of the context. `budget` is the tokens
+        that the context may have; `turn` names what is composed.
 
         Raises:
             AccessError: there is no principal.
@@ -159,10 +150,7 @@ class Memory:
     def delivered(self, context: Context, *, principal: str, session: str | None = None) -> None:
         """Note that a context was sent: what was used lasts longer, and recalled items are marked.
 
-        Args:
-            context: what `context` gave.
-            principal: on whose behalf.
-            session: in which conversation; the principal's latest where none is named.
+        Without a session, it is the principal's latest.
         """
         of = Conversation(principal, self._current(principal, session))
         self._composer.delivered(context, of, self.now())
@@ -170,14 +158,9 @@ class Memory:
     def dropped(self, sources: Iterable[str], *, principal: str, session: str) -> None:
         """Allow recalled items again that have left the host's own history; see `once`.
 
-        Args:
-            sources: ids of messages, and the names that `Section.items` gives to other items; those
-                that were never recalled change nothing.
-            principal: on whose behalf they were recalled.
-            session: in which conversation.
-
-        Raises:
-            StoreError: the ledger's store failed.
+        `sources` are ids of messages, and the names that `Section.items` gives to other items;
+        those that were never recalled change nothing. Raises `StoreError` if the ledger's store
+        failed.
         """
         self._change()
         of = Conversation(principal, session)
@@ -191,13 +174,8 @@ class Memory:
     ) -> list[SearchHit]:
         """Find the entries that match a text, best first, among those that a principal may see.
 
-        The principal's own pages are indexed first where they have changed.
-
-        Args:
-            text: the query.
-            principal: on whose behalf.
-            category: only entries of this one; of any where None.
-            k: how many at most.
+        The principal's own pages are indexed first where they have changed. Entries of any
+        `category` are found where it is None.
 
         Raises:
             AccessError: there is no principal.
@@ -248,10 +226,7 @@ class Memory:
     def reload(self, reference: str, *, principal: str, session: str) -> tuple[Message, ...]:
         """The original messages that were offloaded from a conversation under a reference.
 
-        Args:
-            reference: the reference in a context, or its digest alone.
-            principal: on whose behalf.
-            session: the conversation.
+        `reference` is the reference in a context, or its digest alone.
 
         Raises:
             StoreError: nothing is offloaded under it there, or nothing that the principal may see;
@@ -290,8 +265,7 @@ class Memory:
     def forget_key(self, owner: str, key: str) -> ErasureReport:
         """Erase the entry that an owner stored under a key, and nothing else.
 
-        Raises:
-            StoreError: the store failed.
+        Raises `StoreError` if the store failed.
         """
         self._change()
         gone = self.long_term.forget(require_principal(owner), key)
@@ -306,15 +280,10 @@ class Memory:
     def note(self, principal: str, text: str, *, session: str = "") -> str:
         """Add a note to the principal's workspace; without a workspace, to long-term memory.
 
-        Its sources are the principal's messages of this turn: it is erased with any one of them.
-        A line that is on the day's page already is not written there again.
-
-        Returns:
-            The name of the file, or the key.
-
-        Raises:
-            ValueError: the note is blank or cannot be encoded.
-            StoreError: it cannot be written.
+        Its sources are the principal's messages of this turn: it is erased with any one of them. A
+        line that is on the day's page already is not written there again. Returns the name of the
+        file, or the key. Raises `ValueError` if the note is blank or cannot be encoded. Raises
+        `StoreError` if it cannot be written.
         """
         self._change()
         sources = self.current_messages(principal)
@@ -329,9 +298,7 @@ class Memory:
     def tools(self, principal: str, session: str | None = None) -> MemoryTools:
         """The tools that an agent may call on behalf of a principal.
 
-        Args:
-            principal: on whose behalf.
-            session: in which conversation; the principal's latest where none is named.
+        Without a session, it is the principal's latest.
         """
         return MemoryTools(self, require_principal(principal), self._current(principal, session))
 
@@ -380,8 +347,7 @@ class Memory:
     def closest_message(self, principal: str, text: str) -> tuple[str, ...]:
         """The id of the principal's own message that a request to forget means, if there is one.
 
-        Raises:
-            StoreError: the store failed.
+        Raises `StoreError` if the store failed.
         """
         self._turns.record(principal)
         return closest_to_request(self.vault, principal, text)
@@ -390,10 +356,8 @@ class Memory:
         """Erase messages of a principal's own, and everything derived from them.
 
         Other messages about the same thing stay; `requests` finds those that ask for the erasure.
-        The principal's working memory is erased as a whole, because it keeps no sources.
-
-        Raises:
-            StoreError: the store failed on the way; a second call finishes it.
+        The principal's working memory is erased as a whole, because it keeps no sources. Raises
+        `StoreError` if the store failed on the way; a second call finishes it.
         """
         self._change()
         self._turns.record(require_principal(principal))
@@ -402,10 +366,8 @@ class Memory:
     def requests(self, principal: str, sources: Iterable[str]) -> tuple[str, ...]:
         """Ids of a principal's latest messages that ask to forget these and name their content.
 
-        Forget these messages as well, or the request keeps the secret.
-
-        Raises:
-            StoreError: the store failed.
+        Forget these messages as well, or the request keeps the secret. Raises `StoreError` if the
+        store failed.
         """
         self._turns.record(require_principal(principal))
         return self._deletion.requests(principal, frozenset(sources))
@@ -444,8 +406,7 @@ class Memory:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved memory in place of the present one.
 
-        Raises:
-            StateError: it is no such memory.
+        Raises `StateError` if it is no such memory.
         """
         self.audit, order = self._keeping.load(saved, lambda: self._begin(saved))
         self._restore(order)
@@ -453,9 +414,8 @@ class Memory:
     def close(self) -> None:
         """Record what is left, and release the store.
 
-        Raises:
-            StoreError: the store failed, and is released all the same.
-            ModelError: the model did; all that was said is recorded.
+        Raises `StoreError` if the store failed, and is released all the same. Raises `ModelError`
+        if the model did; all that was said is recorded.
         """
         try:
             self.end_turn()
@@ -467,8 +427,7 @@ class Memory:
     def _change(self) -> None:
         """Check before each change that the memory may be changed.
 
-        Raises:
-            StoreError: it may not.
+        Raises `StoreError` if it may not.
         """
 
     def _restore(self, order: Mapping[str, int]) -> None:
@@ -489,9 +448,8 @@ class Memory:
     def _follow(self, principals: Iterable[str]) -> None:
         """Index the pages that somebody changed; one principal's failure holds up no other.
 
-        Raises:
-            StoreError: a page cannot be read, or the store failed.
-            ModelError: the embedder failed.
+        Raises `StoreError` if a page cannot be read, or the store failed. Raises `ModelError` if
+        the embedder failed.
         """
         if self.workspace is None:
             return

@@ -83,13 +83,8 @@ class MemorySetup:
 class Parts:
     """What a memory is made of; of one store, one timeline and one set of permissions.
 
-    Args:
-        setup: what the memory is opened with.
-        place: takes an entry that was recorded.
-
-    Raises:
-        SchemaError: the store was written by another memsim.
-        StoreError: the store cannot be read.
+    Raises `SchemaError` if the store was written by another memsim, or `StoreError` if the store
+    cannot be read.
     """
 
     def __init__(self, setup: MemorySetup, place: Callable[[Entry], None]) -> None:

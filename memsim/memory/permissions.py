@@ -18,13 +18,7 @@ from memsim.memory.entry import Entry, Layer, Shelf
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadGrant:
-    """One principal lets another read.
-
-    Attributes:
-        owner: whose entries.
-        reader: who may read them.
-        category: only those of this category; None for all.
-    """
+    """One principal lets another read."""
 
     owner: str
     reader: str
@@ -108,11 +102,7 @@ class Permissions:
         self._shared: dict[str, dict[str, set[str]]] = {}
 
     def reader(self, principal: str) -> Reader:
-        """What the principal's reads go through.
-
-        Raises:
-            AccessError: there is no principal.
-        """
+        """What the principal's reads go through. Raises `AccessError` if there is no principal."""
         return Reader(
             principal=require_principal(principal),
             grants=frozenset(g for g in self._grants if g.reader == principal),
@@ -226,11 +216,7 @@ def is_nobody(principal: str) -> bool:
 
 
 def require_principal(principal: str) -> str:
-    """The principal, where there is one.
-
-    Raises:
-        AccessError: the name is empty or blank.
-    """
+    """The principal, where there is one. Raises `AccessError` if the name is empty or blank."""
     if is_nobody(principal):
         raise AccessError("nobody is asking: a memory is used on behalf of a principal")
     return principal

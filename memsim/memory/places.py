@@ -87,13 +87,9 @@ def open_places(
 ) -> Places:
     """All that a memory is kept in: with Redis, its working memory and its ledger too.
 
-    Args:
-        kind: which store.
-        folder: as `open_store`.
-        services: as `open_store`.
-        name: as `open_store`.
-        throwaway: whether it is removed from its server when it is closed, and need not survive a
-            power failure meanwhile. Files are for whoever gave the folder to remove.
+    `throwaway` says whether it is removed from its server when it is closed, and need not survive a
+    power failure meanwhile. Files are for whoever gave the folder to remove. All else is as for
+    `open_store`.
 
     Raises:
         StoreUnavailableError: as `open_store`.

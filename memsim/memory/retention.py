@@ -128,8 +128,7 @@ def _term_of(category: str, terms: Mapping[str, Term], otherwise: Term) -> timed
 def _length(term: Term) -> timedelta | None:
     """How long a term is; None for ever.
 
-    Raises:
-        ValueError: it is more days than can be counted.
+    Raises `ValueError` if it is more days than can be counted.
     """
     if not term:
         return None

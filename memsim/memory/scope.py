@@ -20,8 +20,7 @@ class ScopedPart(Protocol):
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved state; called on an empty part.
 
-        Raises:
-            StateError: it is no such state.
+        Raises `StateError` if it is no such state.
         """
         ...
 
@@ -32,12 +31,7 @@ P = TypeVar("P", bound=ScopedPart)
 class MemoryScopes(Generic[P]):
     """The parts of a memory by principal; where it is shared, everybody has the same part.
 
-    Args:
-        scope: `shared` or `principal`.
-        make: makes an empty part.
-
-    Raises:
-        ValueError: the scope is neither.
+    Raises `ValueError` if the scope is neither.
     """
 
     def __init__(self, scope: str, make: Callable[[], P]) -> None:
@@ -77,8 +71,7 @@ class MemoryScopes(Generic[P]):
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over saved parts in place of the present ones.
 
-        Raises:
-            StateError: they are no such parts.
+        Raises `StateError` if they are no such parts.
         """
         loaded: dict[str, P] = {}
         with reading("it is not a memory by principal"):

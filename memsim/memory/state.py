@@ -49,20 +49,14 @@ class StatePart(Protocol):
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read may be anything
         """Take over a saved state in place of the present one.
 
-        Raises:
-            StateError: it is no such state.
+        Raises `StateError` if it is no such state.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryState:
-    """What a memory consists of, as far as it is saved.
-
-    Attributes:
-        parts: by the names that they are saved under.
-        counter: token counts.
-    """
+    """What a memory consists of, as far as it is saved."""
 
     vault: Vault
     timeline: Timeline
@@ -90,12 +84,8 @@ class MemoryState:
     ) -> tuple[AuditTrail, Mapping[str, int]]:
         """Take over a saved memory in place of the present one, but for two things.
 
-        Args:
-            saved: what `save` gave.
-            begin: is called before anything changes, when it has been seen to be a memory.
-
-        Returns:
-            Its audit trail, and the places of its entries, for `restore`.
+        `begin` is called before anything changes, when it has been seen to be a memory. Returns its
+        audit trail, and the places of its entries, for `restore`.
 
         Raises:
             StateError: it is no such memory; nothing has changed.
@@ -125,12 +115,7 @@ class MemoryState:
         return audit, order
 
     def restore(self, order: Mapping[str, int], place: Callable[[Entry], None]) -> None:
-        """Take from the store in which order messages were said, as far as nobody remembers it.
-
-        Args:
-            order: places of entries, by id, as far as they are remembered.
-            place: takes each entry of a message.
-        """
+        """Take from the store in which order messages were said, as far as nobody remembers it."""
         self.timeline.clear()
         held = [*self.vault.each(Where(reader=None, layers=MADE, archived=None))]
         made = [entry for entry in held if original_of(entry) is None]
@@ -156,9 +141,8 @@ class MemoryState:
 def part_of(saved: Any, name: str) -> Any:  # noqa: ANN401 - as above
     """A part of a saved state, or an empty one where the state is older than the part.
 
-    Raises:
-        StateError: the memory was saved without it.
-        LookupError: the state is none at all, and another of `reading`'s errors.
+    Raises `StateError` if the memory was saved without it. Raises `LookupError` if the state is
+    none at all, and another of `reading`'s errors.
     """
     if name not in saved and name not in _SINCE:
         raise StateError(f"the memory was saved without {_CALLED.get(name, name)}")

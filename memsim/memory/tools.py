@@ -84,14 +84,7 @@ class ToolRefusal(Exception):  # noqa: N818 - an answer to the agent, not a fail
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a tool gives back.
-
-    Attributes:
-        text: for the agent.
-        outcome: for the audit trail.
-        key: what it was about, for the audit trail, which keeps its digest alone.
-        category: as `key`.
-    """
+    """What a tool gives back."""
 
     text: str
     outcome: AuditOutcome = "allowed"
@@ -166,13 +159,7 @@ class ToolHost(Protocol):
 
 
 class MemoryTools:
-    """A memory's tools for one principal in one conversation.
-
-    Args:
-        memory: what they use.
-        principal: who calls, as the session says.
-        session: in which conversation.
-    """
+    """A memory's tools for one principal in one conversation."""
 
     def __init__(self, memory: ToolHost, principal: str, session: str) -> None:
         self._memory = memory
@@ -186,9 +173,7 @@ class MemoryTools:
     def call(self, name: str, arguments: str) -> str:
         """Run a tool with JSON arguments; what is wrong with a call is told in its answer.
 
-        Raises:
-            StoreError: the store failed.
-            ModelError: the embedder failed.
+        Raises `StoreError` if the store failed, or `ModelError` if the embedder failed.
         """
         tool = TOOLS.get(name) if name in self._names() else None
         if tool is None:
@@ -418,8 +403,7 @@ def _spec(name: str, tool: _Tool) -> ToolSpec:
 def _read(tool: _Tool, arguments: str) -> Mapping[str, Any]:
     """The arguments, checked against what the tool takes.
 
-    Raises:
-        Refused: they are not JSON, or not what the tool takes.
+    Raises `Refused` if they are not JSON, or not what the tool takes.
     """
     try:
         given = json.loads(arguments or "{}", object_pairs_hook=_once)

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """An entry that a search brought up.
-
-    Attributes:
-        score: larger is better; comparable within one search.
-    """
+    """An entry that a search brought up."""
 
     entry: Entry
     score: float
@@ -76,9 +72,8 @@ class Vault:
     def put(self, entries: Sequence[Entry]) -> None:
         """Write entries, each with its vector.
 
-        Raises:
-            StoreError: the store failed; nothing has changed.
-            ModelError: the embedder failed; nothing has changed.
+        Raises `StoreError` if the store failed; nothing has changed. Raises `ModelError` if the
+        embedder failed; nothing has changed.
         """
         if not entries:
             return
@@ -144,8 +139,7 @@ class Vault:
     ) -> Where:
         """What a principal may see, of these layers and categories.
 
-        Raises:
-            AccessError: there is no principal.
+        Raises `AccessError` if there is no principal.
         """
         require_principal(principal)
         reader: Reader | None = None

@@ -44,9 +44,7 @@ class Blobs(Protocol):
     def get(self, digest: str) -> bytes:
         """The bytes of a digest.
 
-        Raises:
-            StoreError: this session has no such blob.
-            StateError: it is damaged.
+        Raises `StoreError` if this session has no such blob, or `StateError` if it is damaged.
         """
         ...
 
@@ -91,8 +89,7 @@ class MemoryBlobs:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file
         """Take over saved blobs in place of the present ones.
 
-        Raises:
-            StateError: they are none, or one is damaged.
+        Raises `StateError` if they are none, or one is damaged.
         """
         loaded: dict[str, bytes] = {}
         with reading("what was offloaded is damaged"):
@@ -110,22 +107,12 @@ def stored(messages: tuple[Message, ...]) -> bytes:
 
 
 def reference(data: bytes, messages: Iterable[Message]) -> str:
-    """What stands in a context for messages that were offloaded.
-
-    Args:
-        data: the bytes of their blob.
-        messages: the messages.
-    """
+    """What stands in a context for messages that were offloaded."""
     return reference_of(data, sum(len(m.text) for m in messages))
 
 
 def reference_of(data: bytes, length: int) -> str:
-    """What stands in a context for content of so many characters.
-
-    Args:
-        data: the bytes of the blob that it is in.
-        length: characters.
-    """
+    """What stands in a context for content of so many characters."""
     return f'<offloaded ref="sha256:{hashlib.sha256(data).hexdigest()}" length="{length}"/>'
 
 
@@ -179,12 +166,7 @@ def live(messages: Iterable[Message], blobs: Blobs) -> frozenset[str]:
 
 
 def collect(messages: Iterable[Message], blobs: Blobs) -> tuple[str, ...]:
-    """Remove the blobs that nothing refers to any more; what was removed, sorted.
-
-    Args:
-        messages: all messages that may be read again, composed ones among them.
-        blobs: of their session.
-    """
+    """Remove the blobs that nothing refers to any more; what was removed, sorted."""
     needed = live(messages, blobs)
     return blobs.drop(d for d in blobs.digests() if d not in needed)
 
@@ -208,11 +190,7 @@ def _missing() -> StoreError:
 
 
 class ConversationBlobs:
-    """The blobs of every conversation of a memory, by its name.
-
-    Args:
-        opens: gives the blobs of a conversation; in this process unless told otherwise.
-    """
+    """The blobs of every conversation of a memory, by its name."""
 
     def __init__(self, opens: Opens | None = None) -> None:
         self._opens: Opens = opens or (lambda _: MemoryBlobs())
@@ -227,9 +205,7 @@ class ConversationBlobs:
     def save(self) -> JSON:
         """All content as JSON values.
 
-        Raises:
-            StateError: some of it is damaged.
-            StoreError: some of it cannot be read.
+        Raises `StateError` if some of it is damaged, or `StoreError` if some of it cannot be read.
         """
         saved: dict[str, JSON] = {}
         for session in sorted(self._opened):
@@ -242,9 +218,8 @@ class ConversationBlobs:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over saved content in place of the present one.
 
-        Raises:
-            StateError: it is no such content; nothing has changed.
-            StoreError: it cannot be kept.
+        Raises `StateError` if it is no such content; nothing has changed. Raises `StoreError` if it
+        cannot be kept.
         """
         loaded: dict[str, MemoryBlobs] = {}
         with reading("what was offloaded is damaged"):

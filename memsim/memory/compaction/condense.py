@@ -211,9 +211,8 @@ class Condense:
     def __call__(self, history: History, state: CompactionState, means: Means) -> Compaction:
         """Condense stretches, as `Step` has it.
 
-        Raises:
-            ValueError: there is no model, or nowhere to keep what is offloaded.
-            StoreError: it could not be kept.
+        Raises `ValueError` if there is no model, or nowhere to keep what is offloaded. Raises
+        `StoreError` if it could not be kept.
         """
         if self.offload and means.blobs is None:
             raise ValueError("offloading needs somewhere to keep what is offloaded")
@@ -371,12 +370,7 @@ class Condense:
 
 
 def reworded(message: Message, told: Message) -> Message:
-    """A message in other words: its first result or text is replaced, and its calls stay.
-
-    Args:
-        message: as it was; of its other results and texts nothing stays.
-        told: a composed message that says it.
-    """
+    """A message in other words: its first result or text is replaced, and its calls stay."""
     blocks: list[Block] = []
     answers = bool(message.results)
     said = False

@@ -35,12 +35,6 @@ def forget(
     """Forget messages.
 
     A merged message goes whole, with its neighbours' words.
-
-    Args:
-        history: the messages as they are now.
-        state: what came of compactions.
-        ids: ids of original messages.
-        blobs: of the session; those that hold any of the messages are dropped.
     """
     wanted = frozenset(ids)
     hit = (p for p, m in enumerate(history) if not wanted.isdisjoint(_origins(m, state)))

@@ -26,14 +26,10 @@ class Deduplicate:
     """Drops messages that one speaker said before on the same day; the first of them stays.
 
     Only messages of plain words are compared; the words of an offloaded or shortened message are
-    not all there, so these are not.
-
-    Attributes:
-        prefix: messages are the same when so many of their first characters are, whatever the case;
-            None for the whole text, byte for byte. A prefix loses what differs after it: it is
-            there to measure designs that do so.
-        least: characters below which a message is left alone: two times `yes` may be two answers.
-        last: so many of the latest messages stay; None for as many as the means say.
+    not all there, so these are not. Messages are the same when their first `prefix` characters are,
+    whatever the case; None compares the whole text, byte for byte. A prefix loses what differs
+    after it: it is there to measure designs that do so. Messages of fewer than `least` characters
+    stay: two times `yes` may be two answers.
     """
 
     prefix: int | None = None
@@ -73,11 +69,6 @@ def deduplicated(text: str, prefix: int | None = None) -> str:
     """The lines of a daily file without the list items that it has already.
 
     Headings, blank lines and all else stay, byte for byte.
-
-    Args:
-        text: the file.
-        prefix: items are the same when so many of their first characters are, whatever the case;
-            None for the whole item.
     """
     seen: set[str] = set()
     kept: list[str] = []
@@ -101,11 +92,8 @@ class MergeAdjacent:
     """Merges neighbours of one role, principal and session, word for word.
 
     The merged message has the id of its first one and quotes all of them. Calls and their results
-    are never merged. A merged message that opens a day begins with the day.
-
-    Attributes:
-        last: so many of the latest messages stay; None for as many as the means say.
-        smaller: merge only where that saves tokens, and not to have fewer messages alone.
+    are never merged. A merged message that opens a day begins with the day. With `smaller`, it
+    merges only where that saves tokens, and not to have fewer messages alone.
     """
 
     last: int | None = None

@@ -41,12 +41,6 @@ class ShortenResults:
     """Shortens every tool result that is too long; call and result stay a pair.
 
     In what else such a message says, delimiters are taken apart.
-
-    Attributes:
-        over: characters beyond which a result is shortened.
-        head: so many characters of its beginning stay.
-        tail: so many characters of its end stay.
-        last: so many of the latest messages stay; None for as many as the means say.
     """
 
     over: int = 2000
@@ -90,13 +84,7 @@ class ShortenResults:
 def shortened(text: str, first: int, last: int) -> str:
     """A text by its beginning and end, with a line between that gives its length and sha256.
 
-    Args:
-        text: the text.
-        first: characters of its beginning, at most; no cluster of characters is split.
-        last: characters of its end, at most.
-
-    Returns:
-        The text itself where that is no longer.
+    No cluster of characters is split, and a text that is no longer is given back as it is.
     """
     begun = head(text, first)
     ended = tail(text[len(begun) :], last)
@@ -149,9 +137,7 @@ class Offload:
     def __call__(self, history: History, state: CompactionState, means: Means) -> Compaction:
         """Offload large content, as `Step` has it.
 
-        Raises:
-            ValueError: there is nowhere to keep it.
-            StoreError: it could not be kept.
+        Raises `ValueError` if there is nowhere to keep it, or `StoreError` if it could not be kept.
         """
         means = means.keeping(self.last)
         if means.blobs is None:
@@ -219,9 +205,8 @@ class Offload:
 def restored(message: Message, blobs: Blobs) -> Message:
     """The message that was offloaded, as it was; itself where it was not.
 
-    Raises:
-        StoreError: its blob is gone, or is another session's.
-        StateError: its blob is damaged.
+    Raises `StoreError` if its blob is gone, or is another session's. Raises `StateError` if its
+    blob is damaged.
     """
     fault: StoreError | StateError | None = None
     for digest in referenced((message,)):

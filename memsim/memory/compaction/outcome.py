@@ -53,14 +53,7 @@ class SummaryAttempt:
 
 
 def reply_fault(reply: Reply, tokens: int, limit: int, replaced: int) -> str:
-    """Why a reply will not do as a summary; empty when it will.
-
-    Args:
-        reply: what the model answered.
-        tokens: tokens of its text.
-        limit: tokens that it might have.
-        replaced: tokens of what it would replace.
-    """
+    """Why a reply will not do as a summary; empty when it will."""
     fault = text_fault(reply.text, tokens, replaced)
     if fault:
         return fault
@@ -95,13 +88,7 @@ def _breaks_off(reply: Reply) -> bool:
 
 
 def text_fault(text: str, tokens: int, replaced: int) -> str:
-    """Why a text will not do as a summary; empty when it will.
-
-    Args:
-        text: what the model wrote.
-        tokens: its tokens.
-        replaced: tokens of what it would replace.
-    """
+    """Why a text will not do as a summary; empty when it will."""
     if not text.strip():
         return "the summary is empty"
     if _garbled(text) or not any(map(str.isalnum, text)):

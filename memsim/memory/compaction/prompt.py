@@ -91,8 +91,7 @@ def ask(
 ) -> SummaryAttempt:
     """Ask for a summary of messages and of an earlier summary.
 
-    Raises:
-        ValueError: there is no model to ask.
+    Raises `ValueError` if there is no model to ask.
     """
     if means.model is None:
         raise ValueError("a summary needs a model")

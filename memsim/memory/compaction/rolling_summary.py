@@ -34,10 +34,6 @@ class Gate:
 
     What counts are users' messages, and assistants' that have words and call no tool. Either
     threshold is enough.
-
-    Attributes:
-        messages: so many messages that count.
-        characters: so many characters in them.
     """
 
     messages: int = 4
@@ -139,14 +135,7 @@ def _in_log(state: CompactionState, before: int, place: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """Where each place of a log stands; each in exactly one of the four, ascending.
-
-    Attributes:
-        covered: in the summary, and no more in the history.
-        held: older than the tail, and kept as they are.
-        pending: to be covered by the next summary.
-        retained: the tail.
-    """
+    """Where each place of a log stands; each in exactly one of the four, ascending."""
 
     covered: tuple[int, ...]
     held: tuple[int, ...]
@@ -157,11 +146,7 @@ class Spread:
 def spread(log: History, state: CompactionState, keep: KeepRule, counter: TokenCounter) -> Spread:
     """Where each place of a log stands.
 
-    Args:
-        log: all messages that ever were, oldest first.
-        state: what came of `RollingSummary` on it; clamped where it covers more than there is.
-        keep: which messages must stay.
-        counter: token counts.
+    `keep` says which messages must stay. A state that covers more than there is, is clamped.
     """
     state = state.clamped(len(log))
     planned = plan(state.uncovered(log), keep, counter)

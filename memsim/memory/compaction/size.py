@@ -13,13 +13,7 @@ from memsim.message import MESSAGE_OVERHEAD, Message, TokenCounter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How large a history is, its summary included.
-
-    Attributes:
-        messages: messages of the history; the summary counts as one.
-        characters: characters (code points) of their texts.
-        tokens: their tokens, date lines and message overhead included.
-    """
+    """How large a history is, its summary included."""
 
     messages: int
     characters: int
@@ -71,10 +65,6 @@ class Sizes:
 class Costs:
     """Tokens of a history from each of its messages on, the date line it would open with included.
 
-    Args:
-        history: the messages.
-        counter: token counts.
-
     Attributes:
         suffix: tokens of the messages from each place to the end; 0 at the end.
         day: the first day that is told from each place on; None where there is none.
@@ -111,15 +101,8 @@ class Costs:
 class Limits:
     """How much history there may be; each limit stands for itself, and None is no limit.
 
-    Exactly as much as a limit is within it; one more is beyond.
-
-    Attributes:
-        messages: messages.
-        characters: characters (code points).
-        tokens: tokens.
-
-    Raises:
-        ValueError: a limit is below 0, or no whole number.
+    Exactly as much as a limit is within it; one more is beyond. Raises `ValueError` if a limit is
+    below 0, or no whole number.
     """
 
     messages: int | None = None
@@ -138,8 +121,7 @@ class Limits:
     def share(cls, ratio: float, budget: int) -> Limits:
         """A share of a budget, in whole tokens.
 
-        Raises:
-            ValueError: the share is not between 0 and 1.
+        Raises `ValueError` if the share is not between 0 and 1.
         """
         if not 0 <= ratio <= 1:
             raise ValueError(f"ratio is {ratio}: between 0 and 1")

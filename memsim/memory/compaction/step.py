@@ -76,15 +76,7 @@ class CompactionState:
 
     @classmethod
     def loaded(cls, saved: Any, log: int | None = None) -> CompactionState:  # noqa: ANN401 - from a file
-        """The state that `save` wrote.
-
-        Args:
-            saved: what it wrote.
-            log: messages that the log has now; what covers more is clamped to it.
-
-        Raises:
-            StateError: it wrote no such thing.
-        """
+        """The state that `save` wrote. Raises `StateError` if it wrote no such thing."""
         with reading("its compaction is damaged, or was written by a newer version"):
             if saved["version"] != VERSION:
                 raise ValueError(saved["version"])
@@ -172,13 +164,7 @@ class CompactionStep(Protocol):
     def __call__(self, history: History, state: CompactionState, means: Means) -> Compaction:
         """Turn a history into less of it.
 
-        Args:
-            history: the messages as they are now, oldest first; composed ones may be among them.
-            state: what came of earlier compactions.
-            means: what to work with.
-
-        Raises:
-            BudgetUnsatisfiable: what must stay is more than there is room for.
+        Raises `BudgetUnsatisfiable` if what must stay is more than there is room for.
         """
         ...
 
@@ -282,13 +268,8 @@ def settled(step: str, state: CompactionState, history: History) -> CompactionSt
 def rejoin(done: Compaction, before: History, live: History) -> Compaction:
     """A compaction of an earlier history, for the history that grew while it was made.
 
-    Args:
-        done: what became of the earlier history.
-        before: the earlier history, as it was given to the step.
-        live: the history now; it begins with the earlier one.
-
-    Raises:
-        ValueError: it does not, so that what was compacted is no longer what there is.
+    `before` is the earlier history, as it was given to the step; `live` begins with it. Raises
+    `ValueError` if it does not, so that what was compacted is no longer what there is.
     """
     if live[: len(before)] != before:
         raise ValueError("the history has changed where it was being compacted, not only grown")
@@ -302,12 +283,9 @@ def rejoin(done: Compaction, before: History, live: History) -> Compaction:
 class Chain:
     """Takes one step after the other, and none once the history is within its target.
 
-    Where the target must be met, the last step is a `Trim` to it.
-
-    Attributes:
-        steps: gentlest first.
-        to: the target; a chain without one takes every step.
-        first: stop after the first step that changed something, as AgentScope does.
+    Where the target must be met, the last step is a `Trim` to it. `to` is the target; a chain
+    without one takes every step. With `first` it stops after the first step that changed something,
+    as AgentScope does.
     """
 
     steps: tuple[CompactionStep, ...]
@@ -341,16 +319,9 @@ def compact(
 ) -> Compaction:
     """Take a step where there is so much history that the trigger fires.
 
-    Args:
-        history: the messages as they are now, oldest first.
-        state: what came of earlier compactions.
-        trigger: beyond which size; the summary counts, so what is measured is always what earlier
-            compactions left. None fires always.
-        step: what to do then.
-        means: what to work with.
-
-    Raises:
-        BudgetUnsatisfiable: what must stay is more than there is room for.
+    `trigger` is the size beyond which it fires; None fires always. The summary counts, so what is
+    measured is always what earlier compactions left. Raises `BudgetUnsatisfiable` if what must stay
+    is more than there is room for.
     """
     if trigger is not None:
         size = Size.of(history, means.counter, state.summary)

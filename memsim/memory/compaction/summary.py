@@ -19,9 +19,6 @@ class Lineage(Collection[str]):
     """Ids of originals, each once, in order; other lineages may be among them, and are shared.
 
     Whatever looks at them goes through all of them; adding to them does not.
-
-    Args:
-        parts: ids, and lineages, in order.
     """
 
     __slots__ = ("_parts",)
@@ -138,11 +135,7 @@ class Summary:
 
     @classmethod
     def loaded(cls, saved: Any) -> Summary:  # noqa: ANN401 - what was read from a file
-        """The summary that `save` wrote.
-
-        Raises:
-            StateError: it wrote no such thing.
-        """
+        """The summary that `save` wrote. Raises `StateError` if it wrote no such thing."""
         with reading("its summary is damaged"):
             return cls(
                 lines=tuple(
@@ -166,19 +159,8 @@ def merge(
 ) -> tuple[Summary, CompactionOutcome]:
     """Merge messages into the summary.
 
-    Args:
-        taken: what is to be merged, oldest first.
-        state: the summary so far.
-        model: writes the summary.
-        counter: token counts.
-        limit: tokens that the summary may have.
-        now: when it is asked for.
-
-    Returns:
-        The new summary and what came of it; the old one where the model's was not fit to use.
-
-    Raises:
-        ModelError: the model failed.
+    `taken` is oldest first; `limit` is in tokens. Returns the old summary where the model's was not
+    fit to use. Raises `ModelError` if the model failed.
     """
     from memsim.memory.compaction.outcome import reply_fault  # which builds on what is below
 
@@ -206,15 +188,7 @@ def absorb_reply(
     now: datetime,
     told: Mapping[str, tuple[SummaryLine, ...]] | None = None,
 ) -> Summary:
-    """The summary that a model's reply makes of an earlier one and of what was said since.
-
-    Args:
-        reply: what the model wrote; fit to use.
-        taken: the messages that it was given.
-        state: the summary that it was given.
-        now: when it was asked.
-        told: the lines of composed messages among them, as far as they are known one by one.
-    """
+    """The summary that a model's reply makes of an earlier one and of what was said since."""
     reply = _traced(reply, taken, told or {})
     known = {line.text: line for line in state.lines}
     texts = [text for text in reply.text.splitlines() if text.strip()]

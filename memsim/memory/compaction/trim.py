@@ -86,17 +86,8 @@ def dropped(
 ) -> frozenset[int]:
     """The places of the oldest whole groups without which the rest is within limits.
 
-    Each message is looked at a fixed number of times.
-
-    Args:
-        history: the messages.
-        planned: which of them may be dropped.
-        summary: the size of the summary before them.
-        to: the limits.
-        counter: token counts.
-
-    Returns:
-        All that may be dropped, where even that is not enough.
+    Each message is looked at a fixed number of times. Returns all that may be dropped, where even
+    that is not enough.
     """
     costs = Costs(history, counter)
     rest = _Rest(history, planned, costs, summary)

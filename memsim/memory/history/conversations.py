@@ -111,8 +111,7 @@ class SessionHistory:
     def is_new(self, message: Message) -> bool:
         """Whether a message is not among the latest.
 
-        Raises:
-            ValueError: another one is there under its id.
+        Raises `ValueError` if another one is there under its id.
         """
         known = self._whole.get(message.id)
         if known is not None and known[0] == _digest(message):
@@ -141,9 +140,8 @@ class SessionHistory:
     def compact(self, model: Model, now: datetime) -> list[MemoryEvent]:
         """Make less of long messages, and summarise what is beyond the limit.
 
-        Raises:
-            ModelError: the model failed; nothing is summarised.
-            StoreError: something could not be offloaded; all of it is shown as it was said.
+        Raises `ModelError` if the model failed; nothing is summarised. Raises `StoreError` if
+        something could not be offloaded; all of it is shown as it was said.
         """
         happened = [*self._thinned(now)]
         done = self._buffer.compact(model, now) if self._buffer else None
@@ -173,9 +171,8 @@ class SessionHistory:
     def reload(self, reference: str) -> tuple[Message, ...]:
         """What was offloaded under a reference, as it was said.
 
-        Raises:
-            StoreError: this conversation has no such thing.
-            StateError: it is damaged.
+        Raises `StoreError` if this conversation has no such thing, or `StateError` if it is
+        damaged.
         """
         return reload(reference, self._blobs)
 
@@ -191,8 +188,7 @@ class SessionHistory:
     def remove(self, ids: Iterable[str], principal: str) -> tuple[str, ...]:
         """Take out a principal's messages, and what was made from them; ids of what is gone.
 
-        Raises:
-            StoreError: what was offloaded cannot be removed.
+        Raises `StoreError` if what was offloaded cannot be removed.
         """
         meant = frozenset(ids)
         self._erase([i for i, (_, who) in self._whole.items() if i in meant and who == principal])
@@ -212,8 +208,7 @@ class SessionHistory:
     def tidy(self) -> None:
         """Remove what is offloaded and belongs to no message, as a killed process may leave it.
 
-        Raises:
-            StoreError: it cannot be removed.
+        Raises `StoreError` if it cannot be removed.
         """
         known = {digest for digest, _ in self._whole.values()}
         self._blobs.drop(d for d in self._blobs.digests() if d not in known)
@@ -232,8 +227,7 @@ class SessionHistory:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved state; called on an empty session.
 
-        Raises:
-            StateError: it is no such state.
+        Raises `StateError` if it is no such state.
         """
         with reading("a conversation is damaged"):
             if self._buffer is not None:
@@ -356,11 +350,7 @@ FIRST = "s1"
 
 
 class Conversations:
-    """The sessions of a memory, by name.
-
-    Args:
-        make: makes an empty session of a name.
-    """
+    """The sessions of a memory, by name."""
 
     def __init__(self, make: Callable[[str], SessionHistory]) -> None:
         self._make = make
@@ -373,8 +363,7 @@ class Conversations:
     def is_new(self, message: Message) -> bool:
         """Whether a message is not among the latest of its conversation.
 
-        Raises:
-            ValueError: another one is there under its id.
+        Raises `ValueError` if another one is there under its id.
         """
         session = self._sessions.get(message.session)
         return session is None or session.is_new(message)
@@ -414,8 +403,7 @@ class Conversations:
     def tidy(self) -> None:
         """Remove what is offloaded and belongs to no message.
 
-        Raises:
-            StoreError: it cannot be removed.
+        Raises `StoreError` if it cannot be removed.
         """
         for session in self._sessions.values():
             session.tidy()
@@ -429,8 +417,7 @@ class Conversations:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved state in place of the present one.
 
-        Raises:
-            StateError: it is no such state; nothing has changed.
+        Raises `StateError` if it is no such state; nothing has changed.
         """
         sessions: dict[str, SessionHistory] = {}
         with reading("its conversations are damaged"):

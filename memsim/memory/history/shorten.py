@@ -51,16 +51,8 @@ def clip_messages(
 ) -> Section:
     """Messages that are more than a budget, each by the beginning and the end of its texts.
 
-    What tools were asked stays as it is, and calls keep their results.
-
-    Args:
-        messages: what belongs together: a message, or a call with its results.
-        counter: token counts.
-        budget: in tokens.
-        layer: what the section is.
-
-    Returns:
-        A section of all of them; an empty one where even short texts do not fit.
+    What tools were asked stays as it is, and calls keep their results. Returns an empty section
+    where even short texts do not fit.
     """
     build = ContextBuilder(counter)
     share = budget / max(1, build.tokens(messages))
@@ -80,9 +72,7 @@ def _texts(message: Message) -> list[Text | ToolResult]:
 def shorten_message(message: Message, share: float) -> Message:
     """A message with the beginning and end of each of its texts, as `clip_messages` cuts them.
 
-    Args:
-        message: it stays as it is where nothing of it can be left out.
-        share: of each text that is kept, 0 to 1; never less than `LEAST_CLIPPED` characters.
+    `share` of each text is kept, 0 to 1; never less than `LEAST_CLIPPED` characters.
     """
     blocks = tuple(_short(block, share) for block in message.blocks)
     if blocks == message.blocks:
@@ -159,8 +149,7 @@ class Shortener:
     def __call__(self, history: Sequence[Message], blobs: Blobs, now: datetime) -> Compaction:
         """Make less of messages, oldest first.
 
-        Raises:
-            StoreError: something could not be offloaded; nothing has changed.
+        Raises `StoreError` if something could not be offloaded; nothing has changed.
         """
         # Whoever spoke last has had an answer, where the assistant's words come after theirs.
         answered = bool(history) and history[-1].role == "assistant" and is_telling(history[-1])
@@ -172,14 +161,8 @@ class Shortener:
         """A message as it may stand in a window: itself, or cut where it is too large.
 
         What is cut is offloaded as a whole, if anything is; where that fails, it is on record.
-
-        Args:
-            message: what was said.
-            blobs: of its conversation.
-            most: bytes of UTF-8 that its texts may have.
-
-        Returns:
-            None where what makes it large are the arguments of a call, which cannot be shortened.
+        `most` is in bytes of UTF-8. Returns None where what makes it large are the arguments of a
+        call, which cannot be shortened.
         """
         if text_bytes(message) <= most:
             return message

@@ -64,8 +64,7 @@ class SummaryBuffer:
     def compact(self, model: Model, now: datetime) -> CompactionOutcome | None:
         """Merge what is beyond `keep`, or has expired, into the summary; None when nothing is.
 
-        Raises:
-            ModelError: the model failed; nothing has changed.
+        Raises `ModelError` if the model failed; nothing has changed.
         """
         taken = max(self.window.older(self._keep), self.window.oldest(self._expired()), key=len)
         if not taken:
@@ -87,10 +86,6 @@ class SummaryBuffer:
         """The summary and the latest messages that fit into a budget.
 
         Where the summary is more than its share of the budget, its newest lines are given.
-
-        Args:
-            budget: in tokens.
-            last: at most so many messages.
         """
         summary = self._summary_section(int(budget * self._share))
         showing = self.showing() if last is None else min(last, self.showing())
@@ -132,8 +127,7 @@ class SummaryBuffer:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved state; called on an empty buffer.
 
-        Raises:
-            StateError: it is no such state.
+        Raises `StateError` if it is no such state.
         """
         with reading("its summary is damaged"):
             self.summary = Summary.loaded(saved)

@@ -36,12 +36,7 @@ class Window:
     """The latest messages, as many as fit a limit; adding costs the same however long it is.
 
     Places count all messages that were ever added, so that a place stays what it is when older
-    messages leave.
-
-    Args:
-        counter: token counts.
-        messages: at most so many messages; None for no such limit.
-        tokens: at most so many tokens; None for no such limit.
+    messages leave. Without a limit in messages or tokens there is no such bound.
     """
 
     def __init__(
@@ -164,10 +159,7 @@ class Window:
     ) -> Section:
         """The latest whole groups that fit into a budget.
 
-        Args:
-            budget: in tokens.
-            layer: what the section is.
-            last: at most so many messages, or the newest group where that alone has more.
+        `last` is how many messages at most, or the newest group where that alone has more.
         """
         start = self._start if last is None else self._start_of_last(last)
         start = self._first_fitting(budget, start)
@@ -177,8 +169,7 @@ class Window:
     def group(self, source: str) -> tuple[Message, ...]:
         """The messages that are kept or dropped with one, itself among them.
 
-        Raises:
-            KeyError: it is not in the window.
+        Raises `KeyError` if it is not in the window.
         """
         at = bisect_right(self._groups, self._place[source])
         end = self._groups[at] if at < len(self._groups) else self._end
@@ -187,8 +178,7 @@ class Window:
     def partners(self, source: str) -> tuple[Message, ...]:
         """A message with the calls it answers, the results it got, and the others of that call.
 
-        Raises:
-            KeyError: it is not in the window.
+        Raises `KeyError` if it is not in the window.
         """
         group = self.group(source)
         if len(group) == 1:
@@ -203,18 +193,13 @@ class Window:
         )
 
     def get(self, source: str) -> Message:
-        """A message by its id.
-
-        Raises:
-            KeyError: it is not in the window.
-        """
+        """A message by its id. Raises `KeyError` if it is not in the window."""
         return self._messages[self._place[source] - self._base]
 
     def place(self, source: str) -> int:
         """A message's place; a later message has a larger one.
 
-        Raises:
-            KeyError: it is not in the window.
+        Raises `KeyError` if it is not in the window.
         """
         return self._place[source]
 
@@ -237,8 +222,7 @@ class Window:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over saved messages.
 
-        Raises:
-            StateError: they are none, or one stands there twice.
+        Raises `StateError` if they are none, or one stands there twice.
         """
         messages = unpack(saved)
         seen: set[str] = set()
@@ -328,10 +312,6 @@ class Archive:
     """A log of messages, and rankers of their texts.
 
     A text is indexed with the name of who said it, `principal: text`, since questions name people.
-
-    Args:
-        counter: token counts.
-        rankers: empty indexes.
     """
 
     def __init__(self, counter: TokenCounter, *rankers: Ranker) -> None:
@@ -360,8 +340,7 @@ class Archive:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over saved messages; called on an empty archive.
 
-        Raises:
-            StateError: they are none.
+        Raises `StateError` if they are none.
         """
         found = Window(self.log.counter)
         found.load(saved)

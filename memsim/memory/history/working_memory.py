@@ -82,23 +82,14 @@ def conversations_of(store: TextStore, principal: str) -> list[Conversation]:
 
 
 def read_list(saved: object) -> list[Any]:
-    """What was saved as a list.
-
-    Raises:
-        TypeError: it is none.
-    """
+    """What was saved as a list. Raises `TypeError` if it is none."""
     if not isinstance(saved, list):
         raise TypeError("not a list")
     return saved
 
 
 class WorkingFull(StoreError):  # noqa: N818 - a state of the memory, named like its kin
-    """What should be kept in working memory is larger than it may be.
-
-    Args:
-        size: bytes that it has, or would have.
-        limit: bytes that it may have.
-    """
+    """What should be kept in working memory is larger than it may be."""
 
     def __init__(self, size: int, limit: int) -> None:
         self.size = size
@@ -172,8 +163,7 @@ class WorkingMemory:
     def put(self, of: Conversation, fields: Mapping[str, JSON], now: datetime) -> int:
         """Write fields and leave the others as they are; all of them or none.
 
-        Returns:
-            Bytes that the conversation's fields have now.
+        Returns the bytes that the conversation's fields have now.
 
         Raises:
             ValueError: a value is no JSON, or not of its field's type; nothing has changed.
@@ -217,19 +207,10 @@ class WorkingMemory:
     ) -> int:
         """Note more of what the conversation is about, in one step with looking what is noted.
 
-        What stands there and is no list of mappings is left as it is.
-
-        Args:
-            of: the conversation.
-            merge: makes what is noted of what was noted; it may be asked several times.
-            now: the present.
-            used: whether it is a use, which makes all that is there last longer.
-
-        Returns:
-            Bytes that the conversation's fields have now.
-
-        Raises:
-            WorkingFull: as `put`.
+        What stands there and is no list of mappings is left as it is. `merge` makes what is noted
+        of what was noted; it may be asked several times. `used` says whether it is a use, which
+        makes all that is there last longer. Returns the bytes that the conversation's fields have
+        now. Raises `WorkingFull` as `put`.
         """
 
         def change(fields: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -262,8 +243,7 @@ class WorkingMemory:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved state in place of the present one.
 
-        Raises:
-            StateError: it is no such state; nothing has changed.
+        Raises `StateError` if it is no such state; nothing has changed.
         """
         texts: dict[Conversation, str] = {}
         with reading("it is not a working memory"):

@@ -8,9 +8,7 @@ from typing import NamedTuple, Protocol
 class Hit(NamedTuple):
     """A document that a ranker brought up.
 
-    Attributes:
-        id: the document's id.
-        score: how well it speaks to the query; larger is better, comparable within one ranking.
+    A larger score is better, and comparable within one ranking.
     """
 
     id: str
@@ -21,11 +19,7 @@ class Ranker(Protocol):
     """An index of texts that answers queries with rankings; ties go to the earlier document."""
 
     def add(self, source: str, text: str) -> None:
-        """Take a document in.
-
-        Raises:
-            ValueError: the id is there already.
-        """
+        """Take a document in. Raises `ValueError` if the id is there already."""
         ...
 
     def remove(self, source: str) -> bool:

@@ -45,11 +45,8 @@ Key = tuple[int, tuple[str, ...]]
 class Bm25:
     """An index of texts by their words.
 
-    Args:
-        analyse: a text to its terms.
-        k1: how soon repeating a word stops to count; above 0.
-        b: how much long texts are held back, 0 to 1.
-        common: documents in which a term is common.
+    `k1`, above 0, says how soon repeating a word stops to count. `b`, 0 to 1, says how much long
+    texts are held back. A term is common in `common` documents.
     """
 
     def __init__(
@@ -79,11 +76,7 @@ class Bm25:
         return source in self._forms
 
     def add(self, source: str, text: str) -> None:
-        """Take a document in.
-
-        Raises:
-            ValueError: the id is there already.
-        """
+        """Take a document in. Raises `ValueError` if the id is there already."""
         terms = sorted(self._analyse(text))
         common = self._common
         bag = tuple(common[t].term for t in terms if t in common)

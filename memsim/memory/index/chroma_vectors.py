@@ -65,8 +65,7 @@ class ChromaVectors:
     def search(self, query: Vectors, k: int) -> tuple[Numbers, Scores]:
         """Candidates for the best `k`, with their scores.
 
-        Raises:
-            StoreError: Chroma has dropped vectors that were written to it.
+        Raises `StoreError` if Chroma has dropped vectors that were written to it.
         """
         near = closest(query, *self._waiting(len(query)), k)
         if not self._written:
@@ -85,8 +84,7 @@ class ChromaVectors:
     def all(self) -> tuple[Numbers, Vectors]:
         """Every form, with its vector.
 
-        Raises:
-            StoreError: Chroma has dropped vectors that were written to it.
+        Raises `StoreError` if Chroma has dropped vectors that were written to it.
         """
         forms, vectors = _rows(list(self._tail), list(self._tail.values()))
         if not self._written:

@@ -29,13 +29,7 @@ _NO_SCORES: Scores = np.empty(0)
 
 
 class FormChange(NamedTuple, Generic[K]):
-    """What became of a form.
-
-    Attributes:
-        form: its number.
-        key: what its members have in common.
-        turned: whether it is new, or gone.
-    """
+    """What became of a form."""
 
     form: int
     key: K
@@ -75,11 +69,7 @@ class DocumentForms(Generic[K]):
         return len(self._ids)
 
     def place(self, source: str) -> int:
-        """A document's place.
-
-        Raises:
-            KeyError: it is not there.
-        """
+        """A document's place. Raises `KeyError` if it is not there."""
         return self._place[source]
 
     def of(self, places: Numbers) -> Numbers:
@@ -87,11 +77,7 @@ class DocumentForms(Generic[K]):
         return np.frombuffer(self._form, np.int64)[places]
 
     def add(self, source: str, key: K) -> FormChange[K]:
-        """Take a document in, and tell its form.
-
-        Raises:
-            ValueError: the id is there already.
-        """
+        """Take a document in, and tell its form. Raises `ValueError` if the id is there already."""
         if source in self._place:
             raise ValueError(f"{source!r} is indexed already")
         place = self._place[source] = len(self._ids)
@@ -102,8 +88,7 @@ class DocumentForms(Generic[K]):
     def remove(self, source: str) -> FormChange[K]:
         """Take a document out, and tell the form that it had.
 
-        Raises:
-            KeyError: it is not there.
+        Raises `KeyError` if it is not there.
         """
         place = self._place.pop(source)
         self._ids[place] = ""
@@ -128,11 +113,8 @@ class DocumentForms(Generic[K]):
     ) -> list[Hit]:
         """The best `k` documents, best first, ties to the earlier.
 
-        Args:
-            forms: numbers of forms that have members, each once.
-            scores: their scores.
-            k: how many documents, at least one.
-            apart: places of documents that score more than their form, each once, and what.
+        `forms` have members, each once. `apart` are the places of documents that score more than
+        their form, each once, and what they score.
         """
         places, own = apart or (_NO_PLACES, _NO_SCORES)
         kept = _top(own, places, k)
@@ -168,12 +150,7 @@ class DocumentForms(Generic[K]):
         return found
 
     def all(self, scores: Scores, apart: tuple[Numbers, Scores] | None = None) -> list[Hit]:
-        """Every document, best first, ties to the earlier.
-
-        Args:
-            scores: of each form, by its number.
-            apart: as for `best`.
-        """
+        """Every document, best first, ties to the earlier."""
         places = np.fromiter(self._place.values(), np.int64, len(self._place))
         by_place = scores[np.frombuffer(self._form, np.int64)] if len(self._form) else scores
         if apart is not None:

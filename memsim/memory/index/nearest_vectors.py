@@ -110,10 +110,6 @@ def _packed(bits: NDArray[np.bool_]) -> Codes:
 def differing(held: Codes, code: Codes) -> Counts:
     """In how many signs codes differ from one.
 
-    Args:
-        held: shape (lists, words, n).
-        code: shape (words,).
-
     Returns:
         Shape (lists, n).
     """
@@ -153,10 +149,6 @@ class Clusters:
     What is found depends on the order in which rows came and went, and on the vectors, alone. A row
     that is taken out is in no list; the centre of its list stays where it was until that is divided
     or empty.
-
-    Args:
-        limit: rows in a list at most, two or more.
-        centres: lists up to which all their centres are compared.
     """
 
     def __init__(self, *, limit: int = LIMIT, centres: int = CENTRES) -> None:
@@ -178,9 +170,8 @@ class Clusters:
     def add(self, rows: Numbers, vectors: Vectors) -> None:
         """Take rows in.
 
-        Args:
-            rows: their numbers in `vectors`.
-            vectors: of all rows, shape (rows there may be, dimension).
+        `vectors` are those of all rows, shape (rows there may be, dimension); `rows` are numbers in
+        it.
         """
         if len(vectors) > len(self._list):
             self._list = _grown(self._list, (len(vectors),))
@@ -461,13 +452,8 @@ def closest(query: Vectors, forms: Numbers, vectors: Vectors, k: int) -> tuple[N
     """The vectors with the largest products with a query: the best `k`, and what comes near them.
 
     The fast product only chooses; the scores are summed in one fixed order, row by row, so that
-    they do not depend on what else was compared.
-
-    Args:
-        query: shape (dimension,).
-        forms: what the rows of `vectors` are called.
-        vectors: shape (n, dimension).
-        k: how many are wanted, at least one.
+    they do not depend on what else was compared. `query` has shape (dimension,), `vectors` (n,
+    dimension); `forms` is what its rows are called.
     """
     if len(forms) > k:
         rough = np.vecdot(vectors, query)  # never in threads, which would fight other processes
@@ -486,10 +472,8 @@ def products(query: Vectors, vectors: Vectors) -> Scores:
 def best_by_vector(vector: Vectors, shelves: Iterable[NearestVectors], k: int) -> ScoredNumbers:
     """The vectors of these shelves that are closest to one.
 
-    Args:
-        vector: unit vector, float32, shape (dimension,).
-        shelves: the vectors of each admitted shelf, by number.
-        k: how many are wanted.
+    `vector` is a unit vector, float32, shape (dimension,); `shelves` has the vectors of each
+    admitted shelf, by number.
     """
     found = [s.search(vector, k) for s in shelves if len(s)] if k > 0 else []
     if not found:
@@ -501,8 +485,7 @@ def best_by_vector(vector: Vectors, shelves: Iterable[NearestVectors], k: int) -
 def check_query(vector: Vectors, dimension: int) -> None:
     """Refuse a vector that cannot be compared with those there are.
 
-    Raises:
-        StoreError: it is of another dimension, or not finite.
+    Raises `StoreError` if it is of another dimension, or not finite.
     """
     if vector.shape != (dimension,):
         raise StoreError(

@@ -51,13 +51,8 @@ _LENGTHS = np.arange(512.0)
 class Postings:
     """The numbers of what holds one term, ascending, with how often and in how long a text.
 
-    Args:
-        term: the term.
-
-    Attributes:
-        documents: how many documents hold it; more than there are numbers, where documents that
-            are alike have one number.
-        longest: no text that holds it is longer, in terms.
+    No text that holds it has more than `longest` terms. `documents` may exceed the numbers there
+    are, where documents that are alike have one number.
     """
 
     __slots__ = ("_least", "_lengths", "_numbers", "_times", "documents", "longest", "term")
@@ -137,16 +132,7 @@ class Postings:
 
 
 class QueryTerm:
-    """A query's term: where it stands, and what it adds to a score.
-
-    Args:
-        postings: where it stands.
-        weight: what it would add to a text that says nothing else.
-        norm: how lengths hold texts back.
-
-    Attributes:
-        most: the most that it adds to any score.
-    """
+    """A query's term: where it stands, and what it adds to a score."""
 
     __slots__ = ("_norm", "_postings", "_weight", "most")
 
@@ -176,11 +162,7 @@ class QueryTerm:
         return self._postings.numbers
 
     def scores(self, divisors: Scores) -> Scores:
-        """What the term adds to each of those that hold it, in their order.
-
-        Args:
-            divisors: as they are told by `divisors`.
-        """
+        """What the term adds to each of those that hold it, in their order."""
         held = self._postings
         lengths = held.lengths
         if held.longest >= len(divisors):
@@ -215,12 +197,7 @@ class QueryTerm:
 
 
 def query_terms(weighted: list[tuple[Postings, float]], norm: Norm) -> list[QueryTerm]:
-    """A query's terms; those that always stand together, as words of one phrase, are read as one.
-
-    Args:
-        weighted: where each stands and what it weighs, the rarest first.
-        norm: how lengths hold texts back.
-    """
+    """A query's terms; those that always stand together, as a phrase, are read as one."""
     joined: list[tuple[Postings, float]] = []
     for held, weight in weighted:
         if joined and joined[-1][0].alike(held):
@@ -295,14 +272,8 @@ def best_numbers(
 ) -> tuple[Numbers, Scores, Scores]:
     """Numbers with their scores, the best `k` and all that tie with these among them.
 
-    Args:
-        terms: the query's terms, rarest first.
-        k: how many are looked for, at least one.
-        tally: has room for every number.
-        wanted: numbers whose scores are asked for, whatever they are.
-
-    Returns:
-        The numbers, their scores, and the scores of the wanted ones.
+    `wanted` are numbers whose scores are asked for, whatever they are; `tally` has room for every
+    number. Returns the numbers, their scores, and the scores of the wanted ones.
     """
     if not terms:
         return np.empty(0, np.int64), np.empty(0), np.zeros(len(wanted))
@@ -424,12 +395,7 @@ class ScoredNumbers(NamedTuple):
 
 
 class ShelfWords(Protocol):
-    """What stands on one shelf, by its words.
-
-    Attributes:
-        entries: how many there are.
-        terms: how many terms their texts have in all.
-    """
+    """What stands on one shelf, by its words."""
 
     @property
     def entries(self) -> int: ...
@@ -447,11 +413,7 @@ def best_by_words(
 ) -> ScoredNumbers:
     """The entries of these shelves that speak of a text most.
 
-    Args:
-        text: a query, in words.
-        shelves: what is admitted, in an order that depends on nothing else.
-        k: how many are wanted.
-        tally: has room for every number on these shelves.
+    The order of `shelves` depends on nothing else; `tally` has room for every number on them.
     """
     count, total = sum(s.entries for s in shelves), sum(s.terms for s in shelves)
     if k <= 0 or not count:

@@ -27,12 +27,8 @@ _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 class PageChunk:
     """A piece of a document.
 
-    Attributes:
-        id: the same for as long as the piece stands under these headings in this file, wherever.
-        file: the name that the document was given.
-        headings: those that it stands under, the outermost first.
-        line: the line that it begins in, counted from 1.
-        text: without the blank lines around it.
+    `id` is the same for as long as the piece stands under these headings in this file, wherever.
+    `line` is counted from 1; `text` is without the blank lines around it.
     """
 
     id: str
@@ -58,15 +54,9 @@ def chunk(file: str, text: str, length: int = LENGTH) -> list[PageChunk]:
     A piece never spans a heading (`#` to `######`; what stands in a block of code is none). What is
     longer than allowed is split between paragraphs, else between lines, else within a line, but
     never within a character as readers see it. Of two pieces that are equal, the second has another
-    id than the first.
-
-    Args:
-        file: the name of the document.
-        text: all of it; a byte order mark at its beginning is left out.
-        length: characters of a piece at most. A single character that is made of more stays whole.
-
-    Raises:
-        ValueError: the length is not positive.
+    id than the first. A piece has at most `length` characters, but a single one that is made of
+    more stays whole. A byte order mark at the beginning of the text is left out. Raises
+    `ValueError` if the length is not positive.
     """
     if length < 1:
         raise ValueError("a chunk has to have a length")
@@ -190,14 +180,9 @@ _WORD = re.compile(r"\S{1,32}")
 def snippet(text: str, question: str, size: int, fits: Callable[[str], bool]) -> str:
     """The part of a text that holds most of a question's words, with marks where it was cut.
 
-    Args:
-        text: the whole text.
-        question: what the part should speak to; where it shares no word, the beginning is taken.
-        size: characters to try first.
-        fits: whether a part is short enough.
-
-    Returns:
-        Empty where hardly anything fits.
+    Where the text shares no word with `question`, its beginning is taken. `size` is the characters
+    to try first; `fits` tells whether a part is short enough. Returns an empty text where hardly
+    anything fits.
     """
     wanted = frozenset(index_terms(question))
     found = [(place, term) for place, term in _terms(text) if term in wanted]
@@ -268,16 +253,9 @@ def passages(
     """A text in passages of whole lines; a line that is longer is split between words.
 
     What tools answer stands nowhere else and is mostly beside the point: there, passages find more
-    than whole texts do. What people say is better quoted whole.
-
-    Args:
-        text: all of it.
-        count: tokens of a text.
-        size: tokens of a passage, at least 1.
-        long: tokens up to which the text stays whole.
-
-    Returns:
-        The text itself where it is short; else passages in their order, blank lines left out.
+    than whole texts do. What people say is better quoted whole. A passage has at least `size`
+    tokens. A text of up to `long` tokens stays whole. Returns them in their order, blank lines left
+    out.
     """
     if count(text) <= long:
         return (text,)

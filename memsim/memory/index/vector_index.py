@@ -52,10 +52,6 @@ class VectorIndex:
     """An index of texts by their embeddings; a score is the cosine.
 
     Texts without any character but blanks are never found.
-
-    Args:
-        embed: gives the embedder; called when the first text is embedded.
-        store: where the vectors are kept.
     """
 
     def __init__(self, embed: Callable[[], Embedder], store: VectorStore | None = None) -> None:
@@ -73,11 +69,7 @@ class VectorIndex:
         return source in self._forms
 
     def add(self, source: str, text: str) -> None:
-        """Take a document in.
-
-        Raises:
-            ValueError: the id is there already.
-        """
+        """Take a document in. Raises `ValueError` if the id is there already."""
         form, _, new = self._forms.add(source, text)
         if new and text.strip():
             self._waiting[form] = text

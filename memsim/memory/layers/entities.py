@@ -93,11 +93,8 @@ def noted_with(
 
     A name that is mentioned again stands at the end, and counts one message more. At most `NOTED`
     names are kept of those that were noted here; what a host wrote is counted as well, and stays.
-
-    Args:
-        noted: mappings with `name`, `said` (messages) and `last` (when, as ISO 8601), or whatever
-            else a host has written there.
-        said: messages with the names that each mentions, oldest first.
+    An item of `noted` is a mapping with `name`, `said` (messages) and `last` (ISO 8601), or
+    whatever else a host has written there. `said` is oldest first.
     """
     entities = [dict(entity) for entity in noted]
     for message, names in said:

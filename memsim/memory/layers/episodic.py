@@ -21,15 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """What a conversation came to (AEGIS, layer 2).
-
-    Attributes:
-        summary: in words.
-        key_decisions: the sentences that settle something.
-        entities: who and what it spoke of.
-        tools_called: names of the tools that were called, each once, in order.
-        sources: ids of its messages.
-    """
+    """What a conversation came to (AEGIS, layer 2)."""
 
     summary: str
     key_decisions: tuple[str, ...] = ()
@@ -39,13 +31,7 @@ class Episode:
 
 
 class Episodic:
-    """The episodic layer.
-
-    Args:
-        vault: where it is kept.
-        permissions: who takes part in which conversation; None where everybody sees everything.
-        count: tokens of a text.
-    """
+    """The episodic layer."""
 
     def __init__(
         self, vault: Vault, permissions: Permissions | None, count: Callable[[str], int]
@@ -93,15 +79,9 @@ class Episodic:
     ) -> Entry:
         """Keep what a conversation came to, in place of what was kept of it before.
 
-        It is the owner's alone: that it is there says that they have left, or been silent.
-
-        Args:
-            owner: whose it is.
-            session: the conversation.
-            episode: what it came to.
-            now: the present.
-            ended: when the last of it was said, which is what the episode is dated; readers take
-                its `yesterday` for the day before.
+        It is the owner's alone: that it is there says that they have left, or been silent. `ended`
+        is when the last of it was said, which is what the episode is dated; readers take its
+        `yesterday` for the day before.
         """
         before = self._vault.own(owner, "episodic", _episode_key(session))
         entry = Entry(

@@ -24,11 +24,7 @@ _SAYS_NOTHING = re.compile(r"(note|record)-[0-9a-f]{16,32}")
 
 
 class LongTerm:
-    """The long-term layer.
-
-    Args:
-        vault: where it is kept.
-    """
+    """The long-term layer."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
@@ -48,8 +44,7 @@ class LongTerm:
     ) -> Entry:
         """Keep a text under a key, in place of what the owner kept there before.
 
-        Returns:
-            The entry as it is kept; when it was first written stays what it was.
+        Returns the entry as it is kept; when it was first written stays what it was.
         """
         before = self._vault.own(owner, "long_term", key)
         entry = Entry(

@@ -50,10 +50,7 @@ _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})(?:_([2-9]|[1-9]\d+))?\.md", re.ASCII)
 class WorkspaceFull(StoreError):  # noqa: N818 - a state of the workspace, named like its kin
     """What should be noted does not fit into its file, or into the day's.
 
-    Args:
-        name: the file.
-        limit: characters that it may have.
-        length: characters that it would have with nothing else in it, where those are too many.
+    `length` is what the file would have with nothing else in it, where that is too long.
     """
 
     def __init__(self, name: str, limit: int, length: int = 0) -> None:
@@ -72,10 +69,8 @@ class WorkspaceFull(StoreError):  # noqa: N818 - a state of the workspace, named
 class PageStamp(NamedTuple):
     """What a file is known by without being read; another after it was changed.
 
-    Attributes:
-        changed: when, in nanoseconds of the file system's own clock.
-        size: in bytes.
-        inode: another one for a file that was put in its place.
+    `changed` is in nanoseconds of the file system's own clock. A file that was put in its place has
+    another `inode`.
     """
 
     changed: int
@@ -85,13 +80,7 @@ class PageStamp(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What a context shows of a file.
-
-    Attributes:
-        name: of the file, from the workspace's folder.
-        text: without a byte order mark.
-        omitted: characters that were left out: at the end, or at the beginning of a day's file.
-    """
+    """What a context shows of a file."""
 
     name: str
     text: str
@@ -139,8 +128,7 @@ class Workspace:
     def names(self) -> list[str]:
         """The files that there are: the roots in their order, then the days, latest first.
 
-        Raises:
-            StoreError: the folder cannot be read.
+        Raises `StoreError` if the folder cannot be read.
         """
         try:
             days = [f"{DAILY}/{path.name}" for path in (self.folder / DAILY).iterdir()]
@@ -154,9 +142,8 @@ class Workspace:
     def read(self, name: str) -> str | None:
         """A file's text, every character of it; None where there is no such file.
 
-        Raises:
-            ValueError: the name is none of a workspace's files.
-            StoreError: it cannot be read, or is not UTF-8, or leads out of the folder.
+        Raises `ValueError` if the name is none of a workspace's files. Raises `StoreError` if it
+        cannot be read, or is not UTF-8, or leads out of the folder.
         """
         data = self._bytes(name)
         return None if data is None else self._decoded(name, data)
@@ -164,8 +151,7 @@ class Workspace:
     def stamps(self) -> dict[str, PageStamp]:
         """What each file is known by, in no order; none is read.
 
-        Raises:
-            StoreError: a folder or a file cannot be looked at.
+        Raises `StoreError` if a folder or a file cannot be looked at.
         """
         found = [(name, _stamp(self.folder / name)) for name in ROOTS]
         # There is a file for each day, and this is done in every turn.
@@ -206,11 +192,7 @@ class Workspace:
         return pages
 
     def chunks(self, length: int = LENGTH) -> Iterator[PageChunk]:
-        """The pieces of every file, for an index.
-
-        Raises:
-            StoreError: as `read`.
-        """
+        """The pieces of every file, for an index. Raises `StoreError` as `read`."""
         for name in self.names():
             yield from chunk(name, self.read(name) or "", length)
 
@@ -233,12 +215,8 @@ class Workspace:
     def note(self, text: str, now: datetime) -> str:
         """Add a note to the day's file, begun with the day as its heading.
 
-        Args:
-            text: what to add, byte for byte, as lines of its own.
-            now: the present; the day is that of its zone.
-
-        Returns:
-            The name of the file that it is in.
+        The day is that of `now` in its zone; `text` is added byte for byte, as lines of its own.
+        Returns the name of the file that it is in.
 
         Raises:
             ValueError: the note is blank or cannot be encoded, or the time has no zone.
@@ -259,13 +237,7 @@ class Workspace:
     def holding(self, text: str, now: datetime) -> str | None:
         """The name of the day's file that has a note already, as lines of its own; None for none.
 
-        Args:
-            text: the note; it has to stand there byte for byte, but for how lines end.
-            now: as `note`.
-
-        Raises:
-            ValueError: as `note`.
-            StoreError: a file cannot be read.
+        Raises `ValueError` as `note`, or `StoreError` if a file cannot be read.
         """
         day = _day(now)
         _encoded(text)

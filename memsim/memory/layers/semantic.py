@@ -60,11 +60,7 @@ _DROPPED = frozenset(
 
 
 def subject_of(line: str) -> str:
-    """The subject of a fact's line; empty where it is not plain.
-
-    Args:
-        line: a sentence, perhaps with the day and the speaker before it.
-    """
+    """The subject of a fact's line; empty where it is not plain."""
     said, who, _ = split_head(line)
     said = said.strip()
     match = _IS.match(said)
@@ -137,11 +133,6 @@ def placed(fact: Entry, before: Entry | None, after: Entry | None) -> list[Entry
 
     A fact that is stated late takes the place that it had: it ends when the next one began. Where
     the version that held before it and after it is one, that one is parted in two.
-
-    Args:
-        fact: it, as if it were in force from when it was said.
-        before: the version of its subject that began last by then.
-        after: that which began next.
     """
     moment = fact.created
     if before is None or not _holds(before, moment):
@@ -177,9 +168,6 @@ def heirs(versions: Iterable[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
     That is the one that held when it no longer did, or where that is gone, the next that was
     stated. A version that only others after it made obsolete has that one for its heir, and not the
     last of all: should the last one be forgotten, it is still known which came before which.
-
-    Args:
-        versions: all that are kept of one owner and subject.
     """
     ordered = sorted(versions, key=lambda entry: (entry.created, entry.id))
     begun = [entry.created for entry in ordered]
@@ -210,14 +198,7 @@ what took its place."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactStatement:
-    """A fact as it was stated.
-
-    Attributes:
-        text: one sentence.
-        sources: ids of the messages that state it.
-        time: when it was said.
-        subject: what it is about; empty leaves that to the sentence itself.
-    """
+    """A fact as it was stated."""
 
     text: str
     sources: tuple[str, ...]
@@ -228,10 +209,8 @@ class FactStatement:
 class Semantic:
     """The semantic layer.
 
-    Args:
-        vault: where it is kept.
-        succeed: is told of an owner, of a message of theirs of which nothing is in force any more,
-            and of the message that states what took its place.
+    `succeed` takes an owner, a message of theirs of which nothing is in force any more, and the
+    message that states its successor.
     """
 
     def __init__(
@@ -264,13 +243,9 @@ class Semantic:
     ) -> tuple[list[Entry], list[Entry]]:
         """Keep facts, each in force from when it was said until the next of its subject was.
 
-        What is stated late, and was said before what is in force, is history.
-
-        Returns:
-            The facts that are new or have been stated anew, and those that are in force no more.
-
-        Raises:
-            StoreError: the store failed; nothing has changed.
+        What is stated late, and was said before what is in force, is history. Returns the facts
+        that are new or have been stated anew, and those that are in force no more. Raises
+        `StoreError` if the store failed; nothing has changed.
         """
         draft = _Draft(self._vault.store, self._versions)
         for fact in sorted(stated, key=lambda fact: fact.time):
@@ -373,14 +348,7 @@ class Semantic:
 
 
 class _Draft:
-    """What facts that are stated change, before any of it is written.
-
-    Attributes:
-        written: the entries to write, by id, over what the store holds.
-        versions: of each subject of theirs, as they will then be.
-        gave_way: which version gave way to which.
-        mixed: owners and subjects of which more than that has changed.
-    """
+    """What facts that are stated change, before any of it is written."""
 
     def __init__(self, store: Store, known: Mapping[tuple[str, str], FactVersions]) -> None:
         self._store, self._known = store, known

@@ -53,11 +53,8 @@ class NoteSources:
     ) -> frozenset[str]:
         """The lines of a note are of these messages, and of those that they were of before.
 
-        Returns:
-            Digests of the lines of which nothing was known in this place.
-
-        Raises:
-            ValueError: the text cannot be encoded.
+        Returns the digests of the lines of which nothing was known in this place. Raises
+        `ValueError` if the text cannot be encoded.
         """
         lines = digests(principal, text) if sources else frozenset()
         if not lines:
@@ -130,8 +127,7 @@ class NoteSources:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Take over a saved state in place of the present one; one of before names no places.
 
-        Raises:
-            StateError: it is no such state; nothing has changed.
+        Raises `StateError` if it is no such state; nothing has changed.
         """
         with reading("where its notes come from is damaged"):
             self._of = {
@@ -158,13 +154,7 @@ def digest(principal: str, line: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Indexed:
-    """What the index holds of a file.
-
-    Attributes:
-        stamp: of the file as it was read; None where that is not known.
-        keys: of its pieces.
-        noted: digests of those of its lines that were noted.
-    """
+    """What the index holds of a file."""
 
     stamp: PageStamp | None
     keys: frozenset[str]
@@ -172,16 +162,7 @@ class _Indexed:
 
 
 class WorkspaceLayer:
-    """A folder of files for each principal, and an index of their pieces.
-
-    Args:
-        vault: where the index is kept.
-        folder: in which the principals' folders are.
-        now: the present, for what is written through `of`.
-
-    Attributes:
-        noted: which messages the lines of notes are of.
-    """
+    """A folder of files for each principal, and an index of their pieces."""
 
     def __init__(self, vault: Vault, folder: Path, now: Callable[[], datetime]) -> None:
         self._vault = vault
@@ -206,12 +187,7 @@ class WorkspaceLayer:
     def standing(self, principal: str, limit: int | None = None) -> list[Page]:
         """What every context of a principal's shows: who the agent is, and whom it serves.
 
-        Args:
-            principal: whose files.
-            limit: characters at most, where these are fewer than a workspace may show.
-
-        Raises:
-            StoreError: a file cannot be read.
+        Raises `StoreError` if a file cannot be read.
         """
         return self._files(principal).pages(STANDING, limit)
 
@@ -233,16 +209,8 @@ class WorkspaceLayer:
     ) -> str:
         """Add a note to the day's file, and index it; what stands there already, no second time.
 
-        Args:
-            principal: whose file.
-            text: the note.
-            now: the present.
-            sources: ids of the messages that it is of: its lines go with any of them.
-            known: called when it is known what they are of, and before they are written, so that
-                no line is left of which that is not known.
-
-        Returns:
-            The file's name.
+        The lines of the note go with any of `sources`. `known` is called when it is known what they
+        are of, and before they are written, so that no other line is left. Returns the file's name.
 
         Raises:
             ValueError: the note is blank or cannot be encoded.
@@ -266,14 +234,9 @@ class WorkspaceLayer:
     def index(self, principal: str, now: datetime, *, written: Collection[str] = ()) -> int:
         """Bring the index in line with the files, whoever changed them; how many pieces there are.
 
-        Args:
-            principal: whose files.
-            now: the present.
-            written: files that are read even if they look unchanged.
-
-        Raises:
-            StoreError: a file cannot be read, or the store failed; the next call does it all.
-            ModelError: the embedder failed; so it does then, too.
+        Those `written` are read even if they look unchanged. Raises `StoreError` if a file cannot
+        be read, or the store failed; the next call does it all. Raises `ModelError` if the embedder
+        failed; so it does then, too.
         """
         files = self._files(principal)
         self._owners.add(principal)
@@ -316,20 +279,12 @@ class WorkspaceLayer:
         """Take out the lines that were noted of messages, or name what they said; how many.
 
         What was noted goes where it was noted. Where it stands there no more, somebody moved it,
-        and it goes if it stands in one place only: of several, one may be somebody's own.
-
-        Args:
-            principal: whose files.
-            sources: ids of the messages. A line that is of others as well goes, too.
-            telling: names and exact values, case-folded, as `telling_words` gives them.
-            now: the present.
-            settle: makes last which lines stay, before the first goes, so that none of them is
-                taken for one that was moved when this is done again.
-
-        Raises:
-            StoreError: a file cannot be read or written, or the store failed; doing it again
-                finishes it.
-            ModelError: the embedder failed; the lines are gone.
+        and it goes if it stands in one place only: of several, one may be somebody's own. A line
+        that is of other messages as well goes, too. `telling` are names and exact values,
+        case-folded, as `telling_words` gives them. `settle` makes last which lines stay, before the
+        first goes, so that a second call takes none of them for a moved line. Raises `StoreError`
+        if a file cannot be read or written, or the store failed; doing it again finishes it. Raises
+        `ModelError` if the embedder failed; the lines are gone.
         """
         of_them = self.noted.lines_of(principal, sources)
         if not of_them and not telling:
@@ -362,9 +317,8 @@ class WorkspaceLayer:
     def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
         """Write saved pages, each in place of the one of its name.
 
-        Raises:
-            StateError: they are no such pages; nothing has changed.
-            StoreError: one cannot be written.
+        Raises `StateError` if they are no such pages; nothing has changed. Raises `StoreError` if
+        one cannot be written.
         """
         with reading("its workspace is damaged"):
             pages = [

@@ -38,8 +38,7 @@ class AuditLines:
     def append(self, make: Callable[[bytes | None], Sequence[bytes]]) -> None:
         """Add the lines that `make` makes of the last one; whoever only looks may add some, too.
 
-        Raises:
-            StoreError: they could not be added.
+        Raises `StoreError` if they could not be added.
         """
         if self._file.closed:
             self._file.check_open()
@@ -53,12 +52,7 @@ class AuditLines:
 def open_trail(file: MemoryFile, salt: bytes | None) -> AuditTrail:
     """The audit trail of a memory, after every link was verified.
 
-    Args:
-        file: the file of the memory.
-        salt: as it was saved; None for a new trail.
-
-    Raises:
-        StateError: a record was changed, left out or cut off.
+    Raises `StateError` if a record was changed, left out or cut off.
     """
     lines = AuditLines(file)
     if salt is None:

@@ -74,10 +74,7 @@ _MARKS: Final = "store"
 class MemoryFile:
     """The file of a memory, and the lock of its folder.
 
-    Args:
-        folder: the folder of the file.
-        readonly: whether nothing may be written.
-        elsewhere: the store of the entries; None for the file itself.
+    `elsewhere` is the store of the entries; None for the file itself.
     """
 
     def __init__(self, folder: Path, *, readonly: bool, elsewhere: Store | None = None) -> None:
@@ -95,9 +92,8 @@ class MemoryFile:
     def open(self, wait: float) -> dict[str, Any] | None:
         """Lock the folder and read the saved parts; None where there is no memory yet.
 
-        Raises:
-            StateError: the folder holds something else.
-            StoreError: another process has it open, or the file is damaged.
+        Raises `StateError` if the folder holds something else. Raises `StoreError` if another
+        process has it open, or the file is damaged.
         """
         self._check_folder()
         if not self.readonly:
@@ -118,9 +114,7 @@ class MemoryFile:
     def state(self) -> dict[str, Any]:
         """The saved parts, by name.
 
-        Raises:
-            StateError: a newer memsim wrote them.
-            StoreError: they are damaged.
+        Raises `StateError` if a newer memsim wrote them, or `StoreError` if they are damaged.
         """
         with self.snapshot() as connection:
             self._saved = self._read_parts(connection)
@@ -135,9 +129,8 @@ class MemoryFile:
     def begin(self) -> None:
         """Make the tables of a new memory.
 
-        Raises:
-            StateError: the store that was given holds entries of another memory.
-            StoreError: the file cannot be written.
+        Raises `StateError` if the store that was given holds entries of another memory. Raises
+        `StoreError` if the file cannot be written.
         """
         if self.elsewhere is not None and self._holds_entries():
             raise StateError(
@@ -154,11 +147,7 @@ class MemoryFile:
         self._held.close()
 
     def check_open(self) -> None:
-        """Refuse a change.
-
-        Raises:
-            StoreError: it is closed, or was opened for reading only.
-        """
+        """Refuse a change. Raises `StoreError` if it is closed, or was opened for reading only."""
         if self.readonly or self.closed:
             why = "it is closed" if self.closed else "it was opened for reading only"
             raise StoreError(f"{self.folder}: nothing can be written: {why}")
@@ -173,8 +162,7 @@ class MemoryFile:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """As `SQLite.transaction`, where nothing but the file can fail inside.
 
-        Raises:
-            StoreError: a statement failed, or as `SQLite.transaction`.
+        Raises `StoreError` if a statement failed, or as `SQLite.transaction`.
         """
         with self._failing(), self.sqlite.transaction() as connection:
             yield connection
@@ -189,8 +177,7 @@ class MemoryFile:
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """As `SQLite.snapshot`, where nothing but the file can fail inside.
 
-        Raises:
-            StoreError: a statement failed, or as `SQLite.snapshot`.
+        Raises `StoreError` if a statement failed, or as `SQLite.snapshot`.
         """
         with self._failing(), self.sqlite.snapshot() as connection:
             yield connection
@@ -219,9 +206,8 @@ class MemoryFile:
     def store(self) -> Store:
         """The store of entries.
 
-        Raises:
-            StateError: the entries are kept elsewhere than told.
-            StoreError: the store that was given is another memory's, or older than the state.
+        Raises `StateError` if the entries are kept elsewhere than told. Raises `StoreError` if the
+        store that was given is another memory's, or older than the state.
         """
         store: Store = self.sqlite
         if self._saved:
@@ -235,8 +221,7 @@ class MemoryFile:
     def marks(self, *, held: bool) -> JSON:
         """What another store has to be like for the state to belong to it; None for the file.
 
-        Args:
-            held: whether the store holds messages, and none of them is being erased.
+        `held` says whether the store holds messages, and none of them is being erased.
         """
         if self.elsewhere is None:
             return None
@@ -249,11 +234,7 @@ class MemoryFile:
     def recognise(self, *, empty: bool) -> None:
         """Refuse an empty store where the state remembers that it holds something.
 
-        Args:
-            empty: whether the store holds no message.
-
-        Raises:
-            StoreError: it is another one.
+        Raises `StoreError` if it is another one.
         """
         if empty and self._marks().get("held"):
             said = f"holds nothing of what {FILE} remembers: it is opened with its own"
@@ -274,8 +255,7 @@ class MemoryFile:
     def order(self) -> dict[str, int]:
         """The place of each entry in the order in which messages were said.
 
-        Raises:
-            StoreError: the order is damaged.
+        Raises `StoreError` if the order is damaged.
         """
         order: dict[str, int] = {}
         with self.snapshot() as connection:
@@ -320,8 +300,7 @@ class MemoryFile:
     def tidy(self, conversations: Collection[str]) -> None:
         """Remove the large content of all other conversations than these.
 
-        Raises:
-            StoreError: it cannot be removed.
+        Raises `StoreError` if it cannot be removed.
         """
         with self.snapshot() as connection:
             found = connection.execute("SELECT DISTINCT conversation FROM offloaded").fetchall()
@@ -333,8 +312,7 @@ class MemoryFile:
     def without_copies(self, report: ErasureReport) -> ErasureReport:
         """Delete the copies of a damaged file, and count them in a report of what was erased.
 
-        Raises:
-            StoreError: one cannot be deleted.
+        Raises `StoreError` if one cannot be deleted.
         """
         copies = sorted(self.folder.glob(f"{FILE}.damaged-*"))
         for copy in copies:
@@ -456,8 +434,7 @@ class FileBlobs:
     def get(self, digest: str) -> bytes:
         """The bytes of a digest.
 
-        Raises:
-            StoreError: this conversation has none, or they are damaged.
+        Raises `StoreError` if this conversation has none, or they are damaged.
         """
         if not _DIGEST.fullmatch(digest):
             raise StoreError(NOTHING_OFFLOADED)

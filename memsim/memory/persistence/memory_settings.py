@@ -43,8 +43,7 @@ class SavedSettings:
     def load(cls, saved: Any) -> SavedSettings:  # noqa: ANN401 - what was read from a file may be anything
         """What `save` gave; where options are missing, the memory was saved before they were kept.
 
-        Raises:
-            StateError: it gave no such thing.
+        Raises `StateError` if it gave no such thing.
         """
         with reading("what the memory was saved with is damaged"):
             options = {name: value for name, value in saved.items() if name not in _BESIDE}

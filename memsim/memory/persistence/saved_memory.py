@@ -84,8 +84,7 @@ class SavedMemory(Memory):
     def keep(self) -> None:
         """Write the state, messages of the present turn among it.
 
-        Raises:
-            StoreError: it cannot be written; the one before is there still.
+        Raises `StoreError` if it cannot be written; the one before is there still.
         """
         self._change()
         self._save()
@@ -151,22 +150,14 @@ class SavedMemory(Memory):
         self.keep()
 
     def share(self, owner: str, reader: str, sources: Iterable[str]) -> None:
-        """Let a reader see some messages; as `Memory.share`.
-
-        Raises:
-            StoreError: as `forget`.
-        """
+        """Let a reader see some messages; as `Memory.share`. Raises `StoreError` as `forget`."""
         self._change()
         meant = sorted(set(sources))
         with self._together("applying", [owner, [*meant]]):
             super().share(owner, reader, meant)
 
     def unshare(self, owner: str, reader: str, sources: Iterable[str]) -> None:
-        """Take it back; as `Memory.unshare`.
-
-        Raises:
-            StoreError: as `share`.
-        """
+        """Take it back; as `Memory.unshare`. Raises `StoreError` as `share`."""
         self._change()
         meant = sorted(set(sources))
         with self._together("applying", [owner, [*meant]]):
@@ -175,8 +166,7 @@ class SavedMemory(Memory):
     def grant(self, grant: ReadGrant) -> None:
         """Let a reader see a category, or all; as `Memory.grant`.
 
-        Raises:
-            StoreError: it could not be written, and nothing changes.
+        Raises `StoreError` if it could not be written, and nothing changes.
         """
         with self._together():
             super().grant(grant)
@@ -204,9 +194,8 @@ class SavedMemory(Memory):
     def close(self) -> None:
         """Do what is left to do, save it, and release the folder; a second call does nothing.
 
-        Raises:
-            StoreError: as `Memory.close`; the folder is released all the same.
-            ModelError: as `Memory.close`.
+        Raises `StoreError` as `Memory.close`; the folder is released all the same. Raises
+        `ModelError` as `Memory.close`.
         """
         if self._file.closed:
             return
@@ -224,10 +213,6 @@ class SavedMemory(Memory):
 
         Entries in another store, and pages, are no part of the file. Where there are some, the file
         says what was begun until it is done.
-
-        Args:
-            name: what is begun, if anything is.
-            begun: tells how to begin it again.
         """
         self._change()
         before = dict(self._begun)
@@ -293,8 +278,7 @@ class SavedMemory(Memory):
     def _refresh(self) -> None:
         """Read anew what follows from the entries, where a transaction failed.
 
-        Raises:
-            StoreError: they cannot be read.
+        Raises `StoreError` if they cannot be read.
         """
         if not self._stale:
             return

@@ -42,9 +42,7 @@ if TYPE_CHECKING:
 class QuestionCues:
     """The names and days in a question.
 
-    Args:
-        question: as it was asked.
-        now: when; None where nobody knows, and then `yesterday` means nothing.
+    Where nobody knows when it was asked, `now` is None, and `yesterday` means nothing.
     """
 
     def __init__(self, question: str, now: datetime | None = None) -> None:
@@ -98,11 +96,7 @@ def reciprocal_ranks(
 ) -> list[Hit]:
     """Each message scores `weight / (k + rank)` for each ranking that it is in, from rank 1.
 
-    Args:
-        rankings: best first.
-        order: settles ties.
-        weights: what each ranking counts; 1 each by default.
-        k: how much the first ranks are held back.
+    Each ranking counts 1 by default; `k` is how much the first ranks are held back.
     """
     sums: dict[str, float] = {}
     for ranking, weight in zip(rankings, _weights(weights, rankings), strict=True):
@@ -120,13 +114,9 @@ def weighted_scores(
 ) -> list[Hit]:
     """Each message scores the weighted sum of its scaled scores.
 
-    A message that a ranking does not hold counts there as the worst that it does hold.
-
-    Args:
-        rankings: best first.
-        order: settles ties.
-        weights: what each ranking counts; 1 each by default.
-        scaling: to 0..1 by smallest and largest, or by mean and standard deviation.
+    A message that a ranking does not hold counts there as the worst that it does hold. Each ranking
+    counts 1 by default. `scaling` is to 0..1 by smallest and largest, or by mean and standard
+    deviation.
     """
     scale = minmax if scaling == "minmax" else zscore
     sums = dict.fromkeys((hit.id for ranking in rankings for hit in ranking), 0.0)
@@ -167,13 +157,8 @@ def with_neighbours(
 ) -> list[Hit]:
     """Each message also scores a share of what the messages beside it score.
 
-    An answer often holds none of the words of the question that stands before it.
-
-    Args:
-        hits: a ranking.
-        neighbours: the messages said just before and after one.
-        order: settles ties.
-        share: of a neighbour's score.
+    An answer often holds none of the words of the question that stands before it. `share` is of a
+    neighbour's score.
     """
     own = {hit.id: hit.score for hit in hits}
     sums = dict(own)
@@ -216,17 +201,9 @@ def recall(
 ) -> list[Hit]:
     """All that was found, the most worth quoting first, ties to the earlier.
 
-    Args:
-        question: what it was found for.
-        lexical: the ranking by words, best first.
-        nearest: the ranking by meaning, best first.
-        about: what is known of a message; None for one that may not be seen, or is gone.
-        beside: what stands around a message; None where nothing does.
-        policy: what to go by.
-        now: when the question is asked; needed for ages and for days such as `yesterday`.
-
-    Raises:
-        ValueError: ages matter, and nobody says when it is.
+    Both rankings are best first. `about` gives None for a message that may not be seen, or is gone;
+    `beside` gives None where nothing stands around it. Ages, and days such as `yesterday`, need
+    `now`. Raises `ValueError` if ages matter, and nobody says when it is.
     """
     if policy.half_life is not None and now is None:
         raise ValueError("half_life needs to know when it is")
@@ -270,16 +247,7 @@ def fit_to_room(
 
     What does not fit is passed over, but for the best of all, which is to be clipped to half of the
     room. What is shown already still sets the measure: where it says all, little more is quoted.
-
-    Args:
-        hits: a ranking, best first.
-        tokens: a message's length as it would be quoted.
-        room: tokens that there are.
-        policy: what to go by: floor, share and limit.
-        shown: ids that are visible already, or were injected before.
-
-    Returns:
-        Ids, best first.
+    `shown` are ids that are visible already, or were injected before. Returns ids, best first.
     """
     left = math.floor(room * policy.share)
     least: float | None = None
@@ -310,12 +278,6 @@ def relevance(
     """Two rankings as one, in no order that means anything; no score is below 0.
 
     A ranking that is empty has no say, whatever it would count.
-
-    Args:
-        lexical: the ranking by words, best first.
-        nearest: the ranking by meaning, best first.
-        order: settles ties where ranks are fused.
-        policy: fusion, vector, depth and least.
     """
     weighed = ((lexical, 1 - policy.vector), (nearest, policy.vector))
     rankings = [(list(r[: policy.depth]), w) for r, w in weighed if r]
@@ -344,11 +306,7 @@ def with_neighbour_boost(
 ) -> dict[str, float]:
     """Scores with what the most relevant messages lend to those around them.
 
-    Args:
-        scores: relevance by id.
-        beside: what stands around a message.
-        order: settles who lends where several are as relevant; an id would do so by who said it.
-        policy: neighbours and lenders.
+    `order` settles who lends where several are as relevant; an id would do so by who said it.
     """
     sums = dict(scores)
     best = sorted(scores.items(), key=lambda pair: (-pair[1], order(pair[0])))

@@ -22,12 +22,7 @@ GAP = "…"
 
 
 def excerpt(parts: Sequence[str], chosen: Sequence[int]) -> str:
-    """The chosen passages of a text in its order, with a mark where some are left out between.
-
-    Args:
-        parts: all passages of the text.
-        chosen: places in it, from 0.
-    """
+    """The chosen passages of a text in its order, with a mark where some are left out between."""
     lines: list[str] = []
     last = None
     for place in sorted(set(chosen)):
@@ -50,14 +45,8 @@ def quote_section(
 ) -> Section:
     """A section of recalled messages, some of them in part.
 
-    Args:
-        lines: composes it.
-        found: by id, best first: each message, and the part of it that is quoted; None for all.
-        question: what was looked for.
-        budget: tokens that the section may have.
-        order: when a message was said, by its id.
-        id: the composed message's.
-        time: when it is composed.
+    `found` has by id, best first, the part of each message that is quoted; None for all. `order`
+    tells by its id when a message was said; `budget` is in tokens.
     """
     shown = [
         message if part is None else replace(message, blocks=(Text(part),))
@@ -139,13 +128,7 @@ class Recollection:
     ) -> Section:
         """As many of the messages as fit, best first, shown in the order in which they were said.
 
-        Args:
-            best: what was found, best first.
-            question: what it was found for.
-            budget: tokens that the section may have.
-            order: when a message was said, by its id.
-            id: the composed message's.
-            time: when it is composed.
+        `budget` is in tokens; `order` tells by its id when a message was said.
         """
         chosen = self._choose(best, question, budget)
         while chosen:
@@ -221,9 +204,7 @@ def _head(message: Message) -> str:
 class RecallResult:
     """What was brought up.
 
-    Attributes:
-        section: as a context shows it; without messages where nothing was found, or nothing fits.
-        ranking: ids of messages, best first, as far as was looked.
+    The section is without messages where nothing was found, or nothing fits.
     """
 
     section: Section
@@ -231,15 +212,7 @@ class RecallResult:
 
 
 class Recaller:
-    """Finds entries for questions.
-
-    Args:
-        vault: where they are.
-        timeline: what is known of the messages among them.
-        counter: token counts.
-        permissions: who takes part in which conversation; None where everybody sees everything.
-        options: how many, and by what.
-    """
+    """Finds entries for questions."""
 
     def __init__(
         self,
@@ -271,15 +244,8 @@ class Recaller:
     ) -> RecallResult:
         """What speaks to a question, quoted.
 
-        Args:
-            text: the question.
-            where: what may be seen.
-            visible: ids of messages, and of entries that were never said, that stand in the context
-                already; or were brought up before, as `Section.items` names them.
-            beside: messages that stand in the context already: what they say is not quoted again.
-            budget: tokens that the section may have.
-            now: when it is asked.
-            turn: the turn in which it is asked.
+        What `visible` names is not found: what stands in the context already, and what was brought
+        up before, as `Section.items` names it. What messages in `beside` say is not quoted again.
         """
         hits = self.search(text, where, now)
         sources = {hit.id: self._timeline.source(hit.id) for hit in hits}

@@ -30,13 +30,9 @@ if TYPE_CHECKING:
 class MessageFacts:
     """What recall has to know of a message beside its scores.
 
-    Attributes:
-        order: when it was said: larger is later; settles ties for the earlier.
-        tokens: its length as it would be quoted.
-        time: when it was said; None where nobody knows.
-        principal: who said it.
-        successor: id of what took its place; None while it is in force.
-        asked: its terms where it asks for something, which make it no answer to the same question.
+    A larger `order` is later, and settles ties for the earlier. `successor` is the id of what took
+    its place; None while it is in force. `asked` are its terms where it asks for something, which
+    make it no answer to the same question.
     """
 
     order: int
@@ -58,8 +54,7 @@ answers."""
 def repeat_digest(principal: str, time: datetime, text: str) -> bytes | None:
     """What two messages have in common that say the same, byte for byte; 8 bytes.
 
-    Returns:
-        None for what is too short to be the same.
+    Returns None for what is too short to be the same.
     """
     if len(text) < LEAST:
         return None
@@ -82,11 +77,7 @@ FAMILIAR = 4
 
 
 def question_terms(text: str) -> frozenset[str]:
-    """The terms of a text that asks for something; none where it states something.
-
-    Args:
-        text: as it was said, without its speaker.
-    """
+    """The terms of a text that asks for something; none where it states something."""
     said = text.strip()
     if said.endswith(_MARKS) or _ASKS.match(said):
         return frozenset(index_terms(said))
@@ -94,12 +85,7 @@ def question_terms(text: str) -> frozenset[str]:
 
 
 def asks_the_same(before: frozenset[str], terms: Collection[str]) -> bool:
-    """Whether what was asked before is in the words of a question, but for one in four.
-
-    Args:
-        before: as `question_terms` has it.
-        terms: of the question.
-    """
+    """Whether what was asked before is in the words of a question, but for one in four."""
     return bool(before) and len(before.difference(terms)) * FAMILIAR <= len(before)
 
 
@@ -130,9 +116,6 @@ class Neighbours:
 
     What a message is lent depends on what stands between: hold one talk for all that the same
     readers may see.
-
-    Args:
-        fade: tokens over which lending fades to 1/e, above 0.
     """
 
     def __init__(self, fade: float = FADE) -> None:
@@ -152,15 +135,8 @@ class Neighbours:
     def add(self, source: str, text: str, *, session: str, tokens: int, turn: int) -> None:
         """Take in what was said last in its session.
 
-        Args:
-            source: the message's id.
-            text: what it says.
-            session: the conversation that it belongs to.
-            tokens: its length.
-            turn: the exchange that it belongs to; what answers a message has the same.
-
-        Raises:
-            ValueError: the id is there already.
+        `turn` is the exchange that it belongs to; what answers a message has the same. Raises
+        `ValueError` if the id is there already.
         """
         if source in self._at:
             raise ValueError(f"{source!r} is there already")
@@ -252,10 +228,7 @@ class Timeline:
     def add(self, entry: Entry, *, tokens: int, turn: int) -> None:
         """A message was said, or a passage of one; what is known already stays as it is.
 
-        Args:
-            entry: what holds it; its first source is the message.
-            tokens: its length as it would be quoted.
-            turn: the exchange that it belongs to.
+        The first source of `entry` is the message; `turn` is as for `add`.
         """
         source, session, name = entry.sources[0], entry.session, entry.id
         if name in self._said:
@@ -325,13 +298,7 @@ class Timeline:
         return self._waiting.get((owner, session), ())
 
     def succeed(self, owner: str, source: str, successor: str | None) -> None:
-        """Note that all that a message stated has been superseded by what another states.
-
-        Args:
-            owner: whose messages they are.
-            source: the message.
-            successor: the other; None where the message is in force again.
-        """
+        """Note that all that a message stated has been superseded by what another states."""
         heir = next(iter(self._of.get((owner, successor), ())), None) if successor else None
         for entry in self._of.get((owner, source), ()):
             said = self._said[entry]

@@ -41,12 +41,7 @@ PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class EmbedderInfo:
-    """What the vectors of a store were made with.
-
-    Attributes:
-        name: the embedder's ref.
-        dimension: length of each vector.
-    """
+    """What the vectors of a store were made with."""
 
     name: str
     dimension: int
@@ -166,6 +161,8 @@ class TextStore(Protocol):
     ) -> bool:
         """Put `new` in the place of `old` if that is what is there: one atomic step.
 
+        Returns whether it was there, and has been replaced.
+
         Args:
             of: the conversation.
             item: any text, the empty one too.
@@ -173,9 +170,6 @@ class TextStore(Protocol):
             new: what shall be there; None for nothing.
             lasting: the store may drop the whole conversation by a clock of its own when this long
                 has passed since its last swap, not sooner; expiry does not depend on it.
-
-        Returns:
-            Whether it was there, and has been replaced.
         """
         ...
 
@@ -200,14 +194,8 @@ def write_items(
 ) -> list[WriteItem]:
     """What is to be written: of two entries with one id the later, in the order they came.
 
-    Args:
-        entries: as `Store.write` takes them.
-        vectors: as `Store.write` takes them.
-        embedded: what the vectors that the store holds were made with.
-
-    Raises:
-        StoreError: vectors that are not one row for each entry, of another dimension than the
-            store's, or not finite.
+    Raises `StoreError` for vectors that are not one row for each entry, of another dimension than
+    the store's, or not finite.
     """
     rows: Sequence[Vectors | None] = [None] * len(entries)
     if vectors is not None and len(entries):
@@ -279,11 +267,7 @@ class StoreSite:
 class Places:
     """Where a memory is kept.
 
-    Attributes:
-        store: its entries.
-        working: its working memory; None for this process.
-        ledger: its injection ledger; None for this process.
-        closing: releases them.
+    `working` and `ledger` are None where they are kept in this process; `closing` releases all.
     """
 
     store: Store
@@ -294,8 +278,7 @@ class Places:
     def close(self) -> None:
         """Release everything, and remove what was to be thrown away; a second call does nothing.
 
-        Raises:
-            StoreError: the server failed, and what was to be thrown away is there still.
+        Raises `StoreError` if the server failed, and what was to be thrown away is there still.
         """
         self.closing.close()
 

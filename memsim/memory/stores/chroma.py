@@ -52,13 +52,9 @@ _ASKED_AT_ONCE = 500
 class ChromaEntries:
     """Entries in a folder; see `Store` for what every method promises.
 
-    Args:
-        folder: where they are; made where there is none.
-        written_at: vectors of a shelf that wait before Chroma gets them.
-
-    Raises:
-        SchemaError: a newer memsim wrote them.
-        StoreError: they are damaged, cannot be opened, or are open already.
+    The folder is made where there is none; `written_at` is how many vectors of a shelf wait before
+    Chroma gets them. Raises `SchemaError` if a newer memsim wrote them. Raises `StoreError` if they
+    are damaged, cannot be opened, or are open already.
     """
 
     name = "chroma"

@@ -47,11 +47,7 @@ EntryPlace = tuple["datetime", str]
 
 
 class StoreView:
-    """A set of entries, and their vectors.
-
-    Args:
-        exact: vectors of a shelf up to which all are compared.
-    """
+    """A set of entries, and their vectors."""
 
     def __init__(self, *, exact: int = EXACT_ON_SHELF) -> None:
         self._exact = exact

@@ -22,8 +22,7 @@ def open_places(site: StoreSite) -> Places:
 def drop_schema(url: str, schema: str) -> None:
     """Remove a memory from PostgreSQL; one that is not there is nothing to remove.
 
-    Raises:
-        StoreError: the server failed.
+    Raises `StoreError` if the server failed.
     """
     import psycopg
     from psycopg import sql

@@ -31,8 +31,7 @@ def open_places(site: StoreSite) -> Places:
 def drop_keys(url: str, name: str) -> None:
     """Remove a memory from Redis, with its working memory and its ledger.
 
-    Raises:
-        StoreError: the server failed.
+    Raises `StoreError` if the server failed.
     """
     from memsim.memory.stores.redis.connection import RedisConnection
 

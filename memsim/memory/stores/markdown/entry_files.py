@@ -67,15 +67,7 @@ def render(entry: Entry) -> bytes:
 
 
 def parse(content: bytes, source: str) -> Entry:
-    """The entry of a file.
-
-    Args:
-        content: what `render` gave, or what somebody made of it.
-        source: the id by which the file is named.
-
-    Raises:
-        Damaged: there is no such entry in it.
-    """
+    """The entry of a file. Raises `Damaged` if there is no such entry in it."""
     place = f"entry {source}"
     end = content.find(b"\n" + FENCE)
     if not content.startswith(FENCE) or end < 0:
@@ -122,11 +114,7 @@ def vector_bytes(vector: Vectors) -> bytes:
 
 
 def read_vector(content: bytes, dimension: int, place: str) -> Vectors:
-    """The vector that `vector_bytes` wrote.
-
-    Raises:
-        Damaged: it is not as it was written.
-    """
+    """The vector that `vector_bytes` wrote. Raises `Damaged` if it is not as it was written."""
     raw, told = content[:-_DIGEST], content[-_DIGEST:]
     if len(raw) != 4 * dimension or _digest(raw) != told:
         raise DamagedRecord(f"{place} is damaged: it is not the vector that was written")
@@ -152,9 +140,7 @@ class FolderManifest(NamedTuple):
 class EntryFolder:
     """Files, changed several at a time. Whoever calls holds the lock.
 
-    Args:
-        root: the folder, which exists by the time that it is locked.
-        synced: whether a change survives a power failure and not only the process.
+    With `synced`, a change survives a power failure and not only the process.
     """
 
     def __init__(self, root: Path, *, synced: bool = True) -> None:
@@ -182,9 +168,8 @@ class EntryFolder:
     def open(self) -> FolderManifest:
         """Make what is missing, finish what was begun, sweep what was left.
 
-        Raises:
-            SchemaError: a newer memsim wrote it.
-            StoreError: it is damaged, or belongs to something else.
+        Raises `SchemaError` if a newer memsim wrote it. Raises `StoreError` if it is damaged, or
+        belongs to something else.
         """
         if not self._about.exists():
             if any((self.root / layer).is_dir() for layer in LAYERS):
@@ -202,9 +187,7 @@ class EntryFolder:
     def about(self) -> FolderManifest:
         """What `store.json` says.
 
-        Raises:
-            SchemaError: a newer memsim wrote it.
-            StoreError: it cannot be read.
+        Raises `SchemaError` if a newer memsim wrote it, or `StoreError` if it cannot be read.
         """
         try:
             read = json.loads(self._about.read_bytes())
@@ -249,10 +232,9 @@ class EntryFolder:
     ) -> None:
         """Move files to their places and delete others: all of this, or nothing.
 
-        Args:
-            moves: from where to where; what stands beside an entry before the entry itself.
-            gone: an entry before what stands beside it.
-            one: that all is about one entry, whose own file alone decides.
+        `moves` says from where to where, what stands beside an entry before the entry itself;
+        `gone` has an entry before what stands beside it. With `one`, all is about one entry, whose
+        own file alone decides.
         """
         if not one:
             moved = [[self._named(a), self._named(b)] for a, b in moves]

@@ -51,16 +51,10 @@ class Markdown:
     """Entries in a folder, one file each; see `Store` for what every method promises.
 
     All of it is read when it is opened, and searched in memory. Several processes may have it open:
-    they write one after another, and see each other's writes at their next call.
-
-    Args:
-        folder: made where there is none.
-        synced: whether writes survive a power failure; without it they survive the process only,
-            and are a hundred times as fast.
-
-    Raises:
-        SchemaError: a newer memsim wrote it.
-        StoreError: a file is damaged, or the folder cannot be used.
+    they write one after another, and see each other's writes at their next call. The folder is made
+    where there is none. With `synced`, writes survive a power failure; without, they survive the
+    process only, and are a hundred times as fast. Raises `SchemaError` if a newer memsim wrote it.
+    Raises `StoreError` if a file is damaged, or the folder cannot be used.
     """
 
     name = "markdown"

@@ -35,11 +35,7 @@ GRAPH_DIMENSION = 2000
 
 
 class PackedVector:
-    """Vectors as one array of pgvector's.
-
-    Args:
-        vectors: each of shape (dimension,).
-    """
+    """Vectors as one array of pgvector's."""
 
     def __init__(self, vectors: Sequence[Vectors]) -> None:
         self.count = len(vectors)
@@ -60,12 +56,7 @@ class PackedVector:
 def register(connection: Connection[Any], schema: str) -> None:
     """Teach a connection to send `PackedVector` vectors.
 
-    Args:
-        connection: an open one.
-        schema: where pgvector is.
-
-    Raises:
-        StoreError: pgvector is not there.
+    Raises `StoreError` if pgvector is not there.
     """
     quoted = '"' + schema.replace('"', '""') + '"'
     info = TypeInfo.fetch(connection, f"{quoted}.vector")
@@ -107,10 +98,6 @@ class PostgresConnection:
     A transaction that failed because of another, or of a lost connection, is run once more; after
     any other failure nothing of it has happened. A connection on which anything unforeseen went
     wrong is dropped, so that nobody ever reads an answer that was meant for somebody else.
-
-    Args:
-        url: where the server is, as libpq reads it.
-        place: the memory, and the role to be.
     """
 
     def __init__(self, url: str, place: PostgresPlace) -> None:
@@ -123,25 +110,22 @@ class PostgresConnection:
     def read(self, work: Callable[[Rows], T]) -> T:
         """What `work` gives in a transaction that sees one state of the store, and writes nothing.
 
-        Raises:
-            StoreError: the server failed.
+        Raises `StoreError` if the server failed.
         """
         return self._tried(self._place.begin_read, work)
 
     def write(self, work: Callable[[Rows], T]) -> T:
         """What `work` gives in a transaction that nobody else writes beside.
 
-        Raises:
-            StoreError: the server failed, and nothing has changed.
+        Raises `StoreError` if the server failed, and nothing has changed.
         """
         return self._tried(self._place.begin_write, work)
 
     def leave_log(self) -> bool:
         """Begin a new log segment, and have the server let go of the older ones.
 
-        Returns:
-            Whether it did: whoever connects may not be allowed to, and a server that recycles its
-            segments keeps what stands in them.
+        Returns whether it did: whoever connects may not be allowed to, and a server that recycles
+        its segments keeps what stands in them.
         """
         with self._turn:
             try:

@@ -63,12 +63,7 @@ class HeldRow(NamedTuple):
 
 
 class PostgresTables:
-    """What transactions do to a memory's tables, and the shelves as last seen.
-
-    Args:
-        place: where the memory is.
-        exact: vectors of a shelf up to which it has no graph.
-    """
+    """What transactions do to a memory's tables, and the shelves as last seen."""
 
     def __init__(self, place: PostgresPlace, exact: int) -> None:
         self.place = place

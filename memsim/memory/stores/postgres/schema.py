@@ -109,14 +109,7 @@ _ROW_SEEN = f"shelf = ANY (ARRAY({_SHELVES_SEEN}))"
 
 
 class PostgresPlace(NamedTuple):
-    """Where a memory is, and as whom it is used.
-
-    Attributes:
-        schema: the memory's.
-        extension: the schema that pgvector is in.
-        role: who reads and writes; None for whoever connects.
-        lock: what its writers take turns by.
-    """
+    """Where a memory is, and as whom it is used."""
 
     schema: str
     extension: str
@@ -158,11 +151,8 @@ class PostgresPlace(NamedTuple):
 def prepared(url: str, schema: str, role: str | None) -> PostgresPlace:
     """The place of a memory, made or migrated where needed, and proved to be closed to readers.
 
-    Args:
-        url: where the server is.
-        schema: the memory's name.
-        role: who is to read and write; None for whoever connects, or where that is somebody who
-            sees all rows, for a role that does not.
+    `role` is who is to read and write. None is for whoever connects; where that is somebody who
+    sees all rows, it is for a role that does not.
 
     Raises:
         AccessError: row-level security would not hold.

@@ -31,12 +31,7 @@ _LOST = (
 
 
 class RedisConnection:
-    """A namespace of a Redis server.
-
-    Args:
-        url: where the server is, as redis-py reads it; its password is never shown.
-        name: the namespace: letters, digits, `_`, `.` and `-`.
-    """
+    """A namespace of a Redis server. The name has letters, digits, `_`, `.` and `-`."""
 
     def __init__(self, url: str, name: str) -> None:
         if not _NAME.fullmatch(name):
@@ -59,16 +54,14 @@ class RedisConnection:
     def run(self, script: str, keys: Sequence[str], *values: Argument) -> Any:  # noqa: ANN401 - RESP
         """What a script gives, which is all done or, where it refuses, not begun.
 
-        Raises:
-            StoreError: the server failed, or the namespace has vanished.
+        Raises `StoreError` if the server failed, or the namespace has vanished.
         """
         return self.call("EVAL", script, len(keys), *keys, *values)
 
     def call(self, *command: Argument) -> Any:  # noqa: ANN401 - whatever RESP holds
         """What the server answers to a command; asked once more where the connection was lost.
 
-        Raises:
-            StoreError: the server failed.
+        Raises `StoreError` if the server failed.
         """
         with self._turn:
             for attempt in range(1, _ATTEMPTS + 1):

@@ -159,17 +159,12 @@ return gone
 class RedisStore:
     """Entries in a namespace of a Redis server; see `Store` for what every method promises.
 
-    What survives the server is for its configuration to say: without a log of commands
-    (`appendonly yes`), a server that goes down forgets what it wrote since its last dump.
-
-    Args:
-        url: where the server is, as redis-py reads it; its password is never shown.
-        name: the memory's name: letters, digits, `_`, `.` and `-`.
-        new: whether there may be no such memory yet; otherwise an empty server is refused.
-
-    Raises:
-        SchemaError: a newer memsim wrote the memory.
-        StoreError: the server cannot be reached, or the memory is not there, or not whole.
+    What survives the server is for its configuration to say: without a log of commands (`appendonly
+    yes`), a server that goes down forgets what it wrote since its last dump. The url is read by
+    redis-py, and its password never shown. The name has letters, digits, `_`, `.` and `-`. An empty
+    server is refused unless the memory may be `new`. Raises `SchemaError` if a newer memsim wrote
+    the memory. Raises `StoreError` if the server cannot be reached, or the memory is not there, or
+    not whole.
     """
 
     name = "redis"

@@ -95,15 +95,9 @@ return found
 class RedisTexts:
     """Texts of conversations in a Redis server; see `memsim.memory.stores.TextStore`.
 
-    Args:
-        url: where the server is, as redis-py reads it; its password is never shown.
-        name: the memory's name: letters, digits, `_`, `.` and `-`.
-        part: `working` or `ledger`: what the texts are of.
-        new: whether there may be none yet; otherwise an empty server is refused.
-        expire: whether the server may drop by its own clock what nobody dropped in time.
-
-    Raises:
-        StoreError: the server cannot be reached, or what was there is not any more.
+    `url`, `name` and `new` are as for `RedisStore`; `part` is `working` or `ledger`. With `expire`,
+    the server may drop by its own clock what nobody dropped in time. Raises `StoreError` if the
+    server cannot be reached, or what was there is not any more.
     """
 
     def __init__(

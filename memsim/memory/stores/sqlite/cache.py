@@ -41,11 +41,7 @@ class IndexMismatch(Exception):  # noqa: N818 - as Damaged
 
 
 class TailIndex:
-    """The entries whose words are not in the index, as this process knows them.
-
-    Attributes:
-        indexed: the greatest number whose words may be there.
-    """
+    """The entries whose words are not in the index, as this process knows them."""
 
     def __init__(self) -> None:
         self.indexed = 0
@@ -65,8 +61,7 @@ class TailIndex:
     def check(self, last: int) -> None:
         """Refuse to go on where more is told to be indexed than there is.
 
-        Raises:
-            Damaged: the greatest number of an entry is smaller.
+        Raises `Damaged` if the greatest number of an entry is smaller.
         """
         if self.indexed > last:
             raise DamagedRecord("more is told to be indexed than is there")
@@ -74,9 +69,8 @@ class TailIndex:
     def places(self, connection: sqlite3.Connection, shelf: int, term: str) -> TermPlaces:
         """Where a term stands on a shelf, in the index and after it.
 
-        Raises:
-            Damaged: an entry on the shelf is.
-            Misindexed: the index holds what is not in it yet.
+        Raises `Damaged` if an entry on the shelf is. Raises `Misindexed` if the index holds what is
+        not in it yet.
         """
         numbers, times = rows.places(connection, shelf, term)
         if len(numbers) and numbers[-1] > self.indexed:
@@ -101,8 +95,7 @@ class TailIndex:
     def add(self, connection: sqlite3.Connection, come: Sequence[EntryRow]) -> None:
         """Note entries that were written, and index all together where there are many.
 
-        Raises:
-            Damaged: one of them counts as indexed already.
+        Raises `Damaged` if one of them counts as indexed already.
         """
         self.check(come[0].number - 1)
         self._rows.update((row.number, row) for row in come)
@@ -156,14 +149,7 @@ MOST_QUESTIONS: Final = 256
 
 
 class CachedShelf:
-    """One shelf, as this process knows it.
-
-    Attributes:
-        number: what the database calls it.
-        shelf: what it is.
-        entries: how many stand there.
-        terms: how many terms their texts have in all.
-    """
+    """One shelf, as this process knows it."""
 
     def __init__(self, shelving: ShelfCache, number: int, shelf: Shelf) -> None:
         self._shelving = shelving
@@ -245,11 +231,7 @@ class CachedShelf:
 
 
 class ShelfCache:
-    """All shelves of a store, by number and by what they are.
-
-    Attributes:
-        tail: the entries of all of them whose words are not indexed yet.
-    """
+    """All shelves of a store, by number and by what they are."""
 
     def __init__(self) -> None:
         self.tail = TailIndex()

@@ -122,13 +122,7 @@ def add_shelf(connection: sqlite3.Connection, shelf: Shelf) -> int:
 def remove(connection: sqlite3.Connection, source: str, indexed: int) -> EntryRow | None:
     """Take an entry's row out, and its words; None when it was not there.
 
-    Args:
-        connection: to the database, within a transaction.
-        source: the entry's id.
-        indexed: the greatest number whose words are indexed.
-
-    Raises:
-        Damaged: the row is.
+    Raises `Damaged` if the row is.
     """
     found = connection.execute(f"{ENTRY} WHERE id = ?", (source,)).fetchone()
     if found is None:
@@ -155,11 +149,7 @@ def after(connection: sqlite3.Connection, number: int) -> dict[int, tuple[int, i
 
 
 def at(connection: sqlite3.Connection, number: int) -> EntryRow:
-    """The entry with a number, which is there.
-
-    Raises:
-        Damaged: it is.
-    """
+    """The entry with a number, which is there. Raises `Damaged` if it is."""
     return _row(connection.execute(f"{ENTRY} WHERE number = ?", (number,)).fetchone())
 
 
@@ -173,14 +163,8 @@ def merge(connection: sqlite3.Connection, indexed: int) -> None:
     """Merge the index of words, so that nothing is left in it of what was taken out.
 
     Merging puts what there is on a level of its own, and SQLite (3.40.1) refuses an index of 2,000
-    levels as damaged: long before, it is made anew of the entries.
-
-    Args:
-        connection: to the database, within a transaction.
-        indexed: the greatest number whose words are indexed.
-
-    Raises:
-        Damaged: the index is to be made anew, and an entry is.
+    levels as damaged: long before, it is made anew of the entries. Raises `Damaged` if the index is
+    to be made anew, and an entry is.
     """
     connection.execute("INSERT INTO words (words) VALUES ('optimize')")
     (size,) = connection.execute(_STRUCTURE).fetchone()
@@ -191,8 +175,7 @@ def merge(connection: sqlite3.Connection, indexed: int) -> None:
 def index_anew(connection: sqlite3.Connection, indexed: int) -> None:
     """Make the index of words anew, of the entries up to a number; within a transaction.
 
-    Raises:
-        Damaged: an entry is.
+    Raises `Damaged` if an entry is.
     """
     connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
     held = connection.execute(f"{ENTRY} WHERE number <= ? ORDER BY number", (indexed,))
@@ -212,11 +195,7 @@ def count_anew(connection: sqlite3.Connection, number: int) -> None:
 
 
 def read(row: tuple[int, int, str, str, int, int, str]) -> Entry:
-    """The entry of a row, whose columns are those of `ENTRY`.
-
-    Raises:
-        Damaged: the row is.
-    """
+    """The entry of a row, whose columns are those of `ENTRY`. Raises `Damaged` if the row is."""
     number, shelf, source, created, length, told, record = row
     if check_sum(str(record), source, shelf, created, length) != told:
         raise DamagedRecord(f"entry {number} is damaged: its check sum is wrong")
@@ -238,8 +217,7 @@ def pack(vector: Vectors) -> bytes:
 def unpack(blobs: Sequence[bytes], dimension: int) -> Vectors:
     """Vectors that were written, shape (len(blobs), dimension).
 
-    Raises:
-        Damaged: one of them is.
+    Raises `Damaged` if one of them is.
     """
     raw = [blob[:-4] for blob in blobs]
     for blob, numbers in zip(blobs, raw, strict=True):
@@ -258,8 +236,7 @@ def check_sum(record: str, *columns: object) -> int:
 def check_counts(*counts: object) -> None:
     """Refuse what cannot have been counted.
 
-    Raises:
-        Damaged: one of them is no number, or too small or large for a count.
+    Raises `Damaged` if one of them is no number, or too small or large for a count.
     """
     if not all(isinstance(count, int) and 0 <= count < _COUNTED for count in counts):
         raise DamagedRecord("a count is damaged")
@@ -311,8 +288,7 @@ def _short(term: str) -> str:
 def failing(path: Path) -> Iterator[None]:
     """Say every failure of the database as a StoreError, and keep a copy of what is damaged.
 
-    Raises:
-        StoreError: something inside failed.
+    Raises `StoreError` if something inside failed.
     """
     try:
         yield
@@ -333,10 +309,8 @@ def failing(path: Path) -> Iterator[None]:
 def reading(path: Path) -> Iterator[None]:
     """As `failing`, for what reads alone: a value of the wrong kind is damage as well.
 
-    A flipped bit may make a number of a text, and SQLite gives either out without a word.
-
-    Raises:
-        StoreError: something inside failed.
+    A flipped bit may make a number of a text, and SQLite gives either out without a word. Raises
+    `StoreError` if something inside failed.
     """
     with failing(path):
         try:
@@ -370,12 +344,7 @@ def quarantine(path: Path) -> Path | None:
 def scrub(connection: sqlite3.Connection, patience: float) -> bool:
     """Leave no byte of what was erased in the file or its log.
 
-    Args:
-        connection: to the database, outside a transaction.
-        patience: seconds for which other processes are waited for.
-
-    Returns:
-        Whether it is done; where it is not, `status.erasing` still says that it is to be done.
+    Returns whether it is done; where it is not, `status.erasing` still says that it is to be done.
     """
     connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
     try:

@@ -26,12 +26,7 @@ from memsim.memory.stores.sqlite import rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreIdentity:
-    """Where a store stands.
-
-    Attributes:
-        memory: a name that no other memory's store has; empty where it was given none yet.
-        changes: how often it was written to; it never grows smaller.
-    """
+    """Where a store stands."""
 
     memory: str
     changes: int
@@ -40,8 +35,7 @@ class StoreIdentity:
 def read_name(connection: sqlite3.Connection) -> str:
     """The name of the memory that it belongs to; empty where it has none.
 
-    Raises:
-        ValueError: what stands in its place is no name.
+    Raises `ValueError` if what stands in its place is no name.
     """
     # The table came later than the layout, and whoever does not know it leaves it alone.
     there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'memory'").fetchone()
@@ -62,8 +56,7 @@ def write_name(connection: sqlite3.Connection) -> str:
 def sync_log(path: Path) -> None:
     """See to it that the log of a database has reached the disk; what it lacks is in the file.
 
-    Raises:
-        OSError: it cannot be written.
+    Raises `OSError` if it cannot be written.
     """
     try:
         descriptor = os.open(path.with_name(f"{path.name}-wal"), os.O_RDWR)
@@ -124,14 +117,9 @@ CREATE VIRTUAL TABLE postings USING fts5vocab (words, instance);
 def connect(path: Path, *, readonly: bool = False, durable: bool = False) -> sqlite3.Connection:
     """Open the database at a path, which is created where there is none.
 
-    Args:
-        path: the file.
-        readonly: whether nothing may be written, and nothing created.
-        durable: whether a write reaches the disk before it returns.
-
-    Raises:
-        SchemaError: it has another layout.
-        StoreError: it is damaged, belongs to something else, or cannot be opened.
+    With `durable`, a write reaches the disk before it returns. Raises `SchemaError` if it has
+    another layout. Raises `StoreError` if it is damaged, belongs to something else, or cannot be
+    opened.
     """
     with rows.reading(path):
         if not readonly:

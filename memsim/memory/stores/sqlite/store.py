@@ -48,18 +48,11 @@ class SQLite:
     failure may be lost, whole, without damage.
 
     A process that has it open while a memsim with other terms indexes it anew is refused from then
-    on, by a SchemaError, until it opens it again.
-
-    Args:
-        path: the file; made where there is none.
-        readonly: whether it is only looked into: then it is not made, nor brought up to date, nor
-            is an erasure finished that was cut short, and what would change it is refused.
-        durable: whether a write has reached the disk when it returns, and so survives the loss of
-            power too. It costs a few milliseconds each.
-
-    Raises:
-        SchemaError: another memsim wrote it; or it is to be read only and has other terms.
-        StoreError: it is damaged, or cannot be opened.
+    on, by a SchemaError, until it opens it again. The file is made where there is none. With
+    `readonly` it is not made or brought up to date, a broken erasure is not finished, and changes
+    are refused. With `durable`, writes survive the loss of power too, which costs a few
+    milliseconds each. Raises `SchemaError` if another memsim wrote it; or it is to be read only and
+    has other terms. Raises `StoreError` if it is damaged, or cannot be opened.
     """
 
     name = "sqlite"
@@ -283,11 +276,8 @@ class SQLite:
         """One transaction over entries and whatever else the file holds: all of it or nothing.
 
         A write inside is part of it, and one that fails is undone alone. Bytes of what is erased
-        inside are left until `scrub` is called afterwards.
-
-        Raises:
-            StoreError: it cannot be begun or ended, and nothing has changed; or the transaction
-                around it has been undone.
+        inside are left until `scrub` is called afterwards. Raises `StoreError` if it cannot be
+        begun or ended, and nothing has changed; or the transaction around it has been undone.
         """
         with self._lock:
             inner = self._depth > 0
@@ -313,8 +303,7 @@ class SQLite:
     def noting(self) -> Iterator[sqlite3.Connection]:
         """As `transaction`, for who only looks into the file and notes that they did.
 
-        Raises:
-            StoreError: as `transaction`.
+        Raises `StoreError` as `transaction`.
         """
         with self._lock, rows.failing(self._path):
             self._open.execute("PRAGMA query_only = OFF")
