@@ -127,6 +127,15 @@ def test_a_value_of_another_kind_is_damage(
     store.close()
 
 
+def test_damage_is_said_on_one_line(tmp_path: Path) -> None:
+    """SQLite quotes bytes of the file, and words some damage in several lines."""
+    error = rows.damaged(tmp_path / "memory.db", 'unrecognized token: "\x0e"\nTree 2\tpage 3')
+
+    assert (
+        str(error) == f'{tmp_path / "memory.db"} is damaged: unrecognized token: " " Tree 2 page 3'
+    )
+
+
 @pytest.mark.parametrize("layout", [0, schema.LAYOUT - 1, schema.LAYOUT + 1])
 def test_another_schema_is_refused(path: Path, layout: int) -> None:
     """Before anything is read or written."""

@@ -300,7 +300,7 @@ def failing(path: Path) -> Iterator[None]:
             if str(error).startswith(_NOT_UTF8):  # with the text, which is nobody else's
                 raise damaged(path, "a text in it is not UTF-8") from None
             raise damaged(path, str(error)) from error
-        raise StoreError(f"{path}: {error}") from error
+        raise StoreError(f"{path}: {_on_one_line(str(error))}") from error
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror or error}") from error
 
@@ -323,8 +323,12 @@ def damaged(path: Path, why: str) -> StoreError:
     """The error for a damaged database, which has been copied aside."""
     copy = quarantine(path)
     kept = f"; a copy is kept at {copy}" if copy else ""
-    # SQLite words some damage in several lines, and an error is one line.
-    return StoreError(f"{path} is damaged: {' '.join(why.split())}{kept}")
+    return StoreError(f"{path} is damaged: {_on_one_line(why)}{kept}")
+
+
+def _on_one_line(text: str) -> str:
+    # SQLite words some damage in several lines, and quotes bytes of the file.
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def quarantine(path: Path) -> Path | None:
