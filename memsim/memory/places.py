@@ -122,7 +122,7 @@ def _needing(kind: StoreKind) -> Iterator[None]:
         yield
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
-        if package in {"", "memsim"}:
+        if package == "memsim" or not (package or kind in SERVICES):
             raise
         asked = f"memsim[{kind}]" if kind in SERVICES else package
         raise StoreUnavailableError(

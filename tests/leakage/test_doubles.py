@@ -22,7 +22,7 @@ Score = Callable[[str, ChannelRun], ChannelScore]
 FEW, BROKEN, WHOLE = 8, 30, 5
 """Attempts on a channel that a double breaks (few first), and on one that it does not."""
 CHANNELS = tuple(modules())
-SLICE = 1 if os.environ.get("MEMSIM_WHOLE_MATRIX") else 8
+SLICE = 1 if os.environ.get("MEMSIM_WHOLE_MATRIX") else 4
 """Of the channels that a double leaves whole, one in so many is played; all of them by
 `benchmarks/doubles_matrix.py`."""
 

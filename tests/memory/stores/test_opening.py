@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import types
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -163,6 +164,22 @@ def test_a_missing_package_is_named(
         open_store(kind, lambda: pytest.fail("asked"), {kind: "nowhere"})
 
     assert f"pip install 'memsim[{kind}]'" in str(refused.value)
+
+
+def test_a_driver_without_its_library_is_a_missing_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A psycopg without libpq raises an ImportError that names no module."""
+    broken = types.ModuleType("memsim.memory.stores.server_postgres")
+
+    def open_places(_: object) -> Places:
+        raise ImportError("no pq wrapper available")
+
+    broken.open_places = open_places  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, broken.__name__, broken)
+
+    with pytest.raises(StoreUnavailableError, match=r"pip install 'memsim\[postgres\]'"):
+        open_store("postgres", lambda: pytest.fail("asked"), {"postgres": "nowhere"})
 
 
 def test_an_unknown_kind_is_named_with_the_nearest() -> None:

@@ -68,13 +68,13 @@ def test_no_byte_of_what_was_replaced_stays(home: Home) -> None:
         assert [] == traces(home, needles(size, size))
 
 
-def test_no_byte_stays_after_a_life_of_changes(home: Home, kind: Kind) -> None:
+def test_no_byte_stays_after_a_life_of_changes(home: Home) -> None:
     """Large and small, written one by one and together, replaced, among others that stay."""
     chance = random.Random(SEED)
     store = home.open()
     living: dict[str, tuple[int, str]] = {}
     last = 0
-    for _ in range(3 if kind.name == "postgres" else 6):  # whose many files take long to read
+    for _ in range(6):
         batch = []
         for _ in range(chance.randrange(5, 120)):
             last += 1
