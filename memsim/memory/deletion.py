@@ -255,8 +255,8 @@ class Deletion:
             )
         erased = erase_sources(self.vault.store, set(sources), owners=[principal], tiers=tiers)
         gone = (original_of(e) for e in erased.entries)
-        self.free(principal, {*sources, *(s for s in gone if s is not None)}, now)
-        self.drop(principal, erased, now)
+        self.free(principal, {*sources, *(s for s in gone if s is not None)})
+        self.drop(principal, erased)
         for of in self.reopened(erased.entries):
             self.backlog.left[of] = None
         return erased
@@ -276,18 +276,18 @@ class Deletion:
         names = ErasureTier("working", lambda _: self._erase_names(principal, now))
         return [*self._said(principal), *([names] if derived else [])]
 
-    def free(self, owner: str, sources: Collection[str], now: datetime) -> None:
+    def free(self, owner: str, sources: Collection[str]) -> None:
         """Drop what is known of the ids of erased messages, since they may be given to others."""
         self.permissions.forget(owner, sources)
-        self.ledger.free(owner, sources, now)
+        self.ledger.free(owner, sources)
         self.semantic.free(owner, sources)
         if self.workspace is not None:
             self.workspace.noted.free(owner, sources)
 
-    def drop(self, owner: str, erased: ErasureReport, now: datetime) -> None:
+    def drop(self, owner: str, erased: ErasureReport) -> None:
         """Drop what ledger, facts and timeline know of erased entries."""
         if erased.entries:
-            self.ledger.free(owner, {e.version for e in erased.entries}, now)
+            self.ledger.free(owner, {e.version for e in erased.entries})
         self.semantic.forgotten(erased.entries)
         self.timeline.remove(e.id for e in erased.entries)
 

@@ -258,7 +258,7 @@ class MemoryExpiry:
         deletion = self._deletion
 
         def settle(sources: Collection[str]) -> None:
-            deletion.free(owner, sources, now)
+            deletion.free(owner, sources)
             self._settle()
 
         done = clean(
@@ -270,7 +270,7 @@ class MemoryExpiry:
             tiers=deletion.expired_tiers(owner, now, derived=policy.derived),
             settle=settle,
         )
-        deletion.drop(owner, done.erased, now)
+        deletion.drop(owner, done.erased)
         # What is left of a conversation is old as well, and may be gone before it is concluded.
         for of in deletion.reopened(e for e in done.erased.entries if not policy.to_erase(e, now)):
             deletion.backlog.open[of] = now

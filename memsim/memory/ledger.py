@@ -19,15 +19,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from memsim.errors import StateError, StoreError
+from memsim.errors import StateError
 from memsim.memory.codec import JSON, canonical, parse, reading
 from memsim.memory.entry import Conversation
-from memsim.memory.history.working_memory import (
-    ATTEMPTS,
-    InProcessTexts,
-    conversations_of,
-    read_list,
-)
+from memsim.memory.history.working_memory import ATTEMPTS, ConversationTexts
 from memsim.memory.stores import TextStore
 from memsim.message import utc
 
@@ -64,7 +59,7 @@ class _Record:
     number: int
 
 
-class InjectionLedger:
+class InjectionLedger(ConversationTexts):
     """Each item once per conversation, whoever wants to inject it and whatever happens meanwhile.
 
     Args:
@@ -82,10 +77,7 @@ class InjectionLedger:
         ttl: timedelta | None = None,
         lease: timedelta = timedelta(0),
     ) -> None:
-        if ttl is not None and ttl <= timedelta(0):
-            raise ValueError("a time to live has to be longer than nothing")
-        self.store: TextStore = InProcessTexts() if store is None else store
-        self._ttl = ttl
+        super().__init__(store, ttl, "injection ledger", _COUNTER)
         self._lease = lease
 
     def claim(self, of: Conversation, item: str, now: datetime) -> Claim | None:
@@ -116,19 +108,8 @@ class InjectionLedger:
 
     def evict(self, of: Conversation, item: str, now: datetime) -> bool:
         """Free an item, so that it is injected once more; whether it was claimed or injected."""
-        for _ in range(ATTEMPTS):
-            old = self.store.read(of).get(item) if item else None
-            if old is None:
-                return False
-            if self.store.swap(of, item, old, None, self._ttl):
-                return self._state(old, now) != "free"
-        raise _contended()
-
-    def free(self, principal: str, items: Collection[str], now: datetime) -> int:
-        """Free items in all conversations of a principal's; how many were claimed or injected."""
-        theirs = conversations_of(self.store, principal)
-        known = [(of, item) for of in theirs for item in self.look(of) if item in items]
-        return sum(self.evict(of, item, now) for of, item in known)
+        old = self.take(of, item) if item else None
+        return self._state(old, now) != "free"
 
     def state(self, of: Conversation, item: str, now: datetime) -> ClaimState:
         """What an item is at this moment."""
@@ -179,45 +160,11 @@ class InjectionLedger:
                 self.store.swap(of, _COUNTER, texts[_COUNTER], None)
         return dropped
 
-    def end(self, of: Conversation) -> int:
-        """Drop a conversation that is over; how many items."""
-        for _ in range(ATTEMPTS):
-            texts = self.store.read(of)
-            if not texts:
-                return 0
-            swapped = [self.store.swap(of, i, t, None) for i, t in sorted(texts.items())]
-            if all(swapped):
-                return len(texts.keys() - {_COUNTER})
-        raise _contended()
+    def _document(self, texts: Mapping[str, str]) -> JSON:
+        return {item: parse(text) for item, text in texts.items()}
 
-    def forget(self, principal: str) -> int:
-        """Drop everything of a principal; how many items."""
-        return sum(self.end(of) for of in conversations_of(self.store, principal))
-
-    def save(self) -> JSON:
-        """Every conversation with its records, in the order of their names."""
-        saved: list[JSON] = []
-        for of in self.store.conversations():
-            records: JSON = {item: parse(text) for item, text in self.store.read(of).items()}
-            saved.append([of.principal, of.session, records])
-        return saved
-
-    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over a saved state in place of the present one.
-
-        Raises `StateError` if it is no such state; nothing has changed.
-        """
-        read: dict[Conversation, dict[str, str]] = {}
-        with reading("it is not an injection ledger"):
-            for principal, session, records in read_list(saved):
-                read[Conversation(principal, session)] = {
-                    item: _checked(item, record) for item, record in records.items()
-                }
-        for of in self.store.conversations():
-            self.end(of)
-        for of, texts in read.items():
-            for item, text in texts.items():
-                self.store.swap(of, item, None, text, self._ttl)
+    def _texts(self, document: Any) -> dict[str, str]:  # noqa: ANN401 - as `load`
+        return {item: _checked(item, record) for item, record in document.items()}
 
     def _found(self, of: Conversation, item: str, old: str | None, now: datetime) -> bool:
         if self._state(old, now) == "injected":
@@ -245,7 +192,7 @@ class InjectionLedger:
             number = _count(old) + 1
             if self.store.swap(of, _COUNTER, old, str(number), self._ttl):
                 return number
-        raise _contended()
+        raise self._contended()
 
 
 def _check(item: str) -> None:
@@ -263,15 +210,15 @@ def _written(state: Literal["claimed", "injected"], at: datetime, number: int) -
 
 def _read(text: str) -> _Record:
     record = parse(text)
-    with reading("it is not an injection ledger"):
+    with reading("it is no injection ledger"):
         state, at, number = record["state"], record["at"], record["number"]
         if state not in {"claimed", "injected"} or not isinstance(number, int) or len(record) != 3:
-            raise StateError("the saved state cannot be read back: it is not an injection ledger")
+            raise StateError("the saved state cannot be read back: it is no injection ledger")
         return _Record(state=state, at=utc(datetime.fromisoformat(at)), number=number)
 
 
 def _count(text: str | None) -> int:
-    with reading("it is not an injection ledger"):
+    with reading("it is no injection ledger"):
         return 0 if text is None else int(text)
 
 
@@ -282,7 +229,3 @@ def _checked(item: str, record: JSON) -> str:
     else:
         _read(text)
     return text
-
-
-def _contended() -> StoreError:
-    return StoreError("the injection ledger is being written by too many at once: try again")

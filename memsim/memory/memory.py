@@ -270,7 +270,7 @@ class Memory:
         self._change()
         gone = self.long_term.forget(require_principal(owner), key)
         if gone is not None:
-            self.ledger.free(owner, [gone.version], self.now())
+            self.ledger.free(owner, [gone.version])
         return ErasureReport(entries=() if gone is None else (gone,))
 
     def current_messages(self, principal: str) -> tuple[str, ...]:

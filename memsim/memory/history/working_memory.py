@@ -76,16 +76,96 @@ class InProcessTexts:
             return sorted(self._texts)
 
 
-def conversations_of(store: TextStore, principal: str) -> list[Conversation]:
-    """The conversations of a principal that have a text, sorted."""
-    return [of for of in store.conversations() if of.principal == principal]
+class ConversationTexts:
+    """A part of a memory that keeps one text per item of a conversation.
 
+    Args:
+        store: where they are kept; in this process unless told otherwise.
+        ttl: how long they last; None for ever.
+        name: what the part is called in errors.
+        uncounted: an item that is not counted.
 
-def read_list(saved: object) -> list[Any]:
-    """What was saved as a list. Raises `TypeError` if it is none."""
-    if not isinstance(saved, list):
-        raise TypeError("not a list")
-    return saved
+    Raises:
+        ValueError: the time to live is not longer than nothing.
+    """
+
+    def __init__(
+        self,
+        store: TextStore | None,
+        ttl: timedelta | None,
+        name: str,
+        uncounted: str | None = None,
+    ) -> None:
+        if ttl is not None and ttl <= timedelta(0):
+            raise ValueError("a time to live has to be longer than nothing")
+        self.store: TextStore = InProcessTexts() if store is None else store
+        self._ttl = ttl
+        self._name, self._uncounted = name, uncounted
+
+    def end(self, of: Conversation) -> int:
+        """Drop a conversation that is over; how many items."""
+        for _ in range(ATTEMPTS):
+            texts = self.store.read(of)
+            if not texts:
+                return 0
+            swapped = [self.store.swap(of, i, t, None) for i, t in sorted(texts.items())]
+            if all(swapped):
+                return len(texts.keys() - {self._uncounted})
+        raise self._contended()
+
+    def forget(self, principal: str) -> int:
+        """Drop everything of a principal; how many items."""
+        return sum(self.end(of) for of in self._of(principal))
+
+    def free(self, principal: str, items: Collection[str]) -> None:
+        """Drop items from all conversations of a principal."""
+        for of in self._of(principal):
+            for item in self.store.read(of).keys() & set(items):
+                self.take(of, item)
+
+    def take(self, of: Conversation, item: str) -> str | None:
+        """Drop an item; its text, or None where there was none."""
+        for _ in range(ATTEMPTS):
+            text = self.store.read(of).get(item)
+            if text is None or self.store.swap(of, item, text, None, self._ttl):
+                return text
+        raise self._contended()
+
+    def save(self) -> JSON:
+        """Every conversation with what is kept of it, in the order of their names."""
+        texts = [(of, self.store.read(of)) for of in self.store.conversations()]
+        return [[of.principal, of.session, self._document(t)] for of, t in texts if t]
+
+    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
+        """Take over a saved state in place of the present one.
+
+        Raises `StateError` if it is no such state; nothing has changed.
+        """
+        read: dict[Conversation, dict[str, str]] = {}
+        with reading(f"it is no {self._name}"):
+            if not isinstance(saved, list):
+                raise TypeError("not a list")
+            for principal, session, document in saved:
+                read[Conversation(principal, session)] = self._texts(document)
+        for of in self.store.conversations():
+            self.end(of)
+        for of, texts in read.items():
+            for item, text in texts.items():
+                self.store.swap(of, item, None, text, self._ttl)
+
+    def _of(self, principal: str) -> list[Conversation]:
+        return [of for of in self.store.conversations() if of.principal == principal]
+
+    def _document(self, texts: Mapping[str, str]) -> JSON:
+        """What is saved of a conversation."""
+        raise NotImplementedError
+
+    def _texts(self, document: Any) -> dict[str, str]:  # noqa: ANN401 - as `load`
+        """The texts that were saved, by item; any error says that it is none of ours."""
+        raise NotImplementedError
+
+    def _contended(self) -> StoreError:
+        return StoreError(f"the {self._name} is being written by too many at once: try again")
 
 
 class WorkingFull(StoreError):  # noqa: N818 - a state of the memory, named like its kin
@@ -110,7 +190,7 @@ class _Held:
     """When it expires; None for never."""
 
 
-class WorkingMemory:
+class WorkingMemory(ConversationTexts):
     """Fields by name, for each conversation: a scratchpad, entities, and whatever else is typed.
 
     Values come back as the type that they were written as: the text `"123"` is not the number 123.
@@ -138,10 +218,7 @@ class WorkingMemory:
         refuse_first: bool = True,
         types: Mapping[str, type] | None = None,
     ) -> None:
-        if ttl is not None and ttl <= timedelta(0):
-            raise ValueError("a time to live has to be longer than nothing")
-        self.store: TextStore = InProcessTexts() if store is None else store
-        self._ttl = ttl
+        super().__init__(store, ttl, "working memory")
         self._limit = limit
         self._refuse_first = refuse_first
         self._types: Mapping[str, type] = {SCRATCHPAD: str, ENTITIES: list, **(types or {})}
@@ -154,7 +231,7 @@ class WorkingMemory:
                 return {}
             if self._swap(of, held, held.fields, now):
                 return held.fields
-        raise _contended()
+        raise self._contended()
 
     def peek(self, of: Conversation, now: datetime) -> dict[str, JSON]:
         """Every field that is there, as `get`; looking leaves no trace."""
@@ -181,7 +258,7 @@ class WorkingMemory:
             left = {n: v for n, v in held.fields.items() if names is not None and n not in names}
             if self._swap(of, held, left, now):
                 return len(held.fields) - len(left)
-        raise _contended()
+        raise self._contended()
 
     def scratchpad(self, of: Conversation, now: datetime) -> str | None:
         """The notes; None where there are none."""
@@ -231,31 +308,6 @@ class WorkingMemory:
                 dropped += self.store.swap(of, _ITEM, held.text, None)
         return dropped
 
-    def forget(self, principal: str) -> int:
-        """Drop everything of a principal; how many conversations."""
-        return sum(self._drop(of) for of in conversations_of(self.store, principal))
-
-    def save(self) -> JSON:
-        """Every conversation with its fields and expiry, in the order of their names."""
-        texts = [(of, self._text(of)) for of in self.store.conversations()]
-        return [[of.principal, of.session, parse(t)] for of, t in texts if t is not None]
-
-    def load(self, saved: Any) -> None:  # noqa: ANN401 - what was read from a file may be anything
-        """Take over a saved state in place of the present one.
-
-        Raises `StateError` if it is no such state; nothing has changed.
-        """
-        texts: dict[Conversation, str] = {}
-        with reading("it is not a working memory"):
-            for principal, session, document in read_list(saved):
-                text = canonical(document)
-                _parsed(text)
-                texts[Conversation(principal, session)] = text
-        for of in self.store.conversations():
-            self._drop(of)
-        for of, text in texts.items():
-            self.store.swap(of, _ITEM, None, text, self._ttl)
-
     def _write(
         self,
         of: Conversation,
@@ -274,7 +326,7 @@ class WorkingMemory:
                 if size > self._limit:
                     raise WorkingFull(size, self._limit)
                 return size
-        raise _contended()
+        raise self._contended()
 
     def _check(self, fields: Mapping[str, JSON]) -> None:
         for name, kind in self._types.items():
@@ -314,14 +366,14 @@ class WorkingMemory:
         text = canonical({"fields": dict(fields), "until": expires})
         return text == held.text or self.store.swap(of, _ITEM, held.text, text, self._ttl)
 
-    def _drop(self, of: Conversation) -> bool:
-        for _ in range(ATTEMPTS):
-            text = self._text(of)
-            if text is None:
-                return False
-            if self.store.swap(of, _ITEM, text, None):
-                return True
-        raise _contended()
+    def _document(self, texts: Mapping[str, str]) -> JSON:
+        document: JSON = parse(texts[_ITEM])
+        return document
+
+    def _texts(self, document: JSON) -> dict[str, str]:
+        text = canonical(document)
+        _parsed(text)
+        return {_ITEM: text}
 
 
 def size_of(fields: Mapping[str, JSON]) -> int:
@@ -331,15 +383,11 @@ def size_of(fields: Mapping[str, JSON]) -> int:
 
 def _parsed(text: str) -> tuple[dict[str, JSON], datetime | None]:
     document = parse(text)
-    with reading("it is not a working memory"):
+    with reading("it is no working memory"):
         fields, until = document["fields"], document["until"]
         if set(document) != {"fields", "until"} or not isinstance(fields, dict) or not fields:
-            raise StateError("the saved state cannot be read back: it is not a working memory")
+            raise StateError("the saved state cannot be read back: it is no working memory")
         return fields, None if until is None else utc(datetime.fromisoformat(until))
-
-
-def _contended() -> StoreError:
-    return StoreError("working memory is being written by too many at once: try again")
 
 
 class ReadOnlyWorkingMemory(WorkingMemory):

@@ -335,7 +335,13 @@ class ShelfCache:
                     self._size += 1
 
     def erased(self, changes: int, gone: Sequence[EntryRow]) -> None:
-        """Note what this process has erased, and the shelves that were taken down for it."""
+        """Note what this process has erased, and the shelves that were taken down for it.
+
+        Where its terms stand is read again by who next asks, so that nothing here tells of it.
+        """
+        for row in gone:
+            for term in row.counts:
+                self._drop_postings((row.shelf, term))
         self.written(changes, gone, ())
         self._epoch += 1
         for number, held in [*self._held.items()]:
@@ -356,10 +362,10 @@ class ShelfCache:
             self._postings.move_to_end(at)
             return found
         found = self._postings[at] = held.read_postings(self._connection, term)
-        self._size += len(found) + 1
+        self._size += found.documents + 1
         while self._size > MOST_PLACES and len(self._postings) > 1:
             _, dropped = self._postings.popitem(last=False)
-            self._size -= len(dropped) + 1
+            self._size -= dropped.documents + 1
         return found
 
     def _take(self, number: int, shelf: Shelf) -> CachedShelf:
@@ -370,4 +376,8 @@ class ShelfCache:
 
     def _forget_postings(self, number: int) -> None:
         for at in [at for at in self._postings if at[0] == number]:
-            self._size -= len(self._postings.pop(at)) + 1
+            self._drop_postings(at)
+
+    def _drop_postings(self, at: tuple[int, str]) -> None:
+        if (known := self._postings.pop(at, None)) is not None:
+            self._size -= known.documents + 1
