@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memsim.memory.compaction.outcome import CompactionOutcome
+from memsim.memory.compaction.rolling_summary import is_telling
 from memsim.message import (
     EPOCH,
     Message,
@@ -122,7 +123,8 @@ def schedule(messages: list[Message], window: int) -> list[list[object]]:
         elif pending == 0:
             lines.append([count, "nothing"])
         elif "say too little" in heard[-1].detail:
-            lines.append([count, f"gate({pending})"])
+            telling = sum(map(is_telling, session.messages[before : count - window]))
+            lines.append([count, f"gate({telling})"])
         else:
             lines.append([count, f"batch<10({pending})"])
     return lines
@@ -137,6 +139,18 @@ def test_when_it_summarises(
     for window in told["windows"]:
         name = f"summary_schedule_window{window}"
         compare(FILE, name, recorded[name], schedule(given(listed), window))
+
+
+def test_a_batch_that_says_too_little_is_told_by_what_it_says() -> None:
+    """Calls and their results are pending, and do not count."""
+    call = {"id": "c", "function": {"name": "look", "arguments": "{}"}}
+    asked = {"role": "user", "content": "And now?"}
+    looking = {"role": "assistant", "content": None, "tool_calls": [call]}
+    seen = {"role": "tool", "content": "nothing", "tool_call_id": "c"}
+    answered = {"role": "assistant", "content": "Nothing."}
+    turn = [asked, *[looking, seen] * 6, answered]
+
+    assert [[14, "gate(1)"]] == schedule(given(turn), 1)
 
 
 def test_what_is_summarised_and_recalled(
