@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 BASELINES = (
+    "layered",
     "full_context",
     "no_memory",
     "oracle",
