@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from memsim.errors import ConfigError, ScenarioError, nearest
 from memsim.language.lexicon import MONTHS
 from memsim.message import EPOCH, Message, said
-from memsim.scenario.datasets.dataset_scenario import ASKER, UTTERANCE, recorded_scenario
+from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
 from memsim.scenario.datasets.json_file import JsonObject, read_json
 from memsim.scenario.script import Ability, Probe, Scenario, Turn
 
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 
 _ROLES = ("user", "assistant")
+ASKER = "user"
+"""Who talks with the assistant, and asks the questions."""
 _DATE = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
 _START = timedelta(hours=9)
 _NEXT = timedelta(days=1) + _START

@@ -20,9 +20,6 @@ from memsim.scenario.script import (
     Turn,
 )
 
-ASKER = "user"
-"""Who asks the questions."""
-
 UTTERANCE = timedelta(minutes=1)
 """Virtual time that a message takes; the files date sessions only."""
 
@@ -63,17 +60,20 @@ def recorded_scenario(
         play=partial(_play, tuple(turns), tuple(probes)),
         turns=len(turns),
         probes=tuple(probes),
-        principals=tuple(dict.fromkeys((*(turn.principal for turn in turns), ASKER))),
+        principals=tuple(
+            dict.fromkeys([*(t.principal for t in turns), *(p.principal for p in probes)])
+        ),
         fingerprint=hashlib.sha256(text.encode()).hexdigest(),
         dataset=dataset,
     )
 
 
 def _play(turns: Sequence[Turn], probes: Sequence[Probe], _seed: int) -> Iterator[ScriptEvent]:
-    # Who asks the questions may know all that others said.
+    # Who asks a question may know all that others said.
     for speaker in dict.fromkeys(turn.principal for turn in turns):
-        if speaker != ASKER:
-            yield GrantEvent(owner=speaker, viewer=ASKER, everything=True)
+        for asker in dict.fromkeys(probe.principal for probe in probes):
+            if speaker != asker:
+                yield GrantEvent(owner=speaker, viewer=asker, everything=True)
     yield turns[0]
     for before, turn in pairwise(turns):
         if turn.session != before.session:

@@ -12,7 +12,8 @@ The published file is a list of conversations::
 
 Each becomes a scenario: one turn for each utterance, and every question asked after the end.
 Question `conv-26:q17` is the one at place 17, counted from 0. Nobody's model speaks, so no turn has
-a reply.
+a reply. A question is asked on behalf of a speaker: a memory that keeps one memory for each person
+has nothing of a stranger.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from typing import TYPE_CHECKING
 from memsim.errors import ConfigError, ScenarioError, nearest
 from memsim.language.lexicon import MONTHS
 from memsim.message import said
-from memsim.scenario.datasets.dataset_scenario import ASKER, UTTERANCE, recorded_scenario
+from memsim.scenario.datasets.dataset_scenario import UTTERANCE, recorded_scenario
 from memsim.scenario.datasets.json_file import JsonObject, read_json
 from memsim.scenario.datasets.locomo_audit import Audit, read_audit
 from memsim.scenario.script import Ability, Probe, Scenario, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from memsim.scenario.datasets.locomo_audit import Finding
 
@@ -78,8 +79,10 @@ WRONG = "audited-wrong"
 """The label of a gold answer, or of a citation, that an audit found wrong."""
 
 
-def read_question(probe_id: str, entry: JsonObject, known: Container[str]) -> Probe:
-    """A question as a probe.
+def read_question(
+    probe_id: str, entry: JsonObject, known: Container[str], speakers: Sequence[str]
+) -> Probe:
+    """A question as a probe, on behalf of the speaker whom it is about.
 
     Raises:
         ScenarioError: it is not of the schema.
@@ -90,10 +93,11 @@ def read_question(probe_id: str, entry: JsonObject, known: Container[str]) -> Pr
     category, ability = CATEGORIES[number]
     unanswerable = category == "adversarial"
     tempting = unanswerable and "adversarial_answer" in entry
+    question = entry.text("question")
     probe = Probe(
         id=probe_id,
-        ask=entry.text("question"),
-        principal=ASKER,
+        ask=question,
+        principal=speaker_named(question, speakers),
         expect=() if unanswerable else (entry.printed("answer"),),
         forbid=(entry.printed("adversarial_answer"),) if tempting else (),
         unanswerable=unanswerable,
@@ -101,6 +105,15 @@ def read_question(probe_id: str, entry: JsonObject, known: Container[str]) -> Pr
         labels={"category": category},
     )
     return _cite(probe, repair_evidence(entry.texts("evidence"), known))
+
+
+def speaker_named(question: str, speakers: Sequence[str]) -> str:
+    """The speaker whom a question names first, in full or short (`Mel`); or the first speaker."""
+    for word in re.findall(r"\w+", question):
+        for speaker in speakers:
+            if word.startswith(speaker) or (len(word) > 2 and speaker.startswith(word)):
+                return speaker
+    return speakers[0]
 
 
 def label_audited(
@@ -337,11 +350,12 @@ def _talk(entry: JsonObject) -> object:
 
 
 def _ask(
-    entry: JsonObject, turns: Iterable[Turn], audit: Audit | None, *, correct_evidence: bool
+    entry: JsonObject, turns: Sequence[Turn], audit: Audit | None, *, correct_evidence: bool
 ) -> Iterator[Probe]:
     known = {message.id for turn in turns for message in turn.heard}
+    speakers = list(dict.fromkeys(turn.principal for turn in turns))
     for place, qa in enumerate(_qas(entry)):
-        probe = read_question(f"{entry.where}:q{place}", qa, known)
+        probe = read_question(f"{entry.where}:q{place}", qa, known, speakers)
         if audit is None:
             yield probe
         else:
@@ -354,6 +368,7 @@ def _contents(turns: Iterable[Turn], probes: Iterable[Probe]) -> list[object]:
         [m.id, m.principal, m.session, m.time.isoformat(), m.text] for t in turns for m in t.heard
     ]
     asked = [
-        [p.id, p.ask, p.expect, p.forbid, p.evidence, sorted(p.labels.items())] for p in probes
+        [p.id, p.ask, p.principal, p.expect, p.forbid, p.evidence, sorted(p.labels.items())]
+        for p in probes
     ]
     return [said_in, asked]

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from memsim.errors import ConfigError, ScenarioError
-from memsim.scenario.datasets.locomo import load_locomo, locomo_from_options
+from memsim.scenario.datasets.locomo import load_locomo, locomo_from_options, speaker_named
 from memsim.scenario.script import Ask, ElapseEvent, GrantEvent, Probe, Scenario, Turn
+from memsim.suite.single import run
 
 Write = Callable[..., Path]
 Conversations = list[dict[str, Any]]
@@ -37,9 +38,9 @@ def by_ask(scenario: Scenario) -> dict[str, Probe]:
 
 
 def test_a_conversation_is_a_scenario(scenario: Scenario) -> None:
-    """Named and counted; the people and the asker are its principals."""
+    """Named and counted; the people are its principals, and no stranger is."""
     assert ("conv-7", "locomo", 5) == (scenario.name, scenario.dataset, scenario.turns)
-    assert ("Ida", "Odd", "user") == scenario.principals
+    assert ("Ida", "Odd") == scenario.principals
     assert "Ida and Odd, 2 sessions, 8 questions, 2 without valid evidence" == scenario.about
 
 
@@ -102,7 +103,7 @@ def test_a_script_plays_the_same_each_time(scenario: Scenario) -> None:
 
 
 def test_questions_are_probes(scenario: Scenario) -> None:
-    """Counted from 0, asked by somebody outside, with the category by name."""
+    """Counted from 0, asked on behalf of a speaker, with the category by name."""
     assert [f"conv-7:q{n}" for n in range(8)] == [probe.id for probe in scenario.probes]
     assert [
         ("single-hop", "recall"),
@@ -114,8 +115,31 @@ def test_questions_are_probes(scenario: Scenario) -> None:
         ("adversarial", "abstain"),
         ("single-hop", "recall"),
     ] == [(probe.labels["category"], probe.ability) for probe in scenario.probes]
-    assert {"user"} == {probe.principal for probe in scenario.probes}
+    assert ["Ida"] * 3 + ["Odd"] * 5 == [probe.principal for probe in scenario.probes]
     assert {"tokens"} == {probe.match for probe in scenario.probes}
+
+
+@pytest.mark.parametrize(
+    ("question", "speaker"),
+    [
+        ("What did Ann and Melanie make?", "Ann"),
+        ("How long has Mel been married?", "Melanie"),
+        ("What was Melanies's reaction?", "Melanie"),
+        ("When did mel or M. or Me sail?", "Ann"),
+        ("What did the posters say?", "Ann"),
+        ("", "Ann"),
+    ],
+)
+def test_a_question_is_asked_on_behalf_of_a_speaker(question: str, speaker: str) -> None:
+    """The first that is named, in full or short; of nobody named, the first of all."""
+    assert speaker == speaker_named(question, ["Ann", "Melanie"])
+
+
+def test_a_memory_for_each_person_has_something_to_answer(scenario: Scenario) -> None:
+    """AgentScope keeps one memory for each person; a stranger's would be empty."""
+    report = run(scenario, "agentscope:scope=principal")
+
+    assert all(probe["context"]["total"] for probe in report.probes)
 
 
 def test_gold_answers_are_texts(scenario: Scenario) -> None:
