@@ -126,7 +126,9 @@ help:  ## list the targets
 
 # Stamps: what is installed is out of date when the file it was installed from is newer.
 # -qq: a machine's own pip settings may warn once per package; errors are still shown.
-INSTALL = $(@D)/bin/python -m pip -qq --disable-pip-version-check install
+INSTALL = $(@D)/bin/python -m pip -qq --disable-pip-version-check install --no-compile
+# On all cores, where pip would compile on one. Some packages hold files of other Pythons.
+COMPILE = @$(@D)/bin/python -m compileall -q -j 0 $(@D)/lib >/dev/null 2>&1 || true
 
 define new_environment
 	@command -v $(PYTHON) >/dev/null || \
@@ -143,16 +145,19 @@ $(VENV)/.run: requirements/run.lock pyproject.toml
 	$(new_environment)
 	$(INSTALL) --require-hashes -r $<
 	$(INSTALL) --no-deps --no-build-isolation -e .
+	$(COMPILE)
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.run
 	$(INSTALL) --require-hashes -r $<
+	$(COMPILE)
 	@touch $@
 
 $(PEERS)/.ready: requirements/peers.lock pyproject.toml
 	$(new_environment)
 	$(INSTALL) --require-hashes -r $<
 	$(INSTALL) --no-deps --no-build-isolation -e .
+	$(COMPILE)
 	@touch $@
 
 $(LIVE)/.ready: requirements/live.lock pyproject.toml
@@ -164,4 +169,5 @@ $(LIVE)/.ready: requirements/live.lock pyproject.toml
 	@echo "Compiling llama.cpp: some minutes, once"
 	$(INSTALL) --require-hashes --no-build-isolation -r $<
 	$(INSTALL) --no-deps --no-build-isolation -e .
+	$(COMPILE)
 	@touch $@
