@@ -31,7 +31,7 @@ from contextlib import (
     redirect_stdout,
     suppress,
 )
-from multiprocessing import Pipe
+from multiprocessing import Pipe, parent_process
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 from types import SimpleNamespace
@@ -79,8 +79,11 @@ class Worker(ForkProcess):
     def run(self) -> None:
         """Close what is not its own, and work."""
         line = self._args[0].fileno()  # type: ignore[attr-defined]
-        os.closerange(3, line)
-        os.closerange(line + 1, 256)
+        parent = parent_process()
+        own = {line, parent.sentinel if parent else line}
+        for descriptor in {*range(3, 256)} - own:
+            with suppress(OSError):
+                os.close(descriptor)
         super().run()
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
-import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,9 +16,9 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
-from memsim.errors import MemsimError
+from memsim.errors import Unmeasurable
 from memsim.suite.cases import CaseOutcome, CaseSpec, blank_result
-from memsim.suite.scenarios import rare_garbage_collection
+from memsim.worker_process import CaseError, WorkerReady, hold_interrupts, work
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -32,6 +30,9 @@ Outcomes = Generator[tuple[int, CaseOutcome], None, None]
 _BATCH = 16
 _BATCH_TURNS = 100
 _PATIENCE = 5.0
+_STARTS = 3
+"""Workers in a row that may be killed while they start; after that, something kills them all."""
+
 _FEW_TURNS = 5000
 """Below this number of turns, starting processes takes longer than it saves."""
 
@@ -46,6 +47,10 @@ class Executor(Protocol):
 
 class WorkerError(Exception):
     """A worker could not start, or raised an unexpected error; the message is complete."""
+
+
+class WorkersKilledError(Unmeasurable):
+    """Several workers in a row were killed before they could play a case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,8 @@ class ProcessPool:
     """Plays cases in separate processes.
 
     If a process dies, only the case that it was playing becomes `lost`; its other cases go to other
-    processes. An interrupt ends the processes and is raised again.
+    processes. An interrupt ends the processes and is raised again. The processes end within a
+    moment of this one, however it ends.
     """
 
     jobs: int
@@ -129,22 +135,6 @@ class _Worker:
     ready: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """The worker has started."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    outcome: CaseOutcome
-
-
-@dataclass(frozen=True, slots=True)
-class _Raised:
-    error: MemsimError | None
-    trace: str
-
-
 class _Crew:
     """The workers, the case that each plays, and the remaining cases."""
 
@@ -154,6 +144,7 @@ class _Crew:
         self._size = size
         self._pending = deque(range(len(specs)))
         self._workers: list[_Worker] = []
+        self._killed_at_start = 0
 
     def outcomes(self) -> Iterator[tuple[int, CaseOutcome]]:
         while self._pending or any(w.playing for w in self._workers):
@@ -177,10 +168,12 @@ class _Crew:
     def _hire(self) -> _Worker:
         context = get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs, self._play), daemon=True)
+        process = context.Process(target=work, args=(theirs,), daemon=True)
         with _interrupts_held():
             process.start()
         theirs.close()
+        with suppress(OSError):  # the worker may be dead; the next read reports it
+            ours.send(self._play)
         return _Worker(process, ours)
 
     def _assign(self, worker: _Worker) -> None:
@@ -204,25 +197,45 @@ class _Crew:
             said = worker.line.recv()
         except (EOFError, OSError):
             return self._lose(worker)
-        if isinstance(said, _Ready):
+        if isinstance(said, WorkerReady):
             worker.ready = True
+            self._killed_at_start = 0
             return None
-        if isinstance(said, _Raised):
+        if isinstance(said, CaseError):
             raise said.error or WorkerError(said.trace)
         return worker.playing.popleft(), said.outcome
 
-    def _lose(self, worker: _Worker) -> tuple[int, CaseOutcome]:
-        worker.process.join(_PATIENCE)
-        cause = _cause(worker.process.exitcode)
+    def _lose(self, worker: _Worker) -> tuple[int, CaseOutcome] | None:
+        code = self._discharge(worker)
         if not worker.ready:
-            raise WorkerError(f"a worker process could not start ({cause})")
+            self._check_start(code)
+            self._pending.extendleft(reversed(worker.playing))
+            return None
         # A batch is played and reported in order: the first unreported case was being played.
         lost = worker.playing.popleft()
         self._pending.extendleft(reversed(worker.playing))
+        error = f"the process that played it died ({_cause(code)})"
+        return lost, CaseOutcome(result=blank_result(self._specs[lost], state="lost", error=error))
+
+    def _discharge(self, worker: _Worker) -> int | None:
         self._workers.remove(worker)
         worker.line.close()
-        error = f"the process that played it died ({cause})"
-        return lost, CaseOutcome(result=blank_result(self._specs[lost], state="lost", error=error))
+        worker.process.join(_PATIENCE)
+        code = worker.process.exitcode
+        if code is None:  # it closed its line and goes on
+            worker.process.kill()
+            worker.process.join()
+        return code
+
+    def _check_start(self, code: int | None) -> None:
+        if code is None or code >= 0:
+            raise WorkerError(f"a worker process could not start ({_cause(code)})")
+        self._killed_at_start += 1
+        if self._killed_at_start >= _STARTS:
+            raise WorkersKilledError(
+                f"{_STARTS} worker processes in a row were killed while they started"
+                f" ({_cause(code)}); try fewer of them with --jobs"
+            )
 
     def dismiss(self) -> None:
         for worker in self._workers:
@@ -240,17 +253,11 @@ class _Crew:
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
     # A process inherits the blocked signal, so no interrupt reaches it before it is ready.
-    _hold_interrupts(held=True)
+    hold_interrupts(held=True)
     try:
         yield
     finally:
-        _hold_interrupts(held=False)
-
-
-def _hold_interrupts(*, held: bool) -> None:
-    if sys.platform != "win32":
-        how = signal.SIG_BLOCK if held else signal.SIG_UNBLOCK
-        signal.pthread_sigmask(how, {signal.SIGINT})
+        hold_interrupts(held=False)
 
 
 def _cause(code: int | None) -> str:
@@ -260,28 +267,3 @@ def _cause(code: int | None) -> str:
         return f"signal {signal.Signals(-code).name}"
     except ValueError:
         return f"signal {-code}"
-
-
-def _work(line: Connection, play: PlayCase) -> None:
-    """The loop of a worker: play batches of cases until none is sent."""
-    # Ctrl-C reaches every process of the terminal; the one that writes the records decides. A
-    # handler is used, because subprocesses of a strategy would inherit SIG_IGN.
-    signal.signal(signal.SIGINT, lambda *_: None)
-    _hold_interrupts(held=False)
-    try:
-        line.send(_Ready())
-        with rare_garbage_collection():
-            while True:
-                for spec in line.recv():
-                    line.send(_attempt(spec, play))
-    except (EOFError, OSError):
-        return
-
-
-def _attempt(spec: CaseSpec, play: PlayCase) -> _Done | _Raised:
-    try:
-        return _Done(play(spec))
-    except MemsimError as error:
-        return _Raised(error, "")
-    except Exception:  # noqa: BLE001 - a bug of memsim, raised again in the main process
-        return _Raised(None, traceback.format_exc())

@@ -38,6 +38,7 @@ ORDER = (
     "stats",
     "leakage",
     "suite",
+    "worker_process",
     "executors",
     "runs",
     "gate",

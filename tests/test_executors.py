@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from memsim import executors
 from memsim.discovery.loader import load_file
 from memsim.discovery.strategy_ref import StrategyRef
-from memsim.errors import RefError
+from memsim.errors import RefError, Unmeasurable
 from memsim.executors import (
     InProcess,
     PlayCase,
@@ -177,6 +178,29 @@ def test_a_worker_that_cannot_start_is_no_lost_case(tmp_path: Path) -> None:
 
     with pytest.raises(WorkerError, match="could not start"):
         list(ProcessPool(2).run(specs("a-1", "a-2"), _Function(path, "play")))
+
+
+def test_a_worker_that_is_killed_while_it_starts_is_replaced(
+    play: PlayCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was played, so nothing is lost; if all are killed, that is said and not retried."""
+    hire, killed = executors._Crew._hire, [0]
+
+    def hire_and_kill(crew: executors._Crew, most: int) -> executors._Worker:
+        worker = hire(crew)
+        if killed[0] < most:
+            killed[0] += 1
+            worker.process.kill()
+        return worker
+
+    monkeypatch.setattr(executors._Crew, "_hire", lambda crew: hire_and_kill(crew, 1))
+    outcomes = dict(ProcessPool(1).run(specs("a-1", "a-2"), play))
+    assert states(outcomes) == ["scored"] * 2
+    assert killed == [1]
+
+    monkeypatch.setattr(executors._Crew, "_hire", lambda crew: hire_and_kill(crew, 99))
+    with pytest.raises(Unmeasurable, match="3 worker processes in a row were killed"):
+        list(ProcessPool(1).run(specs("a-1", "a-2"), play))
 
 
 def test_giving_up_ends_the_processes(play: PlayCase) -> None:

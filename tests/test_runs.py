@@ -23,7 +23,7 @@ from memsim.runs import RunWriter, case_log, list_runs, load_run, open_run, perf
 from memsim.runs.case_log import RECORDS
 from memsim.runs.run_folder import RunLock, runs_folder
 from memsim.suite.case_plan import CasePlan
-from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, ExpectFailure
+from memsim.suite.cases import CaseOutcome, CaseResult, CaseSpec, ExpectFailure, blank_result
 from memsim.suite.scenarios import ScenarioRef
 
 
@@ -523,3 +523,61 @@ def test_a_run_that_kept_no_contexts_is_read(reports: Path) -> None:
     assert run.cases == tuple(play(spec).result for spec in made.cases)
     assert [] == list(run.contexts(made.cases[2].key))
     assert 2 == len(list(run.turns(made.cases[2].key)))
+
+
+def kept(writer: RunWriter, made: CasePlan, lost: Sequence[int] = ()) -> None:
+    """Keep every case that the run lacks, the last one first; some of them as lost ones."""
+    for place in reversed(writer.lacking):
+        spec = made.cases[place]
+        result = blank_result(spec, state="lost", error="its process died")
+        outcome = CaseOutcome(result=result) if place in lost else play(spec)
+        writer.keep(place, replace(outcome, result=replace(outcome.result, seconds=2.0)))
+
+
+def test_lost_cases_are_played_again_by_the_same_command(reports: Path, tmp_path: Path) -> None:
+    """Only they are; what was played after them is kept, and the bytes are those of a calm run."""
+    made = plan(6)
+    calm = tmp_path / "calm"
+    with open_run(made, calm) as writer:
+        kept(writer, made)
+        writer.finish(ExitCode.PASSED, "6 passed")
+    expected = {name: (writer.folder / name).read_bytes() for name in (*RECORDS, "cases.jsonl")}
+    with open_run(made, reports) as writer:
+        kept(writer, made, lost=(1, 4))
+        writer.finish(ExitCode.UNMEASURABLE, "2 unmeasured")
+    first = writer.folder
+    assert 2 == load_run(first, reports).info["lost"]
+
+    for _ in range(2):  # killed before it played anything, it goes on from there
+        with open_run(made, reports) as writer:
+            assert (first, False, (1, 4)) == (writer.folder, writer.finished, writer.lacking)
+            assert not load_run(first, reports).finished
+    with open_run(made, reports) as writer:
+        kept(writer, made)
+        writer.finish(ExitCode.PASSED, "6 passed")
+
+    assert expected == {name: (first / name).read_bytes() for name in expected}
+    assert "lost" not in load_run(first, reports).info
+    assert open_run(made, reports, out=first).finished
+
+
+def test_a_run_that_is_killed_while_its_lost_cases_are_taken_out_loses_nothing(
+    reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The outcomes behind a lost case are on the disk elsewhere before the log is cut."""
+    made = plan(4)
+    with open_run(made, reports) as writer:
+        kept(writer, made, lost=(0,))
+        writer.finish(ExitCode.UNMEASURABLE, "1 unmeasured")
+    for step in ("write_info", "read_ahead"):
+        with monkeypatch.context() as patch:
+            patch.setattr(run_writer, step, _power_cut)
+            with pytest.raises(KeyboardInterrupt):
+                open_run(made, reports)
+
+    with open_run(made, reports) as writer:
+        assert (0,) == writer.lacking
+
+
+def _power_cut(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -76,6 +76,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "cli/test_environment.py::test_an_interrupt_keeps_the_run_and_says_how_to_go_on",
         "faults/test_resume_kills.py",
         "faults/test_server_kills.py",
+        "faults/test_worker_kills.py",
         "memory/stores/test_store_kills.py",
         "memory/persistence/test_saved_memory.py::test_a_killed_process_loses_at_most_the_unfinished_turn",
         "models/test_live_agents.py::test_killed_between_rounds_it_goes_on_and_pays_for_the_rest",

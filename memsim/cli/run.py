@@ -34,6 +34,8 @@ from memsim.errors import CostLimitError, ExitCode
 from memsim.models.model_access import NO_SPENDING, add_spending
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memsim.discovery.project import Project
     from memsim.report.run_summary import RunSummary
     from memsim.runs import Run, RunWriter
@@ -180,6 +182,7 @@ class _Performance:
         summary = replace(self._summary(run), verdict=verdict)
         self._keep_report(run, summary)
         self._show(run, summary)
+        self._tell_lost(results)
         self._tell_spent()
         return summary.verdict.exit_code
 
@@ -188,7 +191,7 @@ class _Performance:
         from memsim.cli.run_plan import plan_line
         from memsim.report.summarise import header_of
 
-        total, done = len(self._plan.cases), len(writer.resumed)
+        total, done = len(self._plan.cases), len(self._plan.cases) - len(writer.lacking)
         if writer.finished:
             complain(f"{self._place(writer.folder)} is finished: it is shown again")
         elif done:
@@ -206,8 +209,8 @@ class _Performance:
 
         flags = self._flags
         plan, self._spent = with_judge_trial(self._plan, writer)
-        done = len(writer.resumed)
-        left = plan.cases[done:]
+        left = [plan.cases[place] for place in writer.lacking]
+        done = len(plan.cases) - len(left)
         turns = sum(spec.scenario.load().turns for spec in left)
         executor = CostTally(choose_executor(plan.settings.jobs, cases=len(left), turns=turns))
         choice: ProgressChoice = "none" if writer.finished or flags["quiet"] else flags["progress"]
@@ -239,6 +242,12 @@ class _Performance:
         name = "report.html" if self._flags["html"] else name
         place = self._place(run.folder / name)
         return replace(summary, header=replace(summary.header, place=place))
+
+    def _tell_lost(self, results: Sequence[CaseResult]) -> None:
+        lost = sum(result.state == "lost" for result in results)
+        if lost:
+            complain(f"{lost} of {len(results)} cases lost: the process that played them died")
+            complain(f"to play only these again: {shlex.join(self._typed)}")
 
     def _tell_spent(self) -> None:
         if said := spent_line(self._spent, self._plan.settings):

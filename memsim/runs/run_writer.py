@@ -6,12 +6,13 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
+from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
@@ -102,7 +103,8 @@ class RunWriter:
     Attributes:
         folder: where the run lies.
         resumed: the cases that were complete when it was opened.
-        finished: the run was complete when it was opened; there is nothing to play.
+        finished: the run was complete when it was opened; there is nothing to play. A run with
+            lost cases is not: they are played again.
     """
 
     def __init__(
@@ -155,19 +157,16 @@ class RunWriter:
         return tuple(self._kept)
 
     def _recover(self) -> None:
-        log = 0
-        for place, entry in enumerate(read_log(self.folder)):
-            expected = self._plan.cases[place].key if place < len(self._plan.cases) else None
-            if entry.result.key != expected or not self._sound(entry):
-                break
-            self._kept.append(entry.result)
-            self._ends = entry.ends
-            log += entry.length
+        entries = self._sound_entries()
+        kept = [*takewhile(lambda entry: entry.result.state != "lost", entries)]
+        self._kept = [entry.result for entry in kept]
+        self._ends = kept[-1].ends if kept else self._ends
         self.resumed = tuple(self._kept)
-        if self.finished and len(self._kept) < self._info.get("played", 0):  # type: ignore[operator]
+        if self.finished and len(kept) < self._info.get("played", 0):  # type: ignore[operator]
             self.finished = False
         if not self.finished:
-            self._open([*self._ends, log])
+            self._reopen(entries, len(kept))
+            self._open([*self._ends, sum(entry.length for entry in kept)])
             self._waiting = {
                 place: outcome
                 for place, outcome in read_ahead(self.folder)
@@ -175,6 +174,48 @@ class RunWriter:
             }
             self._ahead = set(self._waiting)
             self._drain()
+
+    def _sound_entries(self) -> list[CaseEntry]:
+        """Read the entries of the log up to the first that is not of the plan, or is damaged."""
+        entries = read_log(self.folder)
+        planned = zip(entries, self._plan.cases, strict=False)
+        return [
+            entry
+            for entry, _ in takewhile(
+                lambda pair: pair[0].result.key == pair[1].key and self._sound(pair[0]), planned
+            )
+        ]
+
+    def _reopen(self, entries: Sequence[CaseEntry], kept: int) -> None:
+        """Keep the cases that were played after the first lost one: all lost ones are played again.
+
+        Their outcomes are on the disk in another place before the log is cut.
+        """
+        try:
+            for place, entry in enumerate(entries[kept:], start=kept):
+                if entry.result.state != "lost":
+                    self._put_ahead(place, self._outcome(entry))
+            if len(entries) > kept:
+                self._sync_ahead()
+            if self._info.get("finished"):
+                for key in ("played", "against", "lost"):
+                    self._info.pop(key, None)
+                self._info |= {"finished": False, "exit": None, "verdict": ""}
+                write_info(self.folder, self._info)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
+    def _outcome(self, entry: CaseEntry) -> CaseOutcome:
+        turns, probes, contexts = (
+            read_span(self.folder / name, entry.span(name)) or b"" for name in RECORDS
+        )
+        return CaseOutcome(
+            result=entry.result, turn_lines=turns, probe_lines=probes, context_lines=contexts
+        )
+
+    def _sync_ahead(self) -> None:
+        with suppress(FileNotFoundError), (self.folder / AHEAD).open("rb+") as file:
+            os.fsync(file.fileno())
 
     def _lacks(self, place: int, outcome: CaseOutcome) -> bool:
         inside = len(self._kept) <= place < len(self._plan.cases)
@@ -253,6 +294,8 @@ class RunWriter:
                 "verdict": verdict,
                 "against": against,
             }
+            if lost := sum(result.state == "lost" for result in self._kept):
+                self._info["lost"] = lost
             write_info(self.folder, self._info)
             (self.folder / AHEAD).unlink(missing_ok=True)
         except OSError as error:
@@ -314,7 +357,7 @@ def open_run(
 def _continue(folder: Path, plan: CasePlan) -> RunWriter | None:
     try:
         info = read_info(folder)
-        if info.get("finished") or info["fingerprint"] != plan.fingerprint:
+        if _complete(info) or info["fingerprint"] != plan.fingerprint:
             return None
         lock = RunLock.take(folder)
     except (RunFolderError, OSError):
@@ -322,10 +365,14 @@ def _continue(folder: Path, plan: CasePlan) -> RunWriter | None:
     if lock is None:
         return None
     info = read_info(folder)
-    if info.get("finished"):
+    if _complete(info):
         lock.release()
         return None
     return RunWriter(folder, plan, lock, info)
+
+
+def _complete(info: Mapping[str, object]) -> bool:
+    return bool(info.get("finished")) and not info.get("lost")
 
 
 def _open_named(
