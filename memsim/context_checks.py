@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memsim.context import Context
 from memsim.errors import BudgetUnsatisfiable
+from memsim.message import paired
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -91,9 +92,9 @@ def repair_context(
     whole = {m.id: m for m in said}
     spoken = [_only(build, s, [_spoken(m, whole) for m in s.messages]) for s in context.sections]
     fits = fit_context(build, replace(context, sections=tuple(spoken)), budget)
-    # If call ids are reused, a cut can leave half a pair that looks complete.
-    gone = _unpaired([m for s in fits.sections for m in s.messages])
-    kept = [_only(build, s, [m for m in s.messages if id(m) not in gone]) for s in fits.sections]
+    # Sections are cut one by one, so that a call can lose its result in another section.
+    whole_pairs = {id(m) for m in paired(tuple(m for s in fits.sections for m in s.messages))}
+    kept = [_only(build, s, [m for m in s.messages if id(m) in whole_pairs]) for s in fits.sections]
     return replace(fits, sections=tuple(s for s in kept if s.messages))
 
 
@@ -115,26 +116,3 @@ def _whole(message: Message, original: Message) -> bool:
     # An empty text is part of every text, so `quotes` must name it as well.
     quoted = original.id in message.quotes and original.text in message.text
     return quoted or message == original
-
-
-def _unpaired(messages: Sequence[Message]) -> frozenset[int]:
-    """Identities of messages whose call or result is missing, and of those that depend on them."""
-    gone: set[int] = set()
-    while more := _torn([m for m in messages if id(m) not in gone]):
-        gone |= more
-    return frozenset(gone)
-
-
-def _torn(messages: Sequence[Message]) -> set[int]:
-    torn: set[int] = set()
-    waiting: dict[str, Message] = {}
-    for message in messages:
-        if any(result not in waiting for result in message.results):
-            torn.add(id(message))
-            continue
-        for result in message.results:
-            del waiting[result]
-        torn.update(id(waiting[call]) for call in message.calls if call in waiting)
-        waiting.update(dict.fromkeys(message.calls, message))
-    # The results of the latest calls are still to come.
-    return torn | {id(m) for m in waiting.values() if m is not messages[-1]}

@@ -201,21 +201,30 @@ def composed(
 def paired(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """The messages without unanswered tool calls and without results that have no call.
 
-    A call in the last message is kept, because its results are still to come.
+    A result answers the latest open call before it that has its id: agents use ids again. A call in
+    the last message is kept, because its results are still to come.
     """
     if not any(m.role == "tool" or m.calls for m in messages):
         return messages
-    pending = set(messages[-1].calls) if messages else set()
-    while True:
-        called = {c for m in messages for c in m.calls}
-        answered = {r for m in messages for r in m.results} | pending
-        kept = tuple(
-            m for m in messages if called.issuperset(m.results) and answered.issuperset(m.calls)
-        )
-        # Removing a message can leave another one unpaired: the results of a partly answered call.
-        if len(kept) == len(messages):
-            return kept
-        messages = kept
+    # Removing a message can leave another one unpaired: the results of a partly answered call.
+    while unpaired := _unpaired(messages):
+        messages = tuple(m for place, m in enumerate(messages) if place not in unpaired)
+    return messages
+
+
+def _unpaired(messages: tuple[Message, ...]) -> set[int]:
+    """The places of messages with a call that has no result, or a result that has no call."""
+    waiting: dict[str, int] = {}
+    found: set[int] = set()
+    for place, message in enumerate(messages):
+        if not waiting.keys() >= set(message.results):
+            found.add(place)
+            continue
+        for result in message.results:
+            waiting.pop(result, None)
+        found.update(waiting[call] for call in message.calls if call in waiting)
+        waiting.update(dict.fromkeys(message.calls, place))
+    return found | (set(waiting.values()) - {len(messages) - 1})
 
 
 # Tokens of texts and messages.

@@ -106,6 +106,16 @@ def test_pairs_are_whole_or_gone() -> None:
     assert [m.id for m in paired(messages)] == ["m1", "m2", "m3", "m6"]
 
 
+def test_a_result_belongs_to_the_call_before_it() -> None:
+    """Agents use ids again: a later call is not answered by an earlier result."""
+    half = (calling(1, "c1", "c2"), answering(2, "c2"), calling(3, "c2"))
+    whole = (calling(1, "c1"), answering(2, "c1"), calling(3, "c1"), answering(4, "c1"))
+
+    assert ["m3"] == [m.id for m in paired(half)]
+    assert whole == paired(whole)
+    assert whole[:2] == paired((*whole[:2], answering(5, "c1")))
+
+
 def test_the_last_message_may_still_be_answered() -> None:
     """Its results are to come."""
     assert paired((calling(1, "c1"),)) == (calling(1, "c1"),)

@@ -248,13 +248,14 @@ def retained_tail(trial: Trial) -> int:
 
 @holds(9, "H' is a sequence that chat providers accept: roles, pairs, no empty composed content")
 def provider_validity(trial: Trial) -> int:
-    """What goes to a provider begins with no result, and nothing that was composed is empty.
+    """A context begins with no result, and nothing that was composed is empty.
 
     Fails, for example, where a context begins with a tool's message, or a summary has no words.
     """
     seen = 0
     for sight in trial.transcript.served:
-        sent = sight.context.messages()
+        # As the memory composed it: what goes to a provider is mended on the way.
+        sent = sight.messages
         seen += len(sent)
         called: set[str] = set()
         if sent and sent[0].role == "tool":
