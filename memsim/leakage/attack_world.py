@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memsim.errors import MemsimError
-from memsim.leakage.observation import Logbook, Observation, claimed_in, parts_of, voices_of
+from memsim.leakage.logbook import Logbook, error_text
+from memsim.leakage.observation import Observation, claimed_in, parts_of, voices_of
 from memsim.message import EPOCH, Message, Role, Text, ToolResult, ToolUse, said
 from memsim.replay.case_state import CaseState
 from memsim.replay.stage import Stage
@@ -29,7 +30,7 @@ from memsim.scenario.script import (
     ScriptEvent,
     Turn,
 )
-from memsim.strategy import Forget, Strategy, Surface
+from memsim.strategy import Forget, Grant, Strategy, Surface
 
 if TYPE_CHECKING:
     import random
@@ -85,6 +86,7 @@ class AttackWorld:
             folder=self._make_folder,
             repeat=setting.repeat,
             services=setting.services,
+            hear=self._book.raised,
         )
         self._stage = Stage(case)
         self._stage.keep = self._records.append
@@ -180,6 +182,15 @@ class AttackWorld:
             )
         )
 
+    def claim_grant(self, owner: str, viewer: str, *sources: str) -> Iterator[Observation]:
+        """Grant messages, or everything, as somebody who need not own them; observe an error."""
+        self._stage.check_purity()
+        grant = Grant(owner=owner, viewer=viewer, sources=sources, everything=not sources)
+        try:
+            self.strategy.grant(grant)
+        except Exception as error:  # noqa: BLE001 - a stranger's code: what it raises is a finding
+            yield self._error(viewer, error)
+
     def forget(self, principal: str, text: str, *facts: str, sources: Iterable[str] = ()) -> bool:
         """Request an erasure; false when the strategy does not support it."""
         request = Forget(principal=principal, text=text, sources=tuple(sources))
@@ -191,7 +202,7 @@ class AttackWorld:
         try:
             outcome = self._stage.forget(ForgetEvent(request=request, facts=()))
         except MemsimError as error:
-            return self._note("error", principal, str(error))
+            return self._error(principal, error)
         told = {"supported": outcome.supported, "removed": list(outcome.removed)}
         return self._note("forgotten", principal, json.dumps(told))
 
@@ -221,9 +232,11 @@ class AttackWorld:
         """
         where = session or f"s-{principal}"
         probe = Probe(id=f"q{len(self.seen)}", ask=text, principal=principal)
+        before = len(self._book.errors)
         trace = self._stage.ask(Ask(probe=probe, turn=self.turn, session=where, time=self.now))
         if trace.error:
-            return self._note("error", principal, trace.error, failed=True)
+            beneath = "\n".join(self._book.errors[before:])
+            return self._note("error", principal, trace.error, failed=True, beneath=beneath)
         parts = parts_of(trace.context)
         answer = trace.answer or ""
         text = "\n".join((*(t for _, t in parts), answer))
@@ -255,9 +268,9 @@ class AttackWorld:
         try:
             return self._note("tool", principal, self.strategy.call_tool(name, sent, principal))
         except MemsimError as error:
-            return self._note("error", principal, str(error))
+            return self._error(principal, error)
         except Exception as error:  # noqa: BLE001 - a stranger's code: what it raises is a finding
-            return self._note("error", principal, describe_error(error), failed=True)
+            return self._error(principal, error, failed=True)
 
     def surfaces(self, viewer: str | None = None) -> tuple[Observation, ...]:
         """Observe every tier of the strategy as a viewer or the operator may see it.
@@ -292,11 +305,24 @@ class AttackWorld:
         return self._folder
 
     def logs(self) -> tuple[tuple[str, str], ...]:
-        """Log records as (level, text); events of the strategy have the level `EVENT`."""
+        """Log records as (level, text), with warnings and what was printed.
+
+        Events of the strategy have the level `EVENT`.
+        """
         events = (e for r in self._records for e in r.events if e.detail and self._book.is_own(e))
-        return (*self._book.lines, *(("EVENT", f"{e.kind} {e.detail}") for e in events))
+        return (*self._book.all(), *(("EVENT", f"{e.kind} {e.detail}") for e in events))
+
+    def record_count(self) -> int:
+        """How many log records and events there are; a warning may come once a process only."""
+        return len(self._book.lines) + sum(
+            1 for r in self._records for e in r.events if e.detail and self._book.is_own(e)
+        )
 
     # -- inside
+
+    def _error(self, viewer: str, error: Exception, *, failed: bool = False) -> Observation:
+        text = str(error) if isinstance(error, MemsimError) else describe_error(error)
+        return self._note("error", viewer, text, failed=failed, beneath=error_text(error))
 
     def _note(self, surface: str, viewer: str, text: str, **more: Any) -> Observation:  # noqa: ANN401 - whatever else `Seen` has
         seen = Observation(surface=surface, viewer=viewer, turn=self.turn, text=text, **more)

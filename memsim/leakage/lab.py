@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsim.canary import Matcher, fingerprint, mint
+from memsim.canary.decode import as_bytes
 from memsim.canary.match import MARK
 from memsim.leakage.attack_world import AttackWorld, Observation, Setting
 from memsim.leakage.attempt import Attempt, Control, LeakSighting, Trail
+from memsim.leakage.residue_text import packed_texts, readable_text
 from memsim.scenario.filler import Talker, patterns
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class Lab:
         self._matcher_of: tuple[int, Matcher] = (0, Matcher(()))
         self._read: dict[str, tuple[CanaryHit, ...]] = {}
         self._found: dict[str, frozenset[str]] = {}
+        self._packed: dict[bytes, tuple[CanaryHit, ...]] = {}
         self.families = families
         self.canaries: dict[str, Canary] = {}
         self.planted: dict[str, int] = {}
@@ -192,27 +195,54 @@ class Lab:
         Another principal's views are decoded before they are searched.
         """
         wanted = {canary.id: canary for canary in targets}
-        found: list[Trail] = []
-        for view in views:
-            for hit in self._hits(view):
-                canary = wanted.get(hit.canary)
-                if canary is None:
-                    continue
-                place = self._place(view, canary)
-                through = self._through(view, canary, place)
-                surface = view.surface if through else place
-                found.append(
-                    Trail(
-                        canary=self.fingerprint(canary),
-                        owner=canary.owner,
-                        planted=planted.get(canary.id, 0),
-                        through=through,
-                        seen=LeakSighting(surface=surface, viewer=view.viewer, turn=view.turn),
-                        tier=hit.tier,
-                        excerpt=hit.excerpt,
-                    )
-                )
+        found = [
+            self._trail(view, hit, wanted[hit.canary], planted)
+            for view in views
+            for hit in self._hits(view)
+            if hit.canary in wanted
+        ]
         return tuple(dict.fromkeys(found))
+
+    def packed_trails(
+        self, targets: Iterable[Canary], views: Iterable[Observation]
+    ) -> tuple[Trail, ...]:
+        """Every target secret of which a compressed or encoded copy stands in what is kept.
+
+        For what the operator sees, where nobody gave an encoded copy.
+        """
+        wanted = {canary.id: canary for canary in targets}
+        found = [
+            self._trail(view, hit, wanted[hit.canary], self.planted)
+            for view in views
+            for hit in self._packed_hits(view.raw or as_bytes(view.text))
+            if hit.canary in wanted
+        ]
+        return tuple(dict.fromkeys(found))
+
+    def _trail(
+        self, view: Observation, hit: CanaryHit, canary: Canary, planted: Mapping[str, int]
+    ) -> Trail:
+        place = self._place(view, canary)
+        through = self._through(view, canary, place)
+        surface = view.surface if through else place
+        return Trail(
+            canary=self.fingerprint(canary),
+            owner=canary.owner,
+            planted=planted.get(canary.id, 0),
+            through=through,
+            seen=LeakSighting(surface=surface, viewer=view.viewer, turn=view.turn),
+            tier=hit.tier,
+            excerpt=hit.excerpt,
+        )
+
+    def _packed_hits(self, data: bytes) -> tuple[CanaryHit, ...]:
+        """Whole tokens alone: where noise was decoded, parts of some come about by chance."""
+        matcher = self._matcher
+        key = hashlib.sha256(data).digest()
+        if key not in self._packed:
+            hits = matcher.find_in([*packed_texts(data)])
+            self._packed[key] = tuple(replace(h, tier="T2") for h in hits if h.tier != "T3")
+        return self._packed[key]
 
     def fingerprint(self, canary: Canary) -> str:
         """The digest that records hold in place of a secret."""
@@ -231,11 +261,11 @@ class Lab:
         What the operator alone sees is not decoded: an encoded copy there is one that was given.
         """
         matcher = self._matcher
-        plain = matcher.find(view.text)
+        plain = matcher.find(view.searched)
         if not view.viewer:
             return plain
         there = {hit.canary for hit in plain}
-        return (*plain, *(hit for hit in self._decoded(view.text) if hit.canary not in there))
+        return (*plain, *(hit for hit in self._decoded(view.searched) if hit.canary not in there))
 
     def _decoded(self, text: str) -> tuple[CanaryHit, ...]:
         # Decoding takes a hundred times as long as reading, and many attacks get the same view.
@@ -272,6 +302,7 @@ class Lab:
             self._matcher_of = len(self.canaries), Matcher(self.canaries.values())
             self._read.clear()
             self._found.clear()
+            self._packed.clear()
         return self._matcher_of[1]
 
 
@@ -281,7 +312,6 @@ class Lab:
 EXPORT, LOG = "export", "log"
 """Tiers that every strategy may have, besides its surfaces and its files."""
 
-_RUN = re.compile(rb"[\x20-\x7e\t\r\n]{12,}")
 _FOLDERS = {"cassettes": "cassette", "reports": "report", "backups": "backup"}
 _KINDS = {
     "wal": "wal",
@@ -295,18 +325,6 @@ _KINDS = {
     "bak": "backup",
     "tmp": "temporary file",
 }
-
-
-def readable_text(data: bytes) -> str:
-    """Readable text of a file: all of a text file, and runs of letters of a binary file.
-
-    Numbers as a program keeps them look like letters now and then; a run as long as a token does
-    not come about by chance.
-    """
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return "\n".join(run.decode("ascii") for run in _RUN.findall(data))
 
 
 def tier_of(name: str) -> str:
@@ -328,24 +346,45 @@ def operator_views(world: AttackWorld) -> Iterator[Observation]:
 def file_views(world: AttackWorld) -> Iterator[Observation]:
     """Observations of every file with its name, and of the log."""
     for name, data in world.files():
-        yield _file_view(world, tier_of(name), f"{name}\n{readable_text(data)}")
+        yield _file_view(world, tier_of(name), f"{name}\n{readable_text(data)}", data)
     lines = "\n".join(text for _, text in world.logs())
     if lines:
         yield _file_view(world, LOG, lines)
 
 
 def residue_trails(
-    lab: Lab, views: Iterable[Observation], canaries: Iterable[Canary]
+    lab: Lab, views: Iterable[Observation], canaries: Iterable[Canary], *, packed: bool = False
 ) -> Mapping[str, dict[str, Trail]]:
-    """By fingerprint, the first trail to each secret in each tier."""
-    wanted = tuple(canaries)
+    """By fingerprint, the first trail to each secret in each tier.
+
+    Args:
+        lab: judges.
+        views: what is searched.
+        canaries: for which.
+        packed: whether compressed and encoded copies are looked for as well, which takes longer.
+    """
+    wanted, seen = tuple(canaries), tuple(views)
     by: dict[str, dict[str, Trail]] = {lab.fingerprint(canary): {} for canary in wanted}
-    for view in views:
-        whole = lab.trails(wanted, [view], lab.planted)
-        for trail in whole:
+    for view in seen:
+        for trail in lab.trails(wanted, [view], lab.planted):
+            by[trail.canary].setdefault(view.surface, trail)
+    for view in joined_views(seen) if packed else ():
+        for trail in lab.packed_trails(wanted, [view]):
             by[trail.canary].setdefault(view.surface, trail)
     return by
 
 
-def _file_view(world: AttackWorld, tier: str, text: str) -> Observation:
-    return Observation(surface=tier, viewer="", turn=world.turn, text=text)
+def joined_views(views: Iterable[Observation]) -> Iterator[Observation]:
+    """Every file as it is, and all else by its surface: many short texts are searched as one."""
+    by: dict[str, list[Observation]] = {}
+    for view in views:
+        if view.raw:
+            yield view
+        else:
+            by.setdefault(view.surface, []).append(view)
+    for same in by.values():
+        yield replace(same[0], text="\n".join(view.text for view in same), parts=(), made=())
+
+
+def _file_view(world: AttackWorld, tier: str, text: str, raw: bytes = b"") -> Observation:
+    return Observation(surface=tier, viewer="", turn=world.turn, text=text, raw=raw)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memsim.models import Embedder, Model
     from memsim.replay.context_recorder import ContextRecorder
     from memsim.replay.player import MakeStrategy
+    from memsim.replay.strategy_calls import HearError
     from memsim.scenario.script import Scenario
     from memsim.strategy import Query, Strategy
     from memsim.trace import AgentRound, Phase
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 class CaseState:
     """What turns and questions of one case share; the arguments are those of `replay`.
+
+    Besides them, `hear` is told every error of the strategy.
 
     Attributes:
         said: when each message was said.
@@ -52,11 +55,12 @@ class CaseState:
         folder: Callable[[], Path],
         repeat: int,
         services: Mapping[str, str],
+        hear: HearError | None = None,
     ) -> None:
         self.trace = Trace()
         self.recorder: ContextRecorder | None = None
         self.model = MeteredModel(model)
-        self.calls = calls_by_phase(self.model)
+        self.calls = calls_by_phase(self.model, hear)
         self.counter = counter
         self.budget = budget
         self.repeat = repeat

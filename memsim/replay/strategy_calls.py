@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 
 from memsim.errors import MemsimError, StrategyError
 from memsim.models import Model, Reply, Request
 from memsim.trace import CallRecord, Phase
+
+HearError = Callable[[BaseException], None]
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
 
@@ -71,11 +73,12 @@ _PHASES: tuple[Phase, ...] = ("write", "maintain", "search")
 class StrategyCall:
     """A reusable context manager around calls of the strategy in one phase."""
 
-    __slots__ = ("_model", "_phase")
+    __slots__ = ("_hear", "_model", "_phase")
 
-    def __init__(self, model: MeteredModel, phase: Phase) -> None:
+    def __init__(self, model: MeteredModel, phase: Phase, hear: HearError | None = None) -> None:
         self._model = model
         self._phase = phase
+        self._hear = hear
 
     def __enter__(self) -> None:
         self._model.phase = self._phase
@@ -86,10 +89,14 @@ class StrategyCall:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if error is not None and self._hear is not None:
+            self._hear(error)
         if isinstance(error, Exception | SystemExit) and not isinstance(error, MemsimError):
             raise StrategyError(describe_error(error)) from error
 
 
-def calls_by_phase(model: MeteredModel) -> Mapping[str, StrategyCall]:
-    """By phase, the context manager for calls of the strategy."""
-    return {phase: StrategyCall(model, phase) for phase in _PHASES}
+def calls_by_phase(
+    model: MeteredModel, hear: HearError | None = None
+) -> Mapping[str, StrategyCall]:
+    """By phase, the context manager for calls of the strategy; `hear` is told what they raise."""
+    return {phase: StrategyCall(model, phase, hear) for phase in _PHASES}

@@ -278,5 +278,34 @@ DOUBLES: tuple[Double, ...] = (
 )
 """Every double, ordered by its first channel."""
 
+QUIET: tuple[Double, ...] = (
+    _double("quotes in errors", "quiet_faults:QuotesInErrors", "L1"),
+    _double("notes in errors", "quiet_faults:NotesInErrors", "L1"),
+    _double("quotes what it cannot forget", "quiet_faults:QuotesWhatItCannotForget", "L1"),
+    _double("believes claims", "quiet_faults:BelievesClaims", "L1"),
+    _double("grants anybody's", "quiet_faults:GrantsAnybodys", "L1"),
+    _double("passes grants on", "quiet_faults:PassesGrantsOn", "L1"),
+    _double("keeps revoked grants", "quiet_faults:KeepsRevokedGrants", "L1"),
+    _double("prefix of names", "quiet_faults:PrefixOfNames", "L1"),
+    _double("admin sees all", "quiet_faults:AdminSeesAll", "L1"),
+    _double("prefix of anybody's", "quiet_faults:PrefixOfAnybodys", "L3"),
+    _double("words of anybody's", "quiet_faults:WordsOfAnybodys", "L3"),
+    _double("not yours", "quiet_faults:NotYours", "L4"),
+    _double("cannot forget theirs", "quiet_faults:CannotForgetTheirs", "L4"),
+    _double("backs up zlib", "quiet_faults:BacksUpZlib", "L7"),
+    _double("backs up twice", "quiet_faults:BacksUpTwice", "L7"),
+    _double("backs up wide", "quiet_faults:BacksUpWide", "L7"),
+    _double("backs up a blob", "quiet_faults:BacksUpBlob", "L7"),
+    _double("saves packed", "quiet_faults:SavesPacked", "L7"),
+    _double("shared by class", "quiet_faults:SharedByClass", "L13"),
+    _double("logs aside", "quiet_faults:LogsAside", "L14"),
+    _double("logs encoded", "quiet_faults:LogsEncoded", "L14"),
+    _double("warns", "quiet_faults:Warns", "L14"),
+    _double("prints", "quiet_faults:Prints", "L14"),
+    _double("prints bytes", "quiet_faults:PrintsBytes", "L14"),
+    _double("logs at its end", "quiet_faults:LogsAtItsEnd", "L14"),
+)
+"""Doubles that only some attempts of a channel notice; ordered as `DOUBLES`."""
+
 AMNESIAC = "tests.doubles.write_faults:Amnesiac"
 ALWAYS_RAISES = "tests.doubles.write_faults:AlwaysRaises"

@@ -12,7 +12,7 @@ from memsim.canary import Canary, Matcher, mint
 from memsim.cli.program import program
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import ChannelRun
-from memsim.leakage.lab import readable_text
+from memsim.leakage.residue_text import readable_text
 from memsim.leakage.scores import ChannelScore
 from tests.doubles import log_faults, read_faults
 from tests.doubles.honest import Honest

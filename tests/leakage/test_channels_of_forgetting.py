@@ -12,7 +12,8 @@ from memsim.context import Context
 from memsim.leakage.attempt import Attempt
 from memsim.leakage.channel import ChannelRun
 from memsim.leakage.forget_targets import check_targets, forget_targets, forget_ways, plant_target
-from memsim.leakage.lab import Lab, readable_text, tier_of
+from memsim.leakage.lab import Lab, tier_of
+from memsim.leakage.residue_text import readable_text
 from memsim.leakage.scores import TIER, ChannelScore
 from memsim.message import Message
 from memsim.strategy import Environment, Forget, ForgetOutcome, Query, Retention, Strategy

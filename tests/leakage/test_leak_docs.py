@@ -11,7 +11,7 @@ from memsim.leakage.attempt import STATES
 from memsim.leakage.scores import LEAK_METRICS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE = (DOCS / "leakage.md").read_text("utf-8")
+PAGE = "".join((DOCS / f"{name}.md").read_text("utf-8") for name in ("leakage", "leakage-channels"))
 ATTACKS = (DOCS / "attacks.md").read_text("utf-8")
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import attack_words, recall, tell
 from memsim.leakage.channel import Channel
+from memsim.leakage.stranger_attacks import amend_last, attack_as_stranger
 from memsim.leakage.tool_calls import HUGE, SPOOFED, call_reading_tools
 from memsim.leakage.value_choice import check_value_choice
 
@@ -49,6 +51,9 @@ class CrossPrincipal(Channel):
 
     def run(self, lab: Lab, count: int) -> Iterator[Finding]:
         """Plant, attack and look; see `Channel`."""
+        yield from amend_last(self._worlds(lab, count), partial(attack_as_stranger, lab))
+
+    def _worlds(self, lab: Lab, count: int) -> Iterator[Finding]:
         most, made = self.header.number("attempts"), 0
         while made < count:
             share = min(most, count - made)

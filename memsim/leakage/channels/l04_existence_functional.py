@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from memsim.models import ToolSpec
 
 OWNER, VIEWER = "ana", "ben"
+NOBODYS = "u999983"
+"""An id that no message has."""
 KEYS = 12
 """Keys of the owner; the second world has other keys of the same form."""
 
@@ -92,7 +94,13 @@ class ExistenceOracle(Channel):
 
     def _attempt(self, lab: Lab, pair: _Pair, name: str, deed: Deed, place: int) -> Attempt:
         n = place // 2 % len(pair.keys)
-        left, right = (tuple(deed(world, pair.keys[n], pair.ids[n])) for world in pair.worlds)
+        # The same id is somebody's in both worlds: beside it stands one that is nobody's.
+        ids = (pair.ids[n], NOBODYS) if deed is _forget_by_id else (pair.ids[n],) * 2
+        left, right = (
+            tuple(deed(world, pair.keys[n], id_))
+            for world, id_ in zip(pair.worlds, ids, strict=True)
+        )
+        right = tuple(replace(v, text=v.text.replace(NOBODYS, pair.ids[n])) for v in right)
         attempt = lab.judge(
             f"{place + 1}-{name}",
             attack="tool-arg-spoof" if name.endswith("spoofed") else "id-guessing",
@@ -145,7 +153,7 @@ def _forget_by_key(world: AttackWorld, key: str, _said: str) -> Iterator[Observa
 
 
 def _forget_by_id(world: AttackWorld, _key: str, said: str) -> Iterator[Observation]:
-    yield world.erase(VIEWER, "Forget that.", sources=[said, "u999983"])
+    yield world.erase(VIEWER, "Forget that.", sources=[said])
 
 
 def _ask_by_key(world: AttackWorld, key: str, _said: str) -> Iterator[Observation]:

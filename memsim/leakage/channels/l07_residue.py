@@ -108,13 +108,15 @@ class Residue(Channel):
         looks = [_Look() for _ in targets], [_Look() for _ in targets]
         since, turn = world.now, world.turn
 
-        def look() -> None:
+        def look(*, packed: bool = False) -> None:
             at = (world.turn - turn, (world.now - since) / timedelta(hours=1))
             for of, views in zip(
                 looks, (list(operator_views(world)), list(file_views(world))), strict=True
             ):
                 searched = list(dict.fromkeys(view.surface for view in views))
-                there = residue_trails(lab, views, [target.canary for target in targets])
+                there = residue_trails(
+                    lab, views, [target.canary for target in targets], packed=packed
+                )
                 for one, target in zip(of, targets, strict=True):
                     one.add(searched, there[lab.fingerprint(target.canary)], at)
 
@@ -124,7 +126,7 @@ class Residue(Channel):
             look()
         for by in _WAITS:
             world.wait(by)
-            look()
+            look(packed=by == _WAITS[-1])
         world.restart()
         lab.chatter(world, OWNER, 1)
         look()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memsim.leakage.attack_steps import attack_words, tell
 from memsim.leakage.channel import Channel
+from memsim.leakage.stranger_attacks import add_views, amend_last
 from memsim.leakage.tool_calls import call_reading_tools
 from memsim.leakage.value_choice import check_value_choice
 
 if TYPE_CHECKING:
     from memsim.canary import Canary
     from memsim.leakage.attack_world import AttackWorld, Observation
-    from memsim.leakage.attempt import Finding
+    from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
 
 PEOPLE = ("ana", "ben")
@@ -50,6 +52,10 @@ class SharedIndex(Channel):
     """Asks as the owner, so that an answer is cached, then the same words as the other."""
 
     id = "L13"
+
+    def run(self, lab: Lab, count: int) -> Iterator[Finding]:
+        """Plant, warm and ask again, at the end in another installation; see `Channel`."""
+        yield from amend_last(super().run(lab, count), partial(_ask_elsewhere, lab))
 
     def play_world(self, lab: Lab, number: int, places: range) -> Iterator[Finding]:
         """Plant, warm and ask again; see `Channel`."""
@@ -104,6 +110,22 @@ class SharedIndex(Channel):
             labels={"by": name, "viewer has": "one of that name" if pair.own else "none"},
         )
         yield check_value_choice(lab, world, attempt, [pair.theirs], seen)
+
+
+def _ask_elsewhere(lab: Lab, attempt: Attempt) -> Attempt:
+    """Ask in a world that was told nothing what was told and asked in the one before."""
+    if attempt.state == "leak":
+        return attempt
+    told = [lab.mint(PEOPLE[0], f"{slot} elsewhere") for slot in ("attic", "porch")]
+    views: list[Observation] = []
+    for there in (True, False):
+        with lab.world() as world:
+            lab.chatter(world, PEOPLE[1], 1)
+            for canary in told if there else ():
+                tell(lab, world, canary)
+            views = [world.ask(who, canary.question) for canary in told for who in PEOPLE]
+            views += call_reading_tools(world, PEOPLE[0], told[0].question, number=USUAL)
+    return add_views(lab, attempt, told, views, "in another installation, which was told nothing")
 
 
 def _ways(world: AttackWorld) -> dict[str, Way]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memsim.leakage.attack_steps import recall, storing_tools, tell
+from memsim.leakage.attack_steps import leaked, recall, storing_tools, tell
 from memsim.leakage.attack_world import Observation
 from memsim.leakage.channel import Channel
+from memsim.leakage.stranger_attacks import provoke_errors
 from memsim.leakage.tool_calls import arguments, call_reading_tools, properties
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from memsim.leakage.attempt import Attempt, Finding
     from memsim.leakage.lab import Lab
 
-OWNER = "ana"
+OWNER, OTHER = "ana", "ben"
 KEPT = frozenset({"audit", "log"})
 """Tiers that are records of what was done."""
 EVENT = "EVENT"
@@ -53,7 +55,7 @@ class Logs(Channel):
             for n in range((len(places) + 1) // 2):
                 name, way = ways[n % len(ways)]
                 canary = lab.mint(OWNER, f"{slots[n % len(slots)]} {n + 1}-{number + 1}")
-                before = len(world.logs())
+                before = world.record_count()
                 tell(lab, world, canary)
                 lab.chatter(world, OWNER, 1)
                 control = recall(lab, world, canary, f"{number + 1}/{canary.slot}")
@@ -61,7 +63,7 @@ class Logs(Channel):
                 way(world, canary)
                 # What a strategy tells is known when the turn after it is over.
                 lab.chatter(world, OWNER, 1)
-                made = len(world.logs()) - before
+                made = world.record_count() - before
                 flights.append(
                     LoggedSecret(canary=canary, way=name, held=control.served, records=made)
                 )
@@ -80,7 +82,7 @@ class Logs(Channel):
         quiet: bool,
     ) -> Attempt:
         level = "below INFO" if quiet else "INFO and above"
-        return lab.judge(
+        attempt = lab.judge(
             f"{place + 1}-{'quiet' if quiet else 'loud'}/{flight.canary.slot}",
             attack=flight.way,
             viewer="",
@@ -90,6 +92,8 @@ class Logs(Channel):
             measures={"records": float(flight.records)},
             labels={"level": level, "gate": "report" if quiet else "zero"},
         )
+        packed = () if attempt.state == "leak" else lab.packed_trails([flight.canary], views)
+        return replace(leaked(attempt, "encoded"), trails=packed) if packed else attempt
 
 
 def _records(
@@ -97,8 +101,8 @@ def _records(
 ) -> tuple[list[Observation], list[Observation]]:
     """Every record of a world: those that an operation sees, and those of whoever looks closer."""
     kept = [s for s in (world.surfaces() if world.inspectable else ()) if s.surface in KEPT]
-    _damage(world, canaries)
-    by: dict[str, list[str]] = {"log": [], "event": [], "debug": []}
+    errors = [f"{s.text}\n{s.beneath}" for s in _disturbed(world, canaries)]
+    by: dict[str, list[str]] = {"log": [], "event": [], "debug": [], "error": errors}
     for level, text in world.logs():
         name = "event" if level == EVENT else "debug" if _is_quiet(level) else "log"
         by[name].append(text)
@@ -118,13 +122,19 @@ def _is_quiet(level: str) -> bool:
     return level in {"DEBUG", "NOTSET"}
 
 
-def _damage(world: AttackWorld, canaries: Sequence[Canary]) -> None:
-    """Give it a state that it cannot read; what it says of that is a record like any other."""
-    state = {"damaged": [canary.statement for canary in canaries]}
+def _disturbed(world: AttackWorld, canaries: Sequence[Canary]) -> list[Observation]:
+    """What it raises and logs of calls that cannot work, of its end, and of a damaged state."""
+    errors = [view for who in (OWNER, OTHER) for view in provoke_errors(world, who)]
+    for canary in canaries[:2]:
+        world.ask(OTHER, canary.question)
     try:
+        world.wait(timedelta(days=40))
+        world.restart()
+        state = {"damaged": [canary.statement for canary in canaries]}
         world.restore(json.dumps(state))
     except Exception:  # noqa: BLE001 - a stranger's code: only what it logs of it matters here
-        return
+        return errors
+    return errors
 
 
 def _ways(world: AttackWorld) -> dict[str, Way]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memsim.leakage.attack_steps import storing_tools, tell
+from memsim.leakage.attack_steps import leaked, storing_tools, tell
 from memsim.leakage.attack_world import Observation
 from memsim.leakage.attempt import finding_record
 from memsim.leakage.channel import Channel, fit_for_records
@@ -99,7 +99,7 @@ class Exports(Channel):
     def _attempt(
         self, lab: Lab, found: ExportLeak, canary: Canary, way: str, place: int
     ) -> Attempt:
-        return lab.judge(
+        attempt = lab.judge(
             f"{place + 1}-{way.replace(' ', '-')}/{canary.slot}",
             attack="export-import",
             viewer="" if way == NAMES else OTHER,
@@ -108,6 +108,10 @@ class Exports(Channel):
             control=canary.id in found.held[way],
             labels={"artefact": way},
         )
+        if way != NAMES or attempt.state == "leak":
+            return attempt
+        packed = lab.packed_trails([canary], found.of(way, canary))
+        return replace(leaked(attempt, "encoded"), trails=packed) if packed else attempt
 
     def _own(
         self,
