@@ -121,6 +121,7 @@ SLOW_TESTS: Mapping[str, tuple[str, ...]] = {
         "gate/test_own_gate.py::test_an_equivalent_refactoring_passes",
         "gate/test_own_gate.py::test_reseeded_fillers_pass",
         "cli/test_init.py::test_every_path_is_told_and_the_next_commands_work",
+        "language/test_many_languages.py::test_a_long_talk_hides_no_language",
         "models/test_live_weather.py",
         "models/test_reader_on_locomo.py::test_the_reader_reads",
         "report/test_plots.py::test_the_command_draws_the_same_bytes_into_the_runs_folder",

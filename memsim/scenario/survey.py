@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
 from memsim.errors import ScenarioError
+from memsim.language.form_search import says_value
 from memsim.message import Message
 from memsim.scenario.document import nearest_name, quote
 from memsim.scenario.narrator import Narrator, ScriptExchange, script_beats
@@ -370,7 +371,8 @@ def _check_stated(
     said = ValueSearch(others).found(text) | found if others else found
     written = " ".join(text.casefold().split())
     for fact in facts:
-        if fact.value not in said or " ".join(fact.value.casefold().split()) not in written:
+        spelled = " ".join(fact.value.casefold().split()) in written
+        if fact.value not in said or not (spelled or says_value(text, fact.value)):
             raise ScenarioError(
                 f"fact {fact.id} is never stated: {quote(fact.value)} "
                 "is not in the text of its turn",

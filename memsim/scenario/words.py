@@ -1,10 +1,15 @@
-"""When a text says a value: its words in a row, whatever their case and punctuation."""
+"""When a text says a value: its words in a row, whatever their case and punctuation.
+
+In other languages than English, a form of a word counts as the word.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+
+from memsim.language.form_search import FormSearch, form_test
 
 # Scripts that are written without spaces: there each character is a word of its own.
 _UNSPACED = (
@@ -28,9 +33,11 @@ class ValueSearch:
     """Values to look for in many texts, each text being read once whatever their number."""
 
     def __init__(self, values: Iterable[str]) -> None:
+        self._values = tuple(dict.fromkeys(values))
+        self._forms: FormSearch | None = None
         self._words = _Automaton()
         self._symbols = _Automaton()
-        for value in dict.fromkeys(values):
+        for value in self._values:
             sequence = words(value)
             if sequence:
                 by_word = _WORD.match(sequence[0])
@@ -45,7 +52,14 @@ class ValueSearch:
             folded = text.casefold()
             self._words.find(_WORD, folded, found)
             self._symbols.find(_SYMBOL, folded, found)
-        return found
+        return found | self._found_forms(text) if self._words.has_values else found
+
+    def _found_forms(self, text: str) -> set[str]:
+        if form_test(text) is None:
+            return set()
+        if self._forms is None:
+            self._forms = FormSearch(self._values)
+        return self._forms.found(text)
 
 
 class _Automaton:

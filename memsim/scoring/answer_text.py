@@ -13,20 +13,34 @@ written                   read as
 ``1,250.00``              ``1250``
 ``A-17``, ``a17``         ``a17``
 ``isn't``                 ``is not``
+``7731입니다``             ``7731``, ``입니다``
+``大阪で``                 ``大``, ``阪``, ``で``
 ========================= ====================
+
+Texts in other languages are brought into one form first: native digits, dates and grouped numbers
+by `memsim.language.native_values`.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import Stemmer
 
 from memsim.language.lexicon import MONTHS
+from memsim.language.native_values import (
+    join_groups,
+    part_scripts,
+    plain_dates,
+    plain_values,
+)
+from memsim.language.scripts import UNSPACED, marks, plain_digits, without_points
+from memsim.language.word_forms import is_english
 
 # Reads what is written without a space: plain words, contractions, compounds and identifiers.
 
@@ -41,7 +55,19 @@ _SHORT = {
     "fri": "friday",
 }
 _ANY_DIGIT = re.compile(r"\d")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_CAPITALISED = re.compile(r"\b[A-Z][a-z]{3,}\b")
+_ELIDED = re.compile(
+    r"\b(?:(?:[Qq]u|[Uu]n|[Aa]ll|[Dd]all|[Dd]ell|[Nn]ell|[Ss]ull|[Qq]uell|[Gg]l|[Ll]orsqu|[Jj]usqu)['\u2019](?=[^\W\d_]{2})"
+    r"|[ldLD]['\u2019](?=[a-z]{2}))"
+)
+"""Articles and prepositions that lose their vowel, as no English name does: `all'Aquila`."""
+_ELIDED_SHORT = re.compile(r"\b[cdjlmnst]'(?=[^\W\d_]{2})")
+"""The same in texts that are surely in another language: `L'Aquila`."""
+
+LONGEST_NAME = 12
+"""Characters of a script without spaces that are compared as one name."""
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _CONTRACTED = re.compile(r"n't$|'(?:s|re|ve|ll|d|m)?$")
 
 
@@ -78,18 +104,16 @@ def _expand(chunk: str) -> tuple[str, tuple[str, ...]]:
 
 def _narrow(part: str) -> Iterator[str]:
     # Scripts without spaces are read character by character, so that a name is found in its
-    # sentence.
-    run = ""
-    for character in part:
-        if _WIDE.match(character):
-            if run:
-                yield run
-            yield character
-            run = ""
-        else:
-            run += character
-    if run:
-        yield run
+    # sentence. Signs on a character belong to it.
+    if part.isascii():
+        yield part
+    else:
+        yield from _units().findall(part)
+
+
+@lru_cache(maxsize=1)
+def _units() -> re.Pattern[str]:
+    return re.compile(f"[{UNSPACED}][{marks()}]*|[^{UNSPACED}]+")
 
 
 _PIECE = re.compile(r"[-_/:&+'.@]|[^-_/:&+'.@]+")
@@ -253,12 +277,13 @@ STOP = frozenset(
 _MONTH = "|".join([*MONTHS, "sept", *(month[:3] for month in MONTHS if month != "may")])
 _TH = r"(?:st|nd|rd|th)?"
 _VERB = r"(?!\s+(?:be|have|not|need|take|want|also|or|come|get|go|still|well)\b)"
-_PLAIN = (
+_SPOKEN = (
     r"\b(?P<article>(?:the|an?)(?=\s+[\"'(]?[^\W_])"
     r"(?!\s+(?:and|are|as|at|by|for|from|has|in|is|of|on|or|to|was|will|with)\b))"
-    r"|(?P<word>[^\W_]+(?:[-._/:@&'+][^\W_]+)*)"
-    r"|(?P<break>[.;!?,:()\[\]\"\n\u2014\u2013]|\s-\s)"
+    r"|(?P<word>{word}(?:[-._/:@&'+]{word})*)"
+    r"|(?P<break>[.;!?,:()\[\]\"\n\u2014\u2013{stops}]|\s-\s)"
 )
+_PLAIN = _SPOKEN.replace("{word}", r"[^\W_]+").replace("{stops}", "")
 # What begins with a digit, and what begins with a month: at any other word neither is tried.
 _NUMERIC = (
     r"(?=-?\d)(?:"
@@ -280,9 +305,12 @@ _MONTHLY = (
 _TOKEN = re.compile(rf"{_NUMERIC}|{_MONTHLY}|(?P<percent>%)|{_PLAIN}")
 _WORDS_ONLY = re.compile(_PLAIN)
 _DIGIT = re.compile(r"\d")
+_STOPS = "\u3002\u3001\u060c\u061b\u061f\u0964\u0965\u0589\u055d\u06d4"
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
-_QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u2011": "-", "\u2010": "-"})
+_QUOTES = str.maketrans(
+    {"\u0131": "i", "\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u2011": "-", "\u2010": "-"}
+)
 _stemmer = Stemmer.Stemmer("porter")
 _stemmer.maxCacheSize = 0
 
@@ -291,12 +319,16 @@ class AnswerWords(NamedTuple):
     """A text as its comparable words.
 
     `tokens` are words, numbers, dates and identifiers without articles; `stems` are the same with
-    word endings off; `clauses` numbers the clause that each stands in.
+    word endings off; `clauses` numbers the clause that each stands in. `inflected` are the places
+    of words that may have an ending or particle which `stems` keeps: none in English. `unsure`
+    says that the text may be English, so that only the endings of other languages count.
     """
 
     tokens: tuple[str, ...]
     stems: tuple[str, ...]
     clauses: tuple[int, ...]
+    inflected: frozenset[int] = frozenset()
+    unsure: bool = False
 
 
 def fold(text: str) -> str:
@@ -305,7 +337,7 @@ def fold(text: str) -> str:
         return text.lower()
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).translate(_QUOTES).casefold()
     bare = _ACCENTS.sub("", unicodedata.normalize("NFD", plain))
-    return unicodedata.normalize("NFC", bare)
+    return plain_digits(without_points(unicodedata.normalize("NFC", bare)))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -313,11 +345,39 @@ def read_words(text: str) -> AnswerWords:
     """The comparable words of a text, in order."""
     tokens: list[str] = []
     clauses: list[int] = []
-    for place, clause in enumerate(_clauses(fold(text))):
+    for place, clause in enumerate(_clauses(_plain_text(text))):
         found = spell_out(clause)
         tokens.extend(found)
         clauses.extend([place] * len(found))
-    return AnswerWords(tuple(tokens), tuple(stem(t) for t in tokens), tuple(clauses))
+    stems = tuple(stem(t) for t in tokens)
+    return AnswerWords(
+        tuple(tokens), stems, tuple(clauses), _inflected(text, tokens), text.isascii()
+    )
+
+
+def _plain_text(text: str) -> str:
+    if is_english(text.lower()):
+        return fold(text) if text.isascii() else part_scripts(fold(text))
+    text = _ELIDED.sub("", text)
+    if text.isascii():
+        return plain_dates(fold(text))
+    return plain_values(_ELIDED_SHORT.sub("", fold(join_groups(text))))
+
+
+def _inflected(text: str, tokens: Sequence[str]) -> frozenset[int]:
+    """The places of words with endings.
+
+    Of a text that may be English, these are its names; of an English one, words of another script.
+    """
+    spoken = text.lower()
+    if is_english(spoken):
+        endings = () if text.isascii() else (not token.isascii() for token in tokens)
+    elif text.isascii():
+        names = frozenset(map(str.lower, _CAPITALISED.findall(text)))
+        endings = (token in names for token in tokens)
+    else:
+        endings = (not any(c.isdigit() for c in token) for token in tokens)
+    return frozenset(place for place, ends in enumerate(endings) if ends)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -327,9 +387,55 @@ def stem(token: str) -> str:
 
 
 def content(words: AnswerWords) -> tuple[str, ...]:
-    """The different stems that carry meaning; all of them when none does."""
+    """The different stems that carry meaning; all of them when none does.
+
+    Characters of a script without spaces that stand in a row are one stem, or pairs of characters
+    where the row is long.
+    """
     kept = dict.fromkeys(s for t, s in zip(words.tokens, words.stems, strict=True) if t not in STOP)
+    runs = unspaced_runs(words) if words.inflected else ()
+    if runs:
+        kept = dict.fromkeys(s for s in kept if not is_unspaced(s))
+        kept |= dict.fromkeys(piece for run in runs for piece in _pieces(run))
     return tuple(kept or dict.fromkeys(words.stems))
+
+
+def unspaced_runs(words: AnswerWords, hidden: Container[int] = ()) -> tuple[str, ...]:
+    """The rows of characters of a script without spaces, without hidden places."""
+    runs: list[str] = []
+    last = -2
+    for place in sorted(words.inflected):
+        if place in hidden or not is_unspaced(words.tokens[place]):
+            continue
+        if place == last + 1 and words.clauses[place] == words.clauses[last]:
+            runs[-1] += words.tokens[place]
+        else:
+            runs.append(words.tokens[place])
+        last = place
+    return tuple(runs)
+
+
+def is_unspaced(stem: str) -> bool:
+    """Whether a word is of a script without spaces."""
+    return not stem.isascii() and _UNSPACED.match(stem) is not None
+
+
+def _pieces(run: str) -> Sequence[str]:
+    units = _units().findall(run)
+    if len(units) <= LONGEST_NAME:
+        return (run,)
+    return [f"{one}{other}" for one, other in pairwise(units)]
+
+
+def holds_run(written: str, run: str) -> bool:
+    """Whether a row of characters holds another, ending where a character ends with its signs."""
+    place = written.find(run)
+    while place >= 0:
+        end = place + len(run)
+        if end == len(written) or unicodedata.category(written[end]) not in {"Mn", "Mc"}:
+            return True
+        place = written.find(run, place + 1)
+    return False
 
 
 def places(needle: Sequence[str], haystack: Sequence[str]) -> list[int]:
@@ -345,9 +451,19 @@ def places(needle: Sequence[str], haystack: Sequence[str]) -> list[int]:
     ]
 
 
+@lru_cache(maxsize=2)
+def _native(*, numbered: bool) -> re.Pattern[str]:
+    word = f"(?:[^\\W_]|[{marks()}])+"
+    spoken = _SPOKEN.replace("{word}", word).replace("{stops}", _STOPS)
+    return re.compile(f"{_NUMERIC}|{_MONTHLY}|(?P<percent>%)|{spoken}" if numbered else spoken)
+
+
 def _clauses(folded: str) -> Iterator[list[str]]:
     clause: list[str] = []
-    pattern = _TOKEN if _DIGIT.search(folded) else _WORDS_ONLY
+    numbered = _DIGIT.search(folded) is not None
+    pattern = (
+        _native(numbered=numbered) if not folded.isascii() else _TOKEN if numbered else _WORDS_ONLY
+    )
     for match in pattern.finditer(folded):
         kind = match.lastgroup
         if kind == "break" or match.group() in {"but", "however", "although", "though"}:

@@ -12,7 +12,14 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from memsim.scoring.answer_match import ENOUGH, everything_in, holds_all, is_exact, occurrences
+from memsim.scoring.answer_match import (
+    ENOUGH,
+    Holdings,
+    everything_in,
+    holds_all,
+    is_exact,
+    occurrences,
+)
 from memsim.scoring.answer_text import content, read_words
 from memsim.scoring.probe_types import probe_type
 
@@ -101,11 +108,11 @@ def _dates(context: Context) -> set[date]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _day(day: date) -> frozenset[str]:
+def _day(day: date) -> Holdings:
     return everything_in(day.isoformat())
 
 
-def _stands(expected: str, held: list[frozenset[str]]) -> bool:
+def _stands(expected: str, held: list[Holdings]) -> bool:
     wanted = content(read_words(expected))
     parts = _parts(expected)
     found = {w for part in parts if any(holds_all(h, part) for h in held) for w in part}

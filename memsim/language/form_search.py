@@ -1,0 +1,119 @@
+"""Find values in a text in any language: inflected forms, native digits and dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Final
+
+from memsim.language.native_values import join_groups, plain_dates, plain_values
+from memsim.language.scripts import UNSPACED, marks
+from memsim.language.word_forms import (
+    bare,
+    is_english,
+    is_foreign_form_of,
+    is_form_of,
+    letters_alike,
+)
+
+START: Final = 2
+"""Letters at the beginning of a word that all of its forms share."""
+
+PREFIXED: Final = 4
+"""Letters that an article and prepositions may put before them in Hebrew, Arabic and Amharic."""
+
+READ: Final = 4_000
+"""Characters of a text that tell its language."""
+
+_PREFIXING: Final = re.compile("[\u0590-\u08ff\u1200-\u137f]")
+
+FormTest = Callable[[str, str], bool]
+
+
+def text_words(text: str) -> list[str]:
+    """The words of a text that forms are looked for in; of scripts without spaces, characters."""
+    plain = bare(join_groups(text))
+    plain = plain_dates(plain) if text.isascii() else plain_values(plain)
+    return _words().findall(plain)
+
+
+def says_value(text: str, value: str) -> bool:
+    """Whether a text says a value, be it as other forms of its words."""
+    return bool(FormSearch([value]).found(text))
+
+
+class FormSearch:
+    """Values to look for in texts in any language but English."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self._root = _Branch()
+        for value in values:
+            branch = self._root
+            for word in text_words(value):
+                branch = branch.grow(word)
+            branch.values.append(value)
+        self._root.values.clear()
+
+    def found(self, text: str) -> set[str]:
+        """The values that a text says, be it in other forms."""
+        is_form = form_test(text)
+        found: set[str] = set()
+        if is_form is not None:
+            reached: list[_Branch] = []
+            for word in text_words(text):
+                reached = [to for at in (*reached, self._root) for to in at.reach(word, is_form)]
+                for branch in reached:
+                    found.update(branch.values)
+        return found
+
+
+class _Branch:
+    """Values that begin with the same words, by the word that follows."""
+
+    def __init__(self) -> None:
+        self.values: list[str] = []
+        self._following: dict[str, _Branch] = {}
+        self._by_start: dict[str, list[str]] = {}
+
+    def grow(self, word: str) -> _Branch:
+        if word not in self._following:
+            self._following[word] = _Branch()
+            if not word.isdecimal():
+                self._by_start.setdefault(_start(word.removeprefix("ال")), []).append(word)
+        return self._following[word]
+
+    def reach(self, written: str, is_form: FormTest) -> Iterator[_Branch]:
+        if written in self._following:
+            yield self._following[written]
+        if self._by_start and not written.isdecimal():
+            for start in _starts(written):
+                for word in self._by_start.get(start, ()):
+                    if word != written and is_form(word, written):
+                        yield self._following[word]
+
+
+def form_test(text: str) -> FormTest | None:
+    """How words of a text are compared with others; None in English, where they are equal."""
+    if is_english(text[:READ].lower()):
+        return None if text.isascii() else _is_equal_or_of_another_script
+    return is_foreign_form_of if text.isascii() else is_form_of
+
+
+def _is_equal_or_of_another_script(word: str, written: str) -> bool:
+    return word == written or (not word.isascii() and is_form_of(word, written))
+
+
+@lru_cache(maxsize=1)
+def _words() -> re.Pattern[str]:
+    return re.compile(f"[{UNSPACED}][{marks()}]*|\\d+|(?:[^\\W\\d_{UNSPACED}]|[{marks()}])+")
+
+
+def _start(word: str) -> str:
+    return letters_alike(word)[:START]
+
+
+def _starts(word: str) -> Iterator[str]:
+    plain = letters_alike(word)
+    last = PREFIXED if _PREFIXING.match(word) else 0
+    return (plain[at : at + START] for at in range(min(last, len(plain) - 1) + 1))

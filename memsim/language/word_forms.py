@@ -1,0 +1,255 @@
+"""Tell whether a written word is a form of another, by its script and tables of endings.
+
+Many languages join case endings, particles, articles and prepositions to a name: `Ankara'da`,
+`서울에서`, `Helsingissä` and `בירושלים` name Ankara, 서울, Helsinki and ירושלים. No model is asked.
+Each script has its own rule. In Latin script, endings count only in texts that are not English.
+"""
+
+# ruff: noqa: RUF001 - letters of other scripts stand where they are meant
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from typing import Final
+
+from memsim.language import word_endings
+from memsim.language.lexicon import STOP
+from memsim.language.scripts import INDIC, plain_digits, script_of, without_points
+
+SHORTEST: Final = 3
+"""Letters that a stem must have before an ending."""
+
+LONGEST_ENDING: Final = 12
+"""Letters that a form may have more than its base form."""
+
+UNSURE_SHORTEST: Final = 4
+"""The same in a text that may be English after all."""
+
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+_LATIN_WORD: Final = re.compile(r"[a-z\u00df-\u024f]+")
+_ALIKE: Final = str.maketrans("أإآٱىیکةؤئ", "ااااييكهوي")
+_ENGLISH: Final = frozenset(
+    """
+    about after again against although and any anyway because been before being below between both
+    but could couldn did didn does doesn doing don down during each either else ever every further
+    having he herself himself his how however into its itself maybe might myself neither not only
+    onto other ought our ours ourselves out own please quite rather really same shall she should
+    since some still such than thank thanks that the their theirs them themselves then there these
+    they this those though through thus too toward towards until up upon us very wasn were weren
+    what when where whether which while who whom whose why with within without won would yeah yep
+    yes yet you your yours yourself yourselves
+    """.split()  # noqa: SIM905 - words read best as words
+)
+"""English words that no other language of Latin script writes alike."""
+
+
+@lru_cache(maxsize=1 << 12)
+def bare(text: str) -> str:
+    """The text without case, accents and points, with digits 0 to 9: how words are compared."""
+    if text.isascii():
+        return text.lower()
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("ı", "i")
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFD", plain))
+    return plain_digits(without_points(unicodedata.normalize("NFC", plain)))
+
+
+def letters_alike(word: str) -> str:
+    """A word with letters that Arabic and Persian spell differently as one."""
+    return word if word.isascii() else word.translate(_ALIKE)
+
+
+@lru_cache(maxsize=1 << 13)
+def is_english(folded: str) -> bool:
+    """Whether a folded text has words of English alone, or is all of common English words."""
+    said = _LATIN_WORD.findall(folded)
+    if not _ENGLISH.isdisjoint(said):
+        return True
+    known = sum(word in STOP for word in said)
+    return 3 * known > len(said) and all(word.isascii() for word in said)
+
+
+@lru_cache(maxsize=1 << 16)
+def is_form_of(word: str, written: str) -> bool:
+    """Whether a written word is a word with or without an ending, particle or article.
+
+    Args:
+        word: one folded word of one script; anything with digits has no other form.
+        written: the folded word of a text.
+    """
+    if word == written:
+        return True
+    if not word[:1].isalpha() or not written or len(written) > len(word) + LONGEST_ENDING:
+        return False
+    script = script_of(word[0])
+    if script != script_of(written[0]) or written[-1].isdigit():
+        return False
+    rule = _RULES.get("INDIC" if script in INDIC else script, _alphabetic)
+    return rule(word, written)
+
+
+@lru_cache(maxsize=1 << 14)
+def is_foreign_form_of(word: str, written: str) -> bool:
+    """Whether a written word is a form that no English word resembles: `Vilniuje` of Vilnius.
+
+    It holds for texts of ASCII letters, which may be in English or in another language.
+    """
+    if word == written:
+        return True
+    if not (word.isascii() and word.isalpha() and len(word) >= UNSURE_SHORTEST):
+        return False
+    endings = _table("LATIN") - _table("ENGLISH")
+    for size in range(3):
+        stem = word[: len(word) - size]
+        rest = written.removeprefix(stem)
+        replaces = size and word[-size:] in _table("LATIN_BASES")
+        if len(stem) < UNSURE_SHORTEST or rest == written or not (replaces or not size):
+            continue
+        if rest in endings and len(rest) + size >= (3 if size else 2):
+            return True
+    return any(_ends(stem, written, endings) for stem in _graded(word[:-1], word[-1]))
+
+
+@lru_cache(maxsize=1 << 16)
+def light_stem(word: str) -> str:
+    """A folded word without its longest ending, so that most forms of it meet in an index."""
+    script = script_of(word[0]) if word else ""
+    if script in {"HEBREW", "ARABIC"}:
+        prefix = _pattern(f"{script}_PREFIX").match(word)
+        rest = word[prefix.end() :] if prefix else word
+        return rest if len(rest) >= SHORTEST else word
+    table = _table("INDIC" if script in INDIC else script)
+    sizes = range(min(6, len(word) - SHORTEST), 0, -1)
+    return next((word[:-n] for n in sizes if word[-n:] in table), word)
+
+
+def _ends(stem: str, written: str, endings: Collection[str]) -> bool:
+    return written.startswith(stem) and (
+        len(written) == len(stem) or written[len(stem) :] in endings
+    )
+
+
+# -- the tables, read when the first word of a script is
+
+
+@lru_cache(maxsize=32)
+def _table(script: str) -> frozenset[str]:
+    return frozenset(bare(str(getattr(word_endings, script, ""))).split())
+
+
+@lru_cache(maxsize=8)
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(bare(str(getattr(word_endings, name))).translate(_ALIKE))
+
+
+@lru_cache(maxsize=2)
+def _particles(table: str) -> re.Pattern[str]:
+    longest_first = sorted(_table(table), key=lambda ending: (-len(ending), ending))
+    return re.compile(f"(?:{'|'.join(longest_first)}){{1,3}}")
+
+
+@lru_cache(maxsize=4)
+def _changes(script: str) -> tuple[tuple[str, str], ...]:
+    table = word_endings.CHANGES.get(script, "")
+    return tuple(
+        (old, new) for old, _, new in (pair.partition(":") for pair in bare(table).split())
+    )
+
+
+@lru_cache(maxsize=1)
+def _grades() -> tuple[tuple[str, str], ...]:
+    pairs = (pair.partition(":") for pair in word_endings.GRADES.split())
+    return tuple((old, new) for old, _, new in pairs)
+
+
+# -- the rules
+
+
+def _alphabetic(word: str, written: str) -> bool:
+    script = script_of(word[0])
+    if script == "LATIN" and len(word) > SHORTEST and word[0] in "ld" and word[1:] == written:
+        return True  # the article of `L'Aquila` gives way in `all'Aquila`
+    return any(_ends(stem, written, _table(script)) for stem in _stems(word, script))
+
+
+def _stems(word: str, script: str) -> Iterator[str]:
+    """What a form of an alphabetic word may begin with."""
+    bases = _table(f"{script}_BASES")
+    for size in range(4):
+        stem = word[: len(word) - size]
+        if len(stem) < SHORTEST or (size and word[-size:] not in bases):
+            continue
+        yield stem
+        for old, new in _changes(script):
+            if stem.endswith(old) and len(stem) > SHORTEST:
+                yield stem[: len(stem) - len(old)] + new
+    if script == "LATIN" and len(word) > SHORTEST:
+        yield from _graded(word[:-1], word[-1])
+
+
+def _graded(stem: str, vowel: str) -> Iterator[str]:
+    vowels = ("i", "e") if vowel == "i" else (vowel,)
+    if vowel == "i":
+        yield f"{stem}e"
+    for old, new in _grades():
+        if stem.endswith(old):
+            yield from (stem[: len(stem) - len(old)] + new + last for last in vowels)
+
+
+def _hangul(word: str, written: str) -> bool:
+    particles = _particles("HANGUL" if len(word) > 1 else "HANGUL_SHORT")
+    return written.startswith(word) and bool(particles.fullmatch(written, len(word)))
+
+
+def _hebrew(word: str, written: str) -> bool:
+    for whole, part in ((word, written), (written, word)):
+        rest = part.removesuffix(whole)
+        if len(whole) >= SHORTEST and rest != part and _pattern("HEBREW_PREFIX").fullmatch(rest):
+            return True
+    return False
+
+
+def _arabic(word: str, written: str) -> bool:
+    word, written = word.translate(_ALIKE), written.translate(_ALIKE)
+    stems = [word, word.removeprefix("ال")]
+    stems += [f"{stem[:-1]}ت" for stem in stems if stem.endswith("ه")]
+    endings = frozenset(ending.translate(_ALIKE) for ending in _table("ARABIC"))
+    for stem in stems:
+        place = written.find(stem)
+        if len(stem) < SHORTEST or not 0 <= place <= 4:
+            continue
+        rest = written[place + len(stem) :]
+        if _pattern("ARABIC_PREFIX").fullmatch(written, 0, place) and (not rest or rest in endings):
+            return True
+    return False
+
+
+def _ethiopic(word: str, written: str) -> bool:
+    place = written.find(word)
+    if place < 0 or not _pattern("ETHIOPIC_PREFIX").fullmatch(written, 0, place):
+        return False
+    rest = written[place + len(word) :]
+    return not rest or rest in _table("ETHIOPIC")
+
+
+def _indic(word: str, written: str) -> bool:
+    return any(_ends(stem, written, _table("INDIC")) for stem in _indic_stems(word))
+
+
+def _indic_stems(word: str) -> Iterator[str]:
+    yield word
+    if len(word) > SHORTEST and unicodedata.category(word[-1]) in {"Mn", "Mc"}:
+        yield word[:-1]
+    if len(word) > SHORTEST + 1 and word[-2:] in {"ம்", "ం"}:
+        yield word[:-2]
+
+
+_RULES: Final = {
+    "HANGUL": _hangul,
+    "HEBREW": _hebrew,
+    "ARABIC": _arabic,
+    "ETHIOPIC": _ethiopic,
+    "INDIC": _indic,
+}
