@@ -19,6 +19,8 @@ ORDER = (
     "fast_dataclass",
     "errors",
     "atomic_files",
+    "json_input",
+    "json_types",
     "message",
     "clock",
     "language",

@@ -52,11 +52,33 @@ def plan(cases: int = 3, fingerprint: str = "f1", repeats: int = 1) -> CasePlan:
     return CasePlan(cases=made, settings=Settings(), fingerprints=prints, fingerprint=fingerprint)
 
 
+BLANK: dict[str, object] = {
+    **dict.fromkeys(("turn", "hidden", "corpus", "compactions", "query_tokens"), 0),
+    **dict.fromkeys(("session", "time", "ask", "principal", "ability", "match", "excluded"), ""),
+    "detail": "",
+    "error": "",
+    "answer": None,
+    "outcome": "PASS",
+    "reason": None,
+    "whereabouts": None,
+    "labels": {},
+    "scores": {},
+    "age": None,
+    "context": None,
+    **{name: [] for name in ("expect", "forbid", "superseded", "choices", "evidence", "calls")},
+    "leaks": [],
+    "unanswerable": False,
+    "inspectable": True,
+}
+"""A line of a probe about which there is nothing to tell."""
+
+
 def play(spec: CaseSpec) -> CaseOutcome:
     """Records that tell the case they are of."""
     number = int(spec.scenario.name[1:])
-    turns = [{"case": spec.id, "turn": n, "text": "é\n" * number} for n in range(number)]
-    probes = [{"case": spec.id, "probe": f"p{n}", "repeat": spec.repeat} for n in range(2)]
+    told = {"session": "s", "principal": "ana", "time": "2026-01-05T09:00:00Z"}
+    turns = [{"case": spec.id, "turn": n, "text": "é\n" * number} | told for n in range(number)]
+    probes = [BLANK | {"case": spec.id, "probe": f"p{n}", "repeat": spec.repeat} for n in range(2)]
     return CaseOutcome(
         result=CaseResult(
             id=spec.id,
@@ -319,7 +341,7 @@ def test_a_file_in_place_of_a_folder_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is damaged: not valid JSON"),
+        ("{", "run.json:1:2: is damaged: not JSON"),
         ("[]", "was not written by memsim"),
         ('{"memsim": 1}', "was not written by memsim"),
         ('{"memsim": 99, "fingerprint": "f1"}', "is of format 99, and this memsim reads format 1"),
@@ -454,7 +476,7 @@ def test_a_number_that_was_altered_in_the_log_is_not_believed(
     with pytest.raises(RunFolderError) as caught:
         load_run("latest", reports)
 
-    said = "is damaged, or of another memsim"
+    said = "is damaged: its checksum is wrong"
     assert f"{folder / 'cases.jsonl'}:3: {said}" == str(caught.value)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memsim.atomic_files import write_whole
 from memsim.config import COMMAND_KEYS, Settings, load_settings
 from memsim.discovery.project import Project
 from memsim.errors import BaselineError, RunFolderError, UsageError, nearest
@@ -190,7 +191,8 @@ def write_report(run: Run, summary: RunSummary) -> Path:
 
     path = run.folder / "report.md"
     try:
-        path.write_text(markdown(summary), encoding="utf-8")
+        # The folder may be a stranger's: a link at this place is replaced and not followed.
+        write_whole(path, markdown(summary).encode(errors="backslashreplace"), private=False)
     except OSError as error:
         raise RunFolderError(f"cannot be written: {error.strerror}", path=path) from error
     return path

@@ -30,7 +30,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from memsim.atomic_files import GRACE, sweep, write_whole
 from memsim.config import show_budget
@@ -49,6 +49,7 @@ from memsim.gate.score_sheet import (
     scenario_of,
 )
 from memsim.gate.verdict import judge
+from memsim.json_input import read_json
 
 if TYPE_CHECKING:
     from memsim.runs import Run
@@ -232,16 +233,9 @@ def _short(value: float) -> float:
 def read_baseline(path: Path) -> ScoreSheet:
     """Read a baseline file."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+        found = read_json(path, BaselineError, prefix="is damaged: ")
     except FileNotFoundError as error:
         raise BaselineError("there is no such baseline", path=path) from error
-    except OSError as error:
-        raise BaselineError(f"cannot be read: {error.strerror or error}", path=path) from error
-    except json.JSONDecodeError as error:
-        message = f"is damaged: {error.msg}"
-        raise BaselineError(message, path=path, line=error.lineno) from error
-    except (ValueError, RecursionError) as error:
-        raise BaselineError("is damaged: not a baseline's JSON", path=path) from error
     if not isinstance(found, dict) or "memsim" not in found or "probes" not in found:
         raise BaselineError("was not written by memsim baseline save", path=path)
     if found["memsim"] != FORMAT:
@@ -252,10 +246,6 @@ def read_baseline(path: Path) -> ScoreSheet:
         return _decode(found, path)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise BaselineError(f"is damaged: {_fault(error)}", path=path) from error
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number")
 
 
 def _fault(error: Exception) -> str:

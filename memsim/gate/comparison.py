@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from memsim.atomic_files import GRACE, sweep, write_whole
 from memsim.errors import RunFolderError
+from memsim.json_input import read_json
+from memsim.json_types import WrongTypeError, convert
 
 ChangeWord = Literal["worse", "better", "same", "unsure", "unmeasured", "stale", "new", "gone"]
 CHANGE_WORDS: tuple[ChangeWord, ...] = (
@@ -171,21 +173,11 @@ def read_comparison(folder: Path) -> Comparison | None:
     """Read the comparison that a run was judged by; None where there was none."""
     path = folder / COMPARISON
     try:
-        return _decode_comparison(json.loads(path.read_text(encoding="utf-8")))
+        found: Comparison = convert(
+            read_json(path, RunFolderError, prefix="is damaged: "), Comparison
+        )
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise RunFolderError("is damaged", path=path) from error
-
-
-def _decode_comparison(found: Mapping[str, Any]) -> Comparison:
-    return Comparison(
-        **{key: found[key] for key in ("base", "now", "made", "confidence", "clustered")},
-        cells=tuple(
-            MetricChange(**cell | {"altered": tuple(cell["altered"])}) for cell in found["cells"]
-        ),
-        stale=tuple(StalePart(**part) for part in found["stale"]),
-        new=tuple(found["new"]),
-        gone=tuple(found["gone"]),
-        moved=tuple(MovedProbe(**probe) for probe in found["moved"]),
-    )
+    except WrongTypeError as error:
+        raise RunFolderError(f"is damaged: {error}", path=path) from error
+    return found

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
+from memsim.json_types import convert
+
 CHANNELS = tuple(f"L{number}" for number in range(1, 21))
 """Ids of the channels, in order."""
 
@@ -124,22 +126,13 @@ def read_finding(record: Mapping[str, Any]) -> Finding:
     """The finding of a `leakage` object.
 
     Raises:
-        ValueError: it is of no known kind.
+        ValueError: it is of no known kind, or a value in it is of another type.
     """
     rest = {key: value for key, value in record.items() if key != "kind"}
-    if record["kind"] == "control":
-        return Control(**rest)
-    if record["kind"] != "attempt":
-        raise ValueError(f"a finding is an attempt or a control, not {record['kind']!r}")
-    return Attempt(
-        **rest
-        | {name: tuple(rest[name]) for name in ("targets", "weights", "owners")}
-        | {"trails": tuple(_trail(trail) for trail in rest["trails"])}
-    )
-
-
-def _trail(record: Mapping[str, Any]) -> Trail:
-    return Trail(
-        **{**record, "seen": LeakSighting(**record["seen"])}
-        | {"through": tuple(LeakSighting(**stop) for stop in record["through"])}
-    )
+    kind = record.get("kind")
+    if kind not in ("attempt", "control"):
+        raise ValueError(f"a finding is an attempt or a control, not {kind!a}")
+    finding: Finding = convert(rest, Attempt if kind == "attempt" else Control)
+    if isinstance(finding, Attempt) and len(finding.targets) != len(finding.weights):
+        raise ValueError("an attempt has not as many weights as targets")
+    return finding

@@ -141,10 +141,10 @@ def _turn_row(case: CaseResult, line: Mapping[str, Any]) -> dict[str, object]:
     return {
         **_of_case(case),
         "turn": line["turn"],
-        "sent": line["sent"],
+        "sent": line.get("sent", 0),
         "compactions": len(events),
         "freed": sum(max(0, (e.get("before") or 0) - (e.get("after") or 0)) for e in events),
-        "answering": line["sent"],
+        "answering": line.get("sent", 0),
         "maintaining": spent["maintain"] + spent["write"],
         "searching": spent["search"],
         "cached": line.get("cached", 0),

@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memsim.errors import RunFolderError
 from memsim.leakage import LEAKAGE
 from memsim.leakage.probe_lines import score_lines
 from memsim.leakage.scores import ChannelScore, LeakTally, grade
 from memsim.runs import Run
+from memsim.runs.case_log import PROBES
 
 SHOWN_PATHS = 3
 """Most leak paths printed for each channel and strategy; the records have all."""
@@ -115,9 +117,13 @@ def leakage_of(run: Run, *, paths: int | None = SHOWN_PATHS) -> tuple[LeakBoard,
         if case.dataset == LEAKAGE:
             found = [line for line in run.probes(case.key) if line["repeat"] == case.repeat]
             lines.setdefault((case.budget, case.scenario, case.strategy), []).extend(found)
-    scores = {key: score_lines(found) for key, found in lines.items() if found}
-    budgets = sorted({budget for budget, _, _ in scores})
-    return tuple(_board(budget, scores, paths) for budget in budgets)
+    try:
+        scores = {key: score_lines(found) for key, found in lines.items() if found}
+        budgets = sorted({budget for budget, _, _ in scores})
+        return tuple(_board(budget, scores, paths) for budget in budgets)
+    except ValueError as error:
+        said = f"is damaged: its attempts cannot be scored: {error}"
+        raise RunFolderError(said, path=run.folder / PROBES) from error
 
 
 def _board(

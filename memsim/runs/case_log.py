@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import os
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from memsim.errors import RunFolderError
+from memsim.errors import LocatedError, RunFolderError
 from memsim.fast_dataclass import fast_init
-from memsim.suite.cases import CaseOutcome, CaseResult, ExpectFailure
+from memsim.json_input import open_regular, parse_json, read_lines
+from memsim.json_types import WrongTypeError, convert
+from memsim.suite.cases import CaseOutcome, CaseResult
 from memsim.trace import json_line
 
 _END, _OWN = b"}\n", b',"own":'
@@ -19,6 +22,8 @@ TURNS, PROBES, CONTEXTS = "turns.jsonl", "probes.jsonl", "contexts.jsonl"
 RECORDS = (TURNS, PROBES, CONTEXTS)
 """The files of records, in the order in which the log tells where they end."""
 CASES = "cases.jsonl"
+MOST_OF_CASE = 128 * 2**20
+"""Bytes of one case in a file of records that are read."""
 
 
 @fast_init
@@ -54,6 +59,25 @@ class CaseEntry:
         return self.spans[RECORDS.index(name)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Places:
+    """Where the records of a case end, and their checksums."""
+
+    ends: list[int]
+    crc: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ahead:
+    """A line of `ahead.jsonl`."""
+
+    place: int
+    result: dict[str, Any]
+    turns: str
+    probes: str
+    contexts: str
+
+
 def span_after(start: int, data: bytes) -> RecordSpan:
     """Compute the span of data that begins at a place."""
     return RecordSpan(start, start + len(data), zlib.crc32(data))
@@ -70,10 +94,10 @@ def read_result(record: dict[str, Any]) -> CaseResult:
     """Decode a result that `result_record` wrote.
 
     Raises:
-        KeyError, TypeError: it is of another version.
+        WrongTypeError: it is of another version, or was changed.
     """
-    failures = tuple(ExpectFailure(**f) for f in record.pop("expect_failures"))
-    return CaseResult(**record, expect_failures=failures)
+    result: CaseResult = convert(record, CaseResult)
+    return result
 
 
 def encode_entry(result: CaseResult, spans: Sequence[RecordSpan]) -> bytes:
@@ -99,50 +123,70 @@ def outcome_entry(outcome: CaseOutcome, starts: Sequence[int]) -> tuple[bytes, l
 def read_log(folder: Path) -> Iterator[CaseEntry]:
     """Read a folder's log up to the first line that is torn, damaged or out of place."""
     starts = [0] * len(RECORDS)
-    try:
-        lines = (folder / CASES).open("rb")
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise RunFolderError(f"cannot be read: {error.strerror}", path=folder / CASES) from error
-    with lines:
-        for line in lines:
-            entry = _decode(line, starts)
-            if entry is None:
+    path = folder / CASES
+    with suppress(FileNotFoundError):
+        for number, line in enumerate(read_lines(path, RunFolderError), start=1):
+            try:
+                entry = decode_entry(line, starts, path, number)
+            except RunFolderError:
                 return
             starts = entry.ends
             yield entry
 
 
-def _decode(line: bytes, starts: Sequence[int]) -> CaseEntry | None:
+def decode_entry(line: bytes, starts: Sequence[int], path: Path, number: int) -> CaseEntry:
+    """Decode a line of the log.
+
+    Args:
+        line: with its newline.
+        starts: where the records of the entry before it end.
+        path: the log, for errors.
+        number: of the line, from 1.
+
+    Raises:
+        RunFolderError: the line is torn, damaged, out of place or of another memsim.
+    """
     bare, _, own = line.rpartition(_OWN)
     if own != b"%d}\n" % zlib.crc32(bare + _END):
-        return None
+        said = "is damaged: its checksum is wrong"
+        raise RunFolderError(said, path=path, line=number)
+    record = parse_json(bare + _END, path, RunFolderError, line=number, prefix="is damaged: ")
     try:
-        record = json.loads(bare + _END)
-        # A run of an earlier memsim kept no contexts.
-        ends = [*record.pop("ends"), 0][: len(RECORDS)]
-        crcs = [*record.pop("crc"), 0][: len(RECORDS)]
+        places: _Places = convert({k: record.pop(k, None) for k in ("ends", "crc")}, _Places)
         result = read_result(record)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return None
-    if len(ends) != len(starts) or any(e < s for s, e in zip(starts, ends, strict=True)):
-        return None
+    except WrongTypeError as error:
+        said = f"is damaged, or of another memsim: {error}"
+        raise RunFolderError(said, path=path, line=number) from error
+    # A run of an earlier memsim kept no contexts.
+    ends, crcs = ([*found, 0][: len(RECORDS)] for found in (places.ends, places.crc))
+    if any(end < start for start, end in zip(starts, ends, strict=False)) or len(ends) < 3:
+        raise RunFolderError("is out of place", path=path, line=number)
     return CaseEntry(
         result=result, spans=tuple(map(RecordSpan, starts, ends, crcs)), length=len(line)
     )
 
 
 def read_span(path: Path, span: RecordSpan) -> bytes | None:
-    """Read the bytes of a span; None where the file is shorter or differs."""
+    """Read the bytes of a span; None where the file is shorter or differs.
+
+    Raises:
+        RunFolderError: the file cannot be read, or the span is larger than `MOST_OF_CASE`.
+    """
     if span.start == span.end:
         return b""
     try:
-        with path.open("rb") as file:
+        with open_regular(path, RunFolderError) as file:
+            if span.end > os.fstat(file.fileno()).st_size:
+                return None
+            if span.end - span.start > MOST_OF_CASE:
+                said = f"holds more than {MOST_OF_CASE // 2**20} MB of one case"
+                raise RunFolderError(said, path=path)
             file.seek(span.start)
             data = file.read(span.end - span.start)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise RunFolderError(f"cannot be read: {error.strerror}", path=path) from error
     return data if len(data) == span.end - span.start and zlib.crc32(data) == span.crc else None
 
 
@@ -183,12 +227,14 @@ def encode_ahead(place: int, outcome: CaseOutcome) -> bytes:
 
 def read_ahead(folder: Path) -> Iterator[tuple[int, CaseOutcome]]:
     """Read the valid lines of the file written ahead: places and outcomes."""
-    try:
-        data = (folder / AHEAD).read_bytes()
-    except OSError:
-        return
-    for line in data.splitlines(keepends=True):
-        crc, _, text = line.partition(b" ")
-        if crc == b"%08x" % zlib.crc32(text):
-            record = json.loads(text)
-            yield record["place"], read_outcome(record)
+    path = folder / AHEAD
+    with suppress(FileNotFoundError):
+        for line in read_lines(path, RunFolderError, most=MOST_OF_CASE):
+            crc, _, text = line.partition(b" ")
+            if crc != b"%08x" % zlib.crc32(text):
+                continue
+            # What cannot be read is played again.
+            with suppress(LocatedError, WrongTypeError, UnicodeEncodeError):
+                record = parse_json(text, path, RunFolderError)
+                kept: _Ahead = convert(record, _Ahead)
+                yield kept.place, read_outcome(record)

@@ -14,6 +14,9 @@ from pathlib import Path
 
 from memsim.atomic_files import is_beginning, sweep, try_lock, write_whole
 from memsim.errors import RunFolderError
+from memsim.json_input import read_json
+from memsim.json_types import WrongTypeError, convert
+from memsim.runs.record_types import RunInfo
 
 INFO = "run.json"
 LOCK = ".lock"
@@ -141,18 +144,19 @@ def read_info(folder: Path) -> dict[str, object]:
     """Read `run.json`."""
     path = folder / INFO
     try:
-        info = json.loads(path.read_text(encoding="utf-8"))
+        info: dict[str, object] = read_json(path, RunFolderError, prefix="is damaged: ")
     except FileNotFoundError as error:
         raise RunFolderError("is not a run: it has no run.json", path=folder) from error
-    except OSError as error:
-        raise RunFolderError(f"cannot be read: {error.strerror}", path=path) from error
-    except ValueError as error:
-        raise RunFolderError("is damaged: not valid JSON", path=path) from error
     if not isinstance(info, dict) or "memsim" not in info or "fingerprint" not in info:
         raise RunFolderError("was not written by memsim", path=path)
     if info["memsim"] != FORMAT:
-        said = f"is of format {info['memsim']}, and this memsim reads format {FORMAT}"
+        shown = ascii(info["memsim"])[:40]
+        said = f"is of format {shown}, and this memsim reads format {FORMAT}"
         raise RunFolderError(said, path=path)
+    try:
+        convert(info, RunInfo)
+    except WrongTypeError as error:
+        raise RunFolderError(f"is damaged: {error}", path=path) from error
     return info
 
 

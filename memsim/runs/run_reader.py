@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -10,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from memsim.errors import RunFolderError, nearest
+from memsim.json_input import MOST_BYTES, open_regular, parse_json
+from memsim.json_types import convert
+from memsim.leakage import LEAKAGE
+from memsim.leakage.attempt import read_finding
 from memsim.runs.case_log import (
     CASES,
     CONTEXTS,
@@ -18,13 +21,16 @@ from memsim.runs.case_log import (
     TURNS,
     CaseEntry,
     RecordSpan,
+    decode_entry,
     read_log,
     read_span,
 )
+from memsim.runs.record_types import AttackLine, ChannelLine, ContextLine, ProbeLine, TurnLine
 from memsim.runs.run_folder import INFO, list_runs, read_info, runs_folder
 from memsim.suite.cases import CaseResult
 
 LATEST = "latest"
+_KINDS: Mapping[str, type] = {TURNS: TurnLine, PROBES: ProbeLine, CONTEXTS: ContextLine}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +60,12 @@ class Run:
     def probes(self, case: str | None = None) -> Iterator[dict[str, object]]:
         """Read the probe records of one case, by id or key, or of all."""
         for entry in self._of(case):
-            yield from self._records(PROBES, entry.span(PROBES))
+            of = entry.result.id, entry.result.repeat
+            for record in self._records(PROBES, entry.span(PROBES)):
+                if (record["case"], record["repeat"]) != of:
+                    said = f"is damaged: records of {entry.result.key!a} name another case"
+                    raise RunFolderError(said, path=self.folder / PROBES)
+                yield record
 
     def turns(self, case: str | None = None) -> Iterator[dict[str, object]]:
         """Read the turn records of one case, by id or key, or of all."""
@@ -90,8 +101,30 @@ class Run:
         data = read_span(self.folder / name, span)
         if data is None:
             raise RunFolderError("does not hold what cases.jsonl says", path=self.folder / name)
+        kind = _KINDS[name]
         for line in data.splitlines():
-            yield json.loads(line)
+            yield _record(line, kind, self.folder / name)
+
+
+def _record(line: bytes, kind: type, path: Path) -> dict[str, object]:
+    record: Any = parse_json(line, path, RunFolderError, prefix="is damaged: ")
+    try:
+        if kind is ProbeLine and isinstance(record, dict) and LEAKAGE in record:
+            attack: AttackLine = convert(record, AttackLine)
+            _check_attack(attack["leakage"])
+        else:
+            convert(record, kind)
+    except ValueError as error:
+        raise RunFolderError(f"is damaged: {error}", path=path) from error
+    found: dict[str, object] = record
+    return found
+
+
+def _check_attack(record: dict[str, Any]) -> None:
+    if record.get("kind") == "channel":
+        convert(record, ChannelLine)
+    else:
+        read_finding(record)
 
 
 def load_run(name: str | Path, reports: Path) -> Run:
@@ -120,11 +153,12 @@ def open_folder(folder: Path) -> Run:
 
 def _check_log(folder: Path, entries: Sequence[CaseEntry]) -> None:
     # A killed writer leaves a line without its end; a whole one that is wrong was changed.
-    with suppress(FileNotFoundError), (folder / CASES).open("rb") as log:
+    path = folder / CASES
+    with suppress(FileNotFoundError), open_regular(path, RunFolderError) as log:
         log.seek(sum(entry.length for entry in entries))
-        if log.readline().endswith(b"\n"):
-            line = len(entries) + 1
-            raise RunFolderError("is damaged, or of another memsim", path=folder / CASES, line=line)
+        if (line := log.readline(MOST_BYTES)).endswith(b"\n"):
+            ends = entries[-1].ends if entries else [0] * len(RECORDS)
+            decode_entry(line, ends, path, len(entries) + 1)
 
 
 def _check_ends(folder: Path, entries: Sequence[CaseEntry]) -> None:

@@ -100,7 +100,7 @@ def test_half_a_file_is_refused(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "main.json"
     path.write_text(TEXT[:cut], encoding="utf-8")
 
-    with pytest.raises(BaselineError, match=r"main\.json:\d+: is damaged: "):
+    with pytest.raises(BaselineError, match=r"main\.json:\d+:\d+: is damaged: "):
         read_baseline(path)
 
 

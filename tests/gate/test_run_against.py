@@ -57,7 +57,9 @@ def test_a_damaged_comparison_is_exit_four(saved: Path, call: Call) -> None:
     result = call("report")
 
     assert result.exit_code == 4
-    assert result.stderr.endswith("comparison.json: is damaged\n")
+    assert result.stderr.endswith(
+        "comparison.json:1:2: is damaged: not JSON: Expecting property name enclosed in double quotes\n"
+    )
 
 
 def test_the_same_again_passes_strictly(saved: Path, call: Call) -> None:
@@ -125,11 +127,11 @@ def test_a_baseline_may_be_a_file_or_none(saved: Path, call: Call) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "main.json:1: is damaged: Expecting property name"),
+        ("{", "main.json:1:2: is damaged: not JSON: Expecting property name"),
         ("[]", "main.json: was not written by memsim baseline save"),
         ('{"memsim": 9, "probes": []}', "main.json: is of format 9"),
         ('{"memsim": 1, "probes": []}', "main.json: is damaged: 'instruments' is missing"),
-        ('{"memsim": NaN}', "main.json: is damaged: not a baseline's JSON"),
+        ('{"memsim": NaN}', "main.json: is damaged: NaN is not a JSON number"),
         ("[" * 100_000, "main.json: is damaged"),
     ],
 )

@@ -131,7 +131,7 @@ def test_a_damaged_baseline_is_a_usage_error(play: Play) -> None:
     result = play(24)
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "main.json:1: is damaged" in result.stderr.str()
+    assert "main.json:1:2: is damaged" in result.stderr.str()
 
 
 def test_unused_entries_are_named_and_taken_out(play: Play) -> None:

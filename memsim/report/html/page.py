@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memsim.atomic_files import write_whole
 from memsim.errors import RunFolderError
 from memsim.report.html.cost_section import spending
 from memsim.report.html.fact_loss import forgotten_facts, grid
@@ -50,7 +51,8 @@ def save_page(run: Run, summary: RunSummary, viewer: Fragment | None = None) -> 
     path = run.folder / NAME
     made = page(run, summary, viewer).encode(errors="backslashreplace")
     try:
-        path.write_bytes(made)
+        # The folder may be a stranger's: a link at this place is replaced and not followed.
+        write_whole(path, made, private=False)
     except OSError as error:
         raise RunFolderError(f"cannot be written: {error.strerror}", path=path) from error
     return path

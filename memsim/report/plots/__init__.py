@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
+from memsim.errors import RunFolderError
 from memsim.report.frames import Frames
 from memsim.report.plots.baseline_change import forest
 from memsim.report.plots.breakdown import heat_map, leakage_matrix, needle_grid
@@ -58,6 +59,8 @@ def save_pictures(
         OSError: the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    if folder.is_symlink():
+        raise RunFolderError("is a link: remove it", path=folder)
     saved = []
     for picture in pictures(run, summary):
         paths = tuple(folder / f"{picture.name}.{form}" for form in formats)

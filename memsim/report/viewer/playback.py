@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 Line = Mapping[str, Any]
+
+LONGEST_MESSAGE = 64 * 2**20
+"""Characters of a message; a record may name a line of an earlier message any number of times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +93,8 @@ class Playback:
         first = len(self.messages)
         for told in line.get("new", ()):
             self._hear(told)
+        if not 0 <= line.get("said", 0) <= len(self.messages) - first:
+            raise ValueError("a turn has more messages than are new in it")
         sent = line.get("sent")
         return PlaybackFrame(
             turn=line["turn"],
@@ -103,7 +109,7 @@ class Playback:
         for line in lines:
             if isinstance(line, str):
                 self._lines.append(line)
-        text = "\n".join(x if isinstance(x, str) else self._lines[x] for x in lines)
+        text = "\n".join(self._texts(lines))
         quotes: Sequence[int | str] = ()
         if made_from:
             quotes, (same, *rest) = made_from
@@ -121,18 +127,36 @@ class Playback:
             )
         )
 
+    def _texts(self, lines: Sequence[str | int]) -> Iterator[str]:
+        room = LONGEST_MESSAGE
+        for line in lines:
+            text = line if isinstance(line, str) else self._lines[line]
+            room -= len(text)
+            if room < 0:
+                raise ValueError(f"a message is longer than {LONGEST_MESSAGE:,} characters")
+            yield text
+
     def _context(self, sent: Sequence[Sequence[Any]]) -> tuple[ContextSection, ...]:
         parts = tuple(
             ContextSection(
                 layer=layer,
                 tokens=tokens,
-                messages=tuple(self._numbers(layer, runs)),
+                messages=self._messages(layer, runs),
                 runs=tuple(runs),
             )
             for layer, tokens, runs in sent
         )
         self._last = {part.layer: part.messages for part in parts}
         return parts
+
+    def _messages(self, layer: str, runs: Sequence[int | Sequence[int]]) -> tuple[int, ...]:
+        numbers = tuple(islice(self._numbers(layer, runs), len(self.messages) + 1))
+        # No message stands in a section twice.
+        if len(numbers) > len(self.messages) or not all(
+            0 <= number < len(self.messages) for number in numbers
+        ):
+            raise ValueError(f"the section {layer!a} has messages that are not known")
+        return numbers
 
     def _numbers(self, layer: str, runs: Sequence[int | Sequence[int]]) -> Iterator[int]:
         before = self._last.get(layer, ())

@@ -20,6 +20,7 @@ from memsim.report.html.page_content import Fragment
 from memsim.report.run_summary import RunSummary
 from memsim.report.viewer.reels import Script, reel_of
 from memsim.runs import Run
+from memsim.runs.case_log import CONTEXTS
 from memsim.suite.cases import CaseResult
 
 ROOM = 1_500_000
@@ -50,7 +51,11 @@ class _Room:
         known = self.scripts.get(scenario_of(case.id))
         name, script = known or (f"script-{len(self.scripts)}", Script())
         turns, probes = list(run.turns(case.key)), list(run.probes(case.key))
-        reel = _dumped(reel_of(run.contexts(case.key), turns, probes, script))
+        try:
+            reel = _dumped(reel_of(run.contexts(case.key), turns, probes, script))
+        except (LookupError, TypeError, ValueError) as error:
+            said = f"is damaged: the contexts of {case.key!a} cannot be followed: {error}"
+            raise RunFolderError(said, path=run.folder / CONTEXTS) from error
         blocks = {f"reel-{len(self.cases)}": reel}
         if known is None:
             blocks[name] = _dumped(script.data())
@@ -183,6 +188,8 @@ def save_beside(run: Run, summary: RunSummary, viewer: Fragment | None) -> tuple
     there = set() if viewer is None else _keys(viewer)
     names = names_beside([case for case in playable_of(run) if case.key not in there])
     try:
+        if (run.folder / BESIDE).is_symlink():
+            raise RunFolderError("is a link: remove it", path=run.folder / BESIDE)
         for old in (run.folder / BESIDE).glob("*.html"):
             old.unlink()
         return tuple(_save(run, summary, name, where) for name, where in names.items())
