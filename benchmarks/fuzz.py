@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import resource
 import sys
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from benchmarks.fuzz_files import FILES, alarmed
 from memsim.errors import MemsimError
 from memsim.gate.baseline_file import encode, read_baseline
 from memsim.gate.score_sheet import ScoreSheet
@@ -27,7 +29,8 @@ from memsim.runs.run_reader import open_folder
 from memsim.scenario import load_scenario
 from memsim.scenario.datasets import load_dataset
 from memsim.testing.folders import throwaway
-from tests.doubles.damage import mutated_bytes, mutated_value
+from tests.doubles.damage import mutated_value
+from tests.doubles.hostile_files import clear, damage_file
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILT_IN = (
@@ -84,7 +87,7 @@ def memories(folder: Path, _closing: ExitStack) -> Target:
             load(chance)
         finally:
             for beside in folder.glob(f"{FILE}[.-]*"):
-                beside.unlink()
+                clear(beside)
 
     return target
 
@@ -99,8 +102,9 @@ def runs(folder: Path, _closing: ExitStack) -> Target:
     log = _bytes(folder / "cases.jsonl", sources[1:], lambda _: open_folder(folder))
 
     def target(chance: random.Random) -> None:
+        clear(folder / "run.json")
+        clear(folder / "cases.jsonl")
         (folder / "run.json").write_bytes(sources[0])
-        (folder / "cases.jsonl").unlink(missing_ok=True)
         chance.choice((*whole, log))(chance)
 
     return target
@@ -125,8 +129,9 @@ def locomo(folder: Path, _closing: ExitStack) -> Target:
 
     def target(chance: random.Random) -> None:
         if chance.random() < 0.3:
-            path.write_bytes(mutated_bytes(chance, [json.dumps(whole, indent=1).encode()]))
+            damage_file(chance, path, [json.dumps(whole, indent=1).encode()])
         else:
+            clear(path)
             path.write_text(json.dumps(mutated_value(chance, whole)), encoding="utf-8")
         for scenario in load_dataset("locomo", path):
             list(scenario.events(7))
@@ -172,7 +177,7 @@ def strategy(ref: str) -> Factory:
 
 def _bytes(path: Path, sources: list[bytes], load: Callable[[Path], Any]) -> Target:
     def target(chance: random.Random) -> None:
-        path.write_bytes(mutated_bytes(chance, sources))
+        damage_file(chance, path, sources)
         load(path)
 
     return target
@@ -184,6 +189,7 @@ TARGETS: dict[str, Factory] = {
     "run": runs,
     "baseline": baselines,
     "locomo": locomo,
+    **FILES,
     **{f"state of {ref}": strategy(ref) for ref in BUILT_IN},
 }
 SHARES = {"scenario": 10}
@@ -193,7 +199,8 @@ SHARES = {"scenario": 10}
 def one(target: Target, seed: str) -> tuple[str, str]:
     """Try one input: `loaded`, `refused` or `wrong`, and what was wrong."""
     try:
-        target(random.Random(seed))
+        with alarmed():
+            target(random.Random(seed))
     except MemsimError as error:
         said = str(error)
         return ("refused", "") if said.isprintable() else ("wrong", f"not one line: {said!r}")
@@ -248,7 +255,10 @@ def main() -> int:
         print(f"{name:26} {came['loaded']:8,} loaded {came['refused']:8,} refused", end="")
         print(f" {came['wrong']:6,} wrong")
     total = sum(sum(came.values()) for came in found.values())
-    print(f"{total:,} inputs, {len(wrong):,} uncaught or not one line")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(
+        f"{total:,} inputs, {len(wrong):,} uncaught, too slow or not one line; {peak:,} MB at most"
+    )
     for line in wrong[:20]:
         print("  " + ascii(line))
     return int(bool(wrong))

@@ -20,6 +20,7 @@ from typing import Literal
 
 from memsim.discovery.strategy_source import StrategySource, strategies_in
 from memsim.errors import ConfigError, RefError
+from memsim.json_input import read_bytes
 
 ScaffoldAction = Literal["created", "kept", "extended"]
 
@@ -133,9 +134,9 @@ def _extended(path: Path, block: str) -> str | None:
     if not path.exists():
         return block
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_bytes(path, ConfigError).decode()
         tools = tomllib.loads(text).get("tool", {})
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"not valid TOML: {error}", path=path) from error
     if "memsim" in tools:
         return None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memsim.errors import ConfigError
+from memsim.json_input import read_bytes
 
 # Line numbers in TOML, because the standard library does not report them.
 
@@ -156,8 +157,8 @@ def _present() -> Path:
 
 def _read(path: Path) -> tuple[Mapping[str, object], str] | None:
     try:
-        raw = path.read_bytes()
-    except OSError:
+        raw = read_bytes(path, ConfigError)
+    except (FileNotFoundError, ConfigError):
         return None  # an unreadable file is taken for a foreign project
     try:
         text = raw.decode("utf-8-sig")
@@ -170,11 +171,12 @@ def _read(path: Path) -> tuple[Mapping[str, object], str] | None:
         return None
     try:
         tool = tomllib.loads(text).get("tool", {})
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         if "[tool.memsim" not in text:
             return None
-        message = f"not valid TOML: {error}"
-        raise ConfigError(message, path=PYPROJECT, line=syntax_error_line(error)) from error
+        where = syntax_error_line(error) if isinstance(error, tomllib.TOMLDecodeError) else None
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise ConfigError(f"not valid TOML: {why}", path=PYPROJECT, line=where) from error
     table = tool.get("memsim") if isinstance(tool, dict) else None
     if table is None:
         return None

@@ -33,7 +33,10 @@ def reading(otherwise: str) -> Iterator[None]:
     """
     try:
         yield
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (
+        *(LookupError, TypeError, ValueError, AttributeError),
+        *(OverflowError, RecursionError),
+    ) as error:
         raise StateError(f"the saved state cannot be read back: {otherwise}") from error
 
 

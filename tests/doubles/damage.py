@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
 import re
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ ODD: tuple[Any, ...] = (
     ),
     *("9999-12-31T23:59:59+00:00", "2026-01-05T09:00:00", "0001-01-01T00:00:00+14:00", [], {}),
     *([None], [[]], {"": None}, {"x": {}}, ["x", "y"], [0, 1], "\u202e", "assistant", "x" * 5000),
+    *(2**63 - 1, 10**18, 10**4000, "\ud800", json.loads("[" * 150 + "]" * 150)),
+    json.loads('{"a":' * 150 + "1" + "}" * 150),
 )
 """JSON values that are something else than what is expected."""
 

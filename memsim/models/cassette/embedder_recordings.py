@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.errors import UnrecordedCall
+from memsim.json_input import parse_json, read_bytes
 from memsim.models.cassette import CassetteError, RecordMode
 from memsim.models.cassette.case_recordings import folder_lock, path_part, write_if_changed
 from memsim.models.cassette.tape import unwritable
@@ -175,11 +176,10 @@ class RecordedEmbedder:
 
     def _read(self) -> None:
         path = self._path
-        if path.stat().st_size > LARGEST:
-            raise CassetteError(f"is larger than {LARGEST >> 20} MB", path=path)
-        for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+        data = read_bytes(path, CassetteError, most=LARGEST)
+        for number, line in enumerate(data.splitlines(), start=1):
+            record = parse_json(line, path, CassetteError, line=number)
             try:
-                record = json.loads(line)
                 if number == 1:
                     self._read_header(record)
                     continue
@@ -211,11 +211,15 @@ class RecordedEmbedder:
         self._dimension = width
 
     def _read_new(self, new: Path) -> None:
-        for line in new.read_bytes().splitlines():
+        for line in read_bytes(new, CassetteError, most=LARGEST).splitlines():
             crc, _, text = line.partition(b" ")
             if crc != b"%08x" % zlib.crc32(text):
                 continue
-            key, data = _read_line(json.loads(text))
+            try:
+                key, data = _read_line(parse_json(text, new, CassetteError))
+            except (ValueError, TypeError, AttributeError) as error:
+                said = "is not a recording of an embedder's vectors"
+                raise CassetteError(said, path=new) from error
             self._checked_width(len(data) // 4, new)
             if key not in self._own:
                 self._known[key] = data

@@ -13,6 +13,7 @@ from typing import Any
 
 from memsim.atomic_files import try_lock
 from memsim.errors import nearest
+from memsim.json_input import parse_json, read_bytes
 from memsim.message import ToolUse
 from memsim.models.cassette import (
     FORMAT,
@@ -116,21 +117,19 @@ def read_tape(path: Path) -> Tape | None:
         CassetteError: the file is foreign, damaged or too large; with the line.
     """
     try:
-        if path.stat().st_size > 2 * LARGEST:  # the last call may exceed the limit
-            raise CassetteError(f"is larger than {2 * LARGEST >> 20} MB", path=path)
-        data = path.read_bytes()
+        # The last call may exceed the limit.
+        data = read_bytes(path, CassetteError, most=2 * LARGEST)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise CassetteError(f"cannot be read: {error.strerror}", path=path) from error
     tape = Tape(case="", model="")
     lines = data.split(b"\n")
     if lines.pop():
         raise CassetteError("ends in the middle of a line", path=path, line=len(lines) + 1)
     for number, line in enumerate(lines, start=1):
+        record = parse_json(line, path, CassetteError, line=number)
         try:
-            _read_line(tape, json.loads(line), number)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            _read_line(tape, record, number)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             said = str(error) if type(error) is _Unsound else "is not a line of a recording"
             raise CassetteError(said, path=path, line=number) from error
     if not tape.model:
@@ -282,15 +281,15 @@ class Journal:
         """The calls in the journal, without a line that a killed process left unfinished."""
         calls: list[Recording] = []
         said: dict[str, SentMessage] = {}
-        for line in self.path.read_bytes().splitlines():
+        for line in read_bytes(self.path, CassetteError, most=2 * LARGEST).splitlines():
             crc, _, text = line.partition(b" ")
             if crc != b"%08x" % zlib.crc32(text):
                 continue
             try:
-                record = json.loads(text)
+                record = parse_json(text, self.path, CassetteError)
                 said |= {s["message"]: read_said(s) for s in record["said"]}
                 calls.append(read_call(record["call"]))
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, AttributeError, CassetteError):
                 continue
         return calls, said
 

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from memsim.errors import RunFolderError
+from memsim.json_input import read_bytes, read_json
 from memsim.report.html.markup import Markup, code, element, folded, items, table, unmeasured
 from memsim.report.html.page_content import PageContent, section
 from memsim.report.layout import Column, Table
@@ -36,9 +36,8 @@ def invariants(subject: PageContent) -> Markup:
         inside = [unmeasured(said, f"memsim check --format json > {CHECKS}")]
         return section("invariants", title, question, *inside)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        shown = list(_shown(found))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        shown = list(_shown(read_json(path, RunFolderError)))
+    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise RunFolderError("is not what memsim check --format json prints", path=path) from error
     return section("invariants", title, question, *shown)
 
@@ -102,6 +101,6 @@ def _counterexample(subject: str, result: Record) -> Markup:
 def _source(path: Path) -> Iterator[Markup]:
     if path.suffix != ".py" or not path.is_file():
         return
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = read_bytes(path, RunFolderError).decode(errors="replace")
     if all(sign in text for sign in _OURS):
         yield element("pre", code(text[:LONGEST]), tabindex=0)

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from memsim.errors import ScenarioError
+from memsim.json_input import parse_json, read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,48 +35,18 @@ def read_json(path: Path) -> object:
         ScenarioError: it cannot be read, is not UTF-8 or not JSON, repeats a key in one object,
             holds a number that is none or a text that is none.
     """
-    text = _read_text(path)
     try:
-        value = json.loads(text, object_pairs_hook=_unrepeated, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        raise ScenarioError(
-            f"not JSON: {error.msg}", path=path, line=error.lineno, column=error.colno
-        ) from None
-    except RecursionError:
-        raise ScenarioError("nested too deeply", path=path) from None
-    except ValueError as error:
-        raise ScenarioError(str(error), path=path) from None
-    _check_texts(path, text, value)
+        data = read_bytes(path, ScenarioError, most=MOST_BYTES)
+    except FileNotFoundError as error:
+        raise ScenarioError(f"cannot be read: {error.strerror}", path=path) from None
+    value: object = parse_json(data, path, ScenarioError)
+    _check_texts(path, data, value)
     return value
 
 
-def _read_text(path: Path) -> str:
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ScenarioError(f"larger than {MOST_BYTES // 2**20} MB", path=path)
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ScenarioError(f"cannot be read: {error.strerror}", path=path) from None
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"not UTF-8 at byte {error.start}", path=path) from None
-
-
-def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in made if names.count(name) > 1)
-        raise ValueError(f"duplicate key {twice!r} in one object")
-    return made
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _check_texts(path: Path, text: str, value: object) -> None:
+def _check_texts(path: Path, data: bytes, value: object) -> None:
     # Only an escape can smuggle in half a character, and encoding the value would find it.
-    if "\\u" not in text:
+    if b"\\u" not in data:
         return
     try:
         json.dumps(value, ensure_ascii=False).encode()

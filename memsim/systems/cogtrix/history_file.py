@@ -8,6 +8,8 @@ from pathlib import Path, PurePath
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from memsim.errors import LocatedError
+from memsim.json_input import read_bytes
 from memsim.memory.codec import JSON, pack, reading, unpack
 from memsim.message import EPOCH, Block, Message, Role, Text, ToolResult, ToolUse
 from memsim.systems.cogtrix.session_notes import iso_stamp, read_stamp
@@ -38,7 +40,7 @@ def message_record(message: Message, *, known: bool) -> JSON:
 
 
 def message_of_record(saved: Any, number: int) -> tuple[Message, bool]:  # noqa: ANN401 - from a file
-    """Read a message that any program wrote, and whether its time is known, or raise StateError.
+    """Read a message that any program wrote, and whether its time is known, or raise LocatedError.
 
     Without an id of its own, it is called by its place in the file.
     """
@@ -93,7 +95,7 @@ def load_files(folder: Path, session: str) -> dict[str, JSON]:
     found: dict[str, JSON] = {}
     for part, path in session_paths(folder, session).items():
         try:
-            found[part] = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            found[part] = json.loads(read_bytes(path, LocatedError))
+        except (OSError, ValueError, RecursionError, LocatedError):
             continue
     return found

@@ -233,7 +233,7 @@ def _forms(content: str) -> tuple[str, str]:
 def _list(text: str) -> list[Any]:
     try:
         read = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     return read if isinstance(read, list) else []
 

@@ -9,7 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from memsim.errors import nearest
+from memsim.errors import LocatedError, nearest
+from memsim.json_input import read_bytes
 
 Backend = Literal["markdown", "sqlite", "postgres", "embeddings", "memory"]
 PrxVersion = Literal["document", "0.3.0"]
@@ -131,7 +132,7 @@ def read_settings(text: str, version: PrxVersion = "document") -> PrxSettings:
     """
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"the settings are not TOML: {error}") from error
     section = _section(document, "memory")
     known = {field.name: field.type for field in fields(PrxSettings) if field.name != _AUDIT}
@@ -164,8 +165,8 @@ def settings_at(path: str | None, version: PrxVersion) -> PrxSettings:
     if path is None:
         return defaults(version)
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
+        text = read_bytes(Path(path), LocatedError).decode()
+    except (OSError, ValueError, LocatedError) as error:
         raise ValueError(f"config is {path!r}: it cannot be read") from error
     return read_settings(text, version)
 

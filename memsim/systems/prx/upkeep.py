@@ -130,7 +130,7 @@ def _prune(brain: Brain, category: str, days: int, now: datetime, owner: str) ->
 def _last(state: Path) -> datetime | None:
     try:
         return datetime.fromisoformat(json.loads(state.read_text("utf-8"))["last_run_at"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

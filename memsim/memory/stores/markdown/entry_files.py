@@ -78,7 +78,7 @@ def parse(content: bytes, source: str) -> Entry:
         lines = content[len(FENCE) : end].decode().split("\n")
         read = {name: json.loads(value) for name, _, value in (x.partition(": ") for x in lines)}
         text = content[end + 1 + len(FENCE) :].decode().removesuffix("\n")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DamagedRecord(f"{place} is damaged: {error}") from error
     told = read.pop("check", None)
     entry = from_fields({**read, "text": text}, place)
