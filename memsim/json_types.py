@@ -133,7 +133,7 @@ def _items(inner: Reader, make: Callable[[list[Any]], Any], value: object) -> ob
     for place, each in enumerate(value):
         try:
             made.append(inner(each))
-        except WrongTypeError as error:
+        except WrongTypeError as error:  # not `_inside`: records have thousands of values
             error.path.insert(0, place)
             raise
     return make(made)
@@ -142,7 +142,8 @@ def _items(inner: Reader, make: Callable[[list[Any]], Any], value: object) -> ob
 def _fixed(readers: tuple[Reader, ...], value: object) -> object:
     if not isinstance(value, list) or len(value) != len(readers):
         raise WrongTypeError(f"is {_word(value)}, not a list of {len(readers)}")
-    return tuple(reader(each) for reader, each in zip(readers, value, strict=True))
+    rows = enumerate(zip(readers, value, strict=True))
+    return tuple(_inside(place, reader, each) for place, (reader, each) in rows)
 
 
 def _values(inner: Reader, value: object) -> object:
@@ -203,7 +204,7 @@ _GENERIC: Mapping[object, Callable[[tuple[Any, ...]], Reader]] = {
 """Makes the reader of an annotation with arguments, by what the arguments stand behind."""
 
 
-def _inside(name: str, read: Reader, value: object) -> object:
+def _inside(name: str | int, read: Reader, value: object) -> object:
     try:
         return read(value)
     except WrongTypeError as error:

@@ -135,8 +135,8 @@ def sealed(files: Mapping[str, bytes], before: Mapping[str, bytes]) -> dict[str,
     for line in files["cases.jsonl"].splitlines():
         entry = json.loads(line)
         for number, name in enumerate(RECORDS):
-            old = before[name][: entry["ends"][number]].count(b"\n")
-            rows = files[name].splitlines(keepends=True)[count[number] : old]
+            old = before.get(name, b"")[: entry["ends"][number]].count(b"\n")
+            rows = files.get(name, b"").splitlines(keepends=True)[count[number] : old]
             data = b"".join(rows)
             count[number] = old
             entry["ends"][number] = starts[number] + len(data)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,9 +79,7 @@ def test_names_of_files_hold_nothing_of_a_user(tmp_path: Path) -> None:
 
 def test_who_edits_takes_out_the_check(root: Path) -> None:
     """The edited text is remembered and found; its vector was of another text."""
-    path = file_of(root, "2")
-    lines = [line for line in path.read_text().split("\n") if not line.startswith("check: ")]
-    path.write_text("\n".join(lines).replace("falcon 2", "river 2"))
+    edit(file_of(root, "2"), "falcon 2", "river 2")
 
     store = Markdown(root, synced=False)
 
@@ -89,11 +90,130 @@ def test_who_edits_takes_out_the_check(root: Path) -> None:
 def test_an_open_store_sees_what_another_one_wrote(root: Path) -> None:
     """And an edit of a file, once something is written."""
     one, two = Markdown(root, synced=False), Markdown(root, synced=False)
-    file_of(root, "3").unlink()
+    edit(file_of(root, "3"), "falcon 3", "a river bank")
     two.write([entry("new", "river")])
 
-    assert [entry("new").id] == [h.id for h in one.lexical("river", ALL, 9)]
-    assert 5 == one.count(ALL)
+    assert {entry(n).id for n in ("new", "3")} == {h.id for h in one.lexical("river", ALL, 9)}
+    assert 6 == one.count(ALL)
+
+
+def edit(path: Path, was: str, becomes: str) -> None:
+    """Change a file as the documentation says: without its line `check`."""
+    lines = [line for line in path.read_text().split("\n") if not line.startswith("check: ")]
+    path.write_text("\n".join(lines).replace(was, becomes))
+
+
+def swap(root: Path) -> None:
+    """Put the file of an entry as it was before its last change."""
+    path = file_of(root, "2")
+    before = path.read_bytes()
+    store = Markdown(root, synced=False)
+    store.write([entry("2", "falcon, again")])
+    store.close()
+    path.write_bytes(before)
+
+
+def resurrect(root: Path) -> None:
+    """Put back the file of an entry that was erased."""
+    path = file_of(root, "2")
+    before = path.read_bytes()
+    store = Markdown(root, synced=False)
+    store.erase([entry("2").id])
+    store.close()
+    path.write_bytes(before)
+
+
+def _pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _journal(root: Path) -> None:
+    (root.parent / "mine.txt").write_text("mine")
+    (root / "journal.json").write_text('{"moves": [], "gone": ["../mine.txt"]}')
+
+
+LOSSES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "an entry": (lambda root: file_of(root, "2").unlink(), r"\.md: is missing"),
+    "a vector": (lambda root: next(root.glob("vectors/*")).unlink(), r"\.f32: is missing"),
+    "all vectors": (lambda root: shutil.rmtree(root / "vectors"), r"\.f32: is missing"),
+    "a layer": (lambda root: shutil.rmtree(root / "long_term"), r"\.md: is missing"),
+    "the manifest": (lambda root: (root / "manifest").unlink(), "was not written by this store"),
+    "swapped": (swap, r"\.md: is not what was written last"),
+    "resurrected": (resurrect, r"\.md: was not written by this store"),
+    "a wrong line": (lambda root: (root / "manifest").write_bytes(b"x" * 85), "manifest:1: is dam"),
+    "a pipe": (lambda root: _pipe(file_of(root, "2")), "is not a regular file"),
+    "a journal": (_journal, "is no file of the store"),
+    "an infinite dimension": (
+        lambda root: (root / "store.json").write_text(
+            '{"schema": 1, "embedded": {"name": "a", "dimension": 1e999}}'
+        ),
+        "cannot be read",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_file_that_is_not_as_it_was_left_is_loud(root: Path, name: str) -> None:
+    """Removed, swapped or put back: one line names it, and nothing outside is touched."""
+    lose, told = LOSSES[name]
+    lose(root)
+
+    for _ in range(2):
+        with pytest.raises(StoreError, match=told) as raised:
+            Markdown(root, synced=False)
+        assert "\n" not in str(raised.value)
+    assert name != "a journal" or (root.parent / "mine.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["an entry", "a vector", "the manifest", "swapped"])
+def test_a_user_can_accept_the_files_as_they_are(root: Path, name: str) -> None:
+    """By making the file `accept`, which is gone afterwards."""
+    LOSSES[name][0](root)
+    (root / "accept").touch()
+
+    for _ in range(2):
+        store = Markdown(root, synced=False)
+        assert (4 if name == "an entry" else 5) == store.count(ALL)
+        store.close()
+    assert not (root / "accept").exists()
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+def test_a_crash_between_the_manifest_and_the_files_is_no_damage(
+    root: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """Whichever write or move is the last, the next process finds the old state or the new one."""
+    left = [at]
+
+    def last(call: Callable[..., object]) -> Callable[..., object]:
+        def counted(*arguments: object, **named: object) -> object:
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+            return call(*arguments, **named)
+
+        return counted
+
+    changes: tuple[Callable[[Markdown], object], ...] = (
+        lambda s: s.write([entry("2", "river")], array([unit(0, 1, 0, 0)])),
+        lambda s: s.erase([entry("2").id]),
+        lambda s: s.write([entry("x", "river"), entry("y", "river")]),
+        lambda s: s.embedded_by(EmbedderInfo("other", 4)),
+    )
+    for change in changes:
+        folder = root.parent / f"copy{id(change)}"
+        shutil.copytree(root, folder)
+        store = Markdown(folder, synced=False)
+        left[0] = at
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "pwrite", last(os.pwrite))
+            patch.setattr(Path, "replace", last(Path.replace))
+            patch.setattr(Path, "unlink", last(Path.unlink))
+            with contextlib.suppress(KeyboardInterrupt):
+                change(store)
+        assert {*store.find(ALL)} == {*Markdown(folder, synced=False).find(ALL)}
+        assert {*store.find(ALL)} == {*Markdown(folder, synced=False).find(ALL)}
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {

@@ -4,10 +4,12 @@ The folder::
 
     store.json               schema version, and what the vectors were made with
     changes                  counts changes, so that other processes notice
+    manifest                 which entries and vectors there are, with their digests
     <layer>/<id>.md          the entries
     vectors/<id>-....f32     their vectors
     journal.json             while a change of several files is being made
     damaged/                 copies of what could not be read
+    accept                   made by a user: the manifest is written anew from the files
 
 Files of a change are written beside their places first. The journal then says which are moved where
 and which go, and from there on the change is made: whoever next comes finishes it.
@@ -18,7 +20,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,15 +27,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple, get_args
 
 import numpy as np
 
-from memsim.errors import SchemaError, StoreError
+from memsim.errors import LocatedError, SchemaError, StoreError
+from memsim.json_input import read_bytes
 from memsim.memory.entry import DamagedRecord, Layer, encode, fields, from_fields
 from memsim.memory.stores import SCHEMA_VERSION, EmbedderInfo
 from memsim.memory.stores.folder_lock import holding, sync_folder
+from memsim.memory.stores.markdown.manifest import NAME, EntryManifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from memsim.memory.entry import Entry
+    from memsim.memory.stores.markdown.manifest import Change
     from memsim.models import Vectors
 
 
@@ -90,6 +94,19 @@ def parse(content: bytes, source: str) -> Entry:
             " line `check`)"
         )
     return entry
+
+
+def is_checked(content: bytes) -> bool:
+    """Whether a file says its check; who edits it takes that line out."""
+    return b"\ncheck: " in content[: content.find(b"\n" + FENCE) + 1]
+
+
+def read_file(path: Path) -> bytes:
+    """Read a file of the folder. Raises `StoreError` if it is no regular file, or too large."""
+    try:
+        return read_bytes(path, LocatedError)
+    except LocatedError as error:
+        raise StoreError(str(error)) from error
 
 
 def stage(folder: Path, content: bytes, *, synced: bool) -> Path:
@@ -148,19 +165,22 @@ class EntryFolder:
         self._synced = synced
         self._journal = self.root / "journal.json"
         self._about = self.root / "store.json"
+        self._accept = self.root / "accept"
         self._changes: int | None = None
+        self.manifest = EntryManifest(self.root / NAME, synced=synced)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """The only one to change or read the folder, until this ends or the process does."""
         if self._changes is None:
-            flags = os.O_RDWR | os.O_CREAT
+            flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW
             self._changes = os.open(self.root / "changes", flags, 0o600)
         with holding(self._changes):
             yield
 
     def close(self) -> None:
-        """Release the lock's file."""
+        """Release the files of the lock and of the manifest."""
+        self.manifest.close()
         if self._changes is not None:
             os.close(self._changes)
             self._changes = None
@@ -175,6 +195,7 @@ class EntryFolder:
             if any((self.root / layer).is_dir() for layer in LAYERS):
                 raise StoreError(f"{self.root} is damaged: it has entries and no store.json")
             self.tell(FolderManifest(SCHEMA_VERSION, None))
+            self.manifest.rebuild({})
         about = self.about()
         for name in (*LAYERS, VECTORS):
             (self.root / name).mkdir(exist_ok=True)
@@ -190,12 +211,12 @@ class EntryFolder:
         Raises `SchemaError` if a newer memsim wrote it, or `StoreError` if it cannot be read.
         """
         try:
-            read = json.loads(self._about.read_bytes())
+            read = json.loads(read_file(self._about))
             schema, made = read["schema"], read["embedded"]
             embedded = (
                 None if made is None else EmbedderInfo(str(made["name"]), int(made["dimension"]))
             )
-        except (ValueError, TypeError, LookupError) as error:
+        except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
             raise self.damage(self._about, f"it cannot be read: {error}") from error
         if not isinstance(schema, int) or schema > SCHEMA_VERSION:
             raise SchemaError(str(self.root), schema, SCHEMA_VERSION)
@@ -228,24 +249,30 @@ class EntryFolder:
         return stage(path.parent, content, synced=self._synced), path
 
     def change(
-        self, moves: Sequence[tuple[Path, Path]], gone: Sequence[Path], *, one: bool = False
+        self,
+        moves: Sequence[tuple[Path, Path]],
+        gone: Sequence[Path],
+        changes: Mapping[str, Change],
     ) -> None:
         """Move files to their places and delete others: all of this, or nothing.
 
         `moves` says from where to where, what stands beside an entry before the entry itself;
-        `gone` has an entry before what stands beside it. With `one`, all is about one entry, whose
-        own file alone decides.
+        `gone` has an entry before what stands beside it. `changes` are the states of the entries.
+        Of one entry alone, its own file decides, and no journal is needed.
         """
-        if not one:
-            moved = [[self._named(a), self._named(b)] for a, b in moves]
-            try:
+        try:
+            self.count_change()  # whoever comes after a crash looks at what is there
+            self.manifest.begin(changes)
+            if len(changes) != 1:
+                moved = [[self._named(a), self._named(b)] for a, b in moves]
                 self._put(self._journal, {"moves": moved, "gone": [self._named(p) for p in gone]})
-            except BaseException:
-                for staged, _ in moves:
-                    staged.unlink(missing_ok=True)
-                raise
+        except BaseException:
+            for staged, _ in moves:
+                staged.unlink(missing_ok=True)
+            raise
         self._carry_out(moves, gone)
         self._journal.unlink(missing_ok=True)
+        self.manifest.settle({source: after for source, (_, after) in changes.items()})
         self.count_change()
 
     def finish(self) -> None:
@@ -253,14 +280,29 @@ class EntryFolder:
         if not self._journal.exists():
             return
         try:
-            read = json.loads(self._journal.read_bytes())
-            moves = [(self.root / a, self.root / b) for a, b in read["moves"]]
-            gone = [self.root / name for name in read["gone"]]
-        except (ValueError, TypeError, LookupError) as error:
+            read = json.loads(read_file(self._journal))
+            moves = [(self._inside(a), self._inside(b)) for a, b in read["moves"]]
+            gone = [self._inside(name) for name in read["gone"]]
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
             raise self.damage(self._journal, f"it cannot be read: {error}") from error
         self._carry_out([m for m in moves if m[0].exists()], gone)
         self._journal.unlink(missing_ok=True)
         self.count_change()
+
+    def _inside(self, name: str) -> Path:
+        """The path that the journal names, which is in a folder of the store and nowhere else."""
+        folder, _, file = name.rpartition("/")
+        if folder not in (*LAYERS, VECTORS) or file in ("", ".", "..") or "\0" in file:
+            raise ValueError(f"{name!a} is no file of the store")
+        return self.root / folder / file
+
+    def accepts(self) -> bool:
+        """Whether a user asks to take the files as they are."""
+        return self._accept.exists()
+
+    def accepted(self) -> None:
+        """Note that the files were taken as they are."""
+        self._accept.unlink(missing_ok=True)
 
     def entries(self) -> Iterator[os.DirEntry[str]]:
         """Every file that an entry can be in."""
@@ -275,11 +317,12 @@ class EntryFolder:
 
     def damage(self, path: Path, why: str | DamagedRecord) -> StoreError:
         """The error for a damaged file, which stays where it is and is copied aside once."""
-        with suppress(OSError):
-            digest = hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()
+        with suppress(OSError, StoreError):
+            content = read_file(path)
+            digest = hashlib.blake2b(content, digest_size=6).hexdigest()
             copy = self.root / "damaged" / f"{path.name}.{digest}"
             copy.parent.mkdir(exist_ok=True)
-            shutil.copyfile(path, copy)
+            copy.write_bytes(content)
             return StoreError(f"{path}: {why}; a copy is kept at {copy}")
         return StoreError(f"{path}: {why}")
 

@@ -19,11 +19,14 @@ from memsim.memory.stores.markdown.entry_files import (
     EntryFolder,
     FolderManifest,
     check,
+    is_checked,
     parse,
+    read_file,
     read_vector,
     render,
     vector_bytes,
 )
+from memsim.memory.stores.markdown.manifest import ABSENT, FileState
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from memsim.memory.entry import Entry
     from memsim.memory.index import Hit
     from memsim.memory.permissions import Where
+    from memsim.memory.stores.markdown.manifest import Change
     from memsim.models import Vectors
 
 FileStamp = tuple[int, int, int]
@@ -45,6 +49,7 @@ class _Held(NamedTuple):
     check: str
     vector: Path | None
     vector_stamp: FileStamp | None
+    edited: bool = False
 
 
 class Markdown:
@@ -93,6 +98,7 @@ class Markdown:
             known, self._embedded = self._embedded, made
             moves: list[tuple[Path, Path]] = []
             gone: list[Path] = []
+            changes: dict[str, Change] = {}
             held: list[tuple[Path, Path | None]] = []
             try:
                 for (source, entry, vector), content in contents:
@@ -104,6 +110,8 @@ class Markdown:
                     old = self._held.get(entry.id)
                     if old and old.vector and old.vector != beside:
                         gone.append(old.vector)
+                    after = FileState(check(entry), self._embedder if beside else "")
+                    changes[source] = self._state(old), after
                     held.append((path, beside))
             except BaseException:
                 for staged, _ in moves:
@@ -112,7 +120,7 @@ class Markdown:
             if made != known:
                 self._folder.tell(FolderManifest(SCHEMA_VERSION, made))
             if moves:
-                self._folder.change(moves, gone, one=len(written) == 1)
+                self._folder.change(moves, gone, changes)
             for item, (path, beside) in zip(written, held, strict=True):
                 view.put(item.entry, item.vector)
                 self._held[item.entry.id] = _Held(
@@ -132,11 +140,13 @@ class Markdown:
             self._embedded = made
             view.without_vectors()
             gone = [held.vector for held in self._held.values() if held.vector is not None]
+            before = {source: self._state(held) for source, held in self._held.items()}
             self._held = {
                 source: held._replace(vector=None, vector_stamp=None)
                 for source, held in self._held.items()
             }
-            self._folder.change([], gone)
+            after = {source: (state, FileState(state.check)) for source, state in before.items()}
+            self._folder.change([], gone, after)
 
     def erase(self, ids: Collection[str]) -> int:
         """Take entries out for good; see `Store`."""
@@ -145,7 +155,8 @@ class Markdown:
             files = [self._held[source] for source in there]
             gone = [p for held in files for p in (held.path, held.vector) if p is not None]
             if gone:
-                self._folder.change([], gone, one=len(there) == 1)
+                changes = {source: (self._state(self._held[source]), ABSENT) for source in there}
+                self._folder.change([], gone, changes)
             for source in there:
                 del self._held[source]
                 view.drop(source)
@@ -193,6 +204,7 @@ class Markdown:
             if about.schema < SCHEMA_VERSION:
                 self._migrate(about)
             self._sweep_vectors()
+            self._folder.accepted()
             self._folder.count_change()
             self._seen = self._folder.changes()
 
@@ -242,6 +254,7 @@ class Markdown:
         """Read what is new or was changed, and let go of what is gone."""
         view, embedded = self._open, self._folder.about().embedded
         self._embedded = embedded
+        edited = {source for source, held in self._held.items() if held.edited}
         beside = self._folder.vectors()
         found = {file.name[:-3]: file for file in self._folder.entries()}
         for source in self._held.keys() - found.keys():
@@ -251,7 +264,8 @@ class Markdown:
             old, stamp = self._held.get(source), _stamp(file)
             entry = None
             if old is None or old.stamp != stamp:
-                entry = self._read(Path(file.path), source)
+                edited.discard(source)
+                entry = self._read(Path(file.path), source, edited)
             elif old is not None:
                 (entry,) = view.get([source])
             assert entry is not None  # noqa: S101 - one of the two
@@ -265,11 +279,67 @@ class Markdown:
                 vector = self._read_vector(Path(vector_file.path))
             view.put(entry, vector)
             path = vector_file and Path(vector_file.path)
-            self._held[source] = _Held(Path(file.path), stamp, told, path, vector_stamp)
+            self._held[source] = _Held(
+                Path(file.path), stamp, told, path, vector_stamp, edited=source in edited
+            )
+        self._check_manifest()
 
-    def _read(self, path: Path, source: str) -> Entry:
+    def _check_manifest(self) -> None:
+        """Compare the files with the manifest, and settle changes that a crash interrupted.
+
+        Raises `StoreError` if a file is missing, was swapped, or came from elsewhere.
+        """
+        manifest = self._folder.manifest
+        if self._folder.accepts():
+            manifest.rebuild({source: self._state(held) for source, held in self._held.items()})
+            return
+        known = manifest.read()
+        for source, change in known.items():
+            self._check_files(source, self._held.get(source), change)
+        unsettled = [source for source, (was, will) in known.items() if was != will]
+        for source in self._held.keys() - known.keys():
+            if not self._held[source].edited:
+                raise self._foreign(self._held[source].path, "was not written by this store")
+            unsettled.append(source)
+        manifest.settle({source: self._state(self._held.get(source)) for source in unsettled})
+
+    def _check_files(self, source: str, held: _Held | None, change: Change) -> None:
+        states = [state for state in change if state != ABSENT]
+        if held is None:
+            if ABSENT not in change:
+                name = self._root / "*" / f"{source}.md"
+                raise self._foreign(name, "is missing")
+            return
+        if held.edited:
+            return
+        if held.check not in [state.check for state in states]:
+            raise self._foreign(held.path, "is not what was written last")
+        due = [state.embedder for state in states if state.check == held.check]
+        if held.vector is None and all(name == self._embedder for name in due):
+            path = self._vector_path(source, held.check)
+            raise self._foreign(path, "is missing")
+
+    def _foreign(self, path: Path, what: str) -> StoreError:
+        accept = self._root / "accept"
+        return StoreError(f"{path}: {what}; restore it, or make the file {accept} to go on without")
+
+    def _state(self, held: _Held | None) -> FileState:
+        if held is None:
+            return ABSENT
+        return FileState(held.check, self._embedder if held.vector else "")
+
+    @property
+    def _embedder(self) -> str:
+        made = self._embedded or EmbedderInfo("", 0)
+        named = hashlib.blake2b(f"{made.dimension} {made.name}".encode(), digest_size=4)
+        return named.hexdigest()
+
+    def _read(self, path: Path, source: str, edited: set[str]) -> Entry:
         try:
-            return parse(path.read_bytes(), source)
+            content = read_file(path)
+            if not is_checked(content):
+                edited.add(source)
+            return parse(content, source)
         except DamagedRecord as error:
             raise self._folder.damage(path, error) from error
 
@@ -277,7 +347,7 @@ class Markdown:
         if self._embedded is None:
             return None
         try:
-            return read_vector(path.read_bytes(), self._embedded.dimension, "the vector")
+            return read_vector(read_file(path), self._embedded.dimension, "the vector")
         except DamagedRecord as error:
             raise self._folder.damage(path, error) from error
 
@@ -285,7 +355,8 @@ class Markdown:
         """Write every file as this version does; what an older one wrote can be read."""
         entries = self._open.get([*self._held])
         moves = [self._folder.stage(self._path(e), render(e)) for e in entries]
-        self._folder.change(moves, [])
+        states = {e.id: self._state(self._held[e.id]) for e in entries}
+        self._folder.change(moves, [], {source: (now, now) for source, now in states.items()})
         self._folder.tell(FolderManifest(SCHEMA_VERSION, about.embedded))
         self._scan()
 
@@ -299,9 +370,7 @@ class Markdown:
         return self._root / entry.layer / f"{entry.id}.md"
 
     def _vector_path(self, source: str, told: str) -> Path:
-        made = self._embedded or EmbedderInfo("", 0)
-        embedder = hashlib.blake2b(f"{made.dimension} {made.name}".encode(), digest_size=4)
-        return self._root / VECTORS / f"{source}-{told}-{embedder.hexdigest()}.f32"
+        return self._root / VECTORS / f"{source}-{told}-{self._embedder}.f32"
 
 
 def _stamp(file: Path | os.DirEntry[str]) -> FileStamp:
