@@ -329,8 +329,8 @@ def _with_names(read: object, names: frozenset[str]) -> dict[str, object]:
     if not isinstance(read, dict):
         raise TypeError("it is no object")
     if read.keys() != names:
-        odd = sorted(read.keys() ^ names)
-        raise ValueError(f"its fields are wrong: {', '.join(odd)}")
+        odd = (name if name.isprintable() else ascii(name) for name in sorted(read.keys() ^ names))
+        raise ValueError(f"its fields are wrong: {', '.join(odd)[:200]}")
     return read
 
 

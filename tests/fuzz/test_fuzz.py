@@ -19,7 +19,13 @@ STATES: Final = 24
 """Inputs for each strategy; `benchmarks/fuzz.py` tries a hundred thousand in all."""
 
 
-@pytest.mark.parametrize("name", [*fuzz.TARGETS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.fuzz] if name == "leakage report" else [])
+        for name in fuzz.TARGETS
+    ],
+)
 def test_whatever_is_loaded_loads_or_is_refused_in_one_line(name: str) -> None:
     """Nothing but memsim's own errors comes out, and a refused state changes nothing."""
     found, wrong = fuzz.fuzz([name], inputs=INPUTS.get(name, STATES))

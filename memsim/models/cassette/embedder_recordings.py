@@ -250,4 +250,6 @@ def _stamp(path: Path) -> _Stamp | None:
         found = path.stat()
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise CassetteError(f"cannot be read: {error.strerror}", path=path) from error
     return found.st_ino, found.st_size, found.st_mtime_ns
