@@ -7,7 +7,6 @@ Refused in one line: what is no regular file, too large, not UTF-8, not JSON, ne
 from __future__ import annotations
 
 import json
-import math
 import os
 import stat
 from collections.abc import Iterator
@@ -22,7 +21,11 @@ MOST_BYTES = 64 * 2**20
 DEEPEST = 100
 """Nesting of lists and objects that is read; what memsim writes has less than 20."""
 
-_DIGITS = 19
+_DIGITS = 300
+_LARGEST = 1e300
+"""Sums of such numbers do not overflow, and neither does making a float of a whole number."""
+
+_SHOWN = 19
 _MARK = b"\xef\xbb\xbf"
 
 Refusal = type[LocatedError]
@@ -134,7 +137,7 @@ def parse_json(
             parse_int=_int,
         )
     except json.JSONDecodeError as error:
-        where = (error.lineno, error.colno) if line is None else (line, error.pos + 1)
+        where = (error.lineno, error.colno) if line is None else (line, None)
         said = f"{prefix}not JSON: {error.msg}"
         raise refusal(said, path=path, line=where[0], column=where[1]) from None
     except UnicodeDecodeError as error:
@@ -163,14 +166,14 @@ def _no_constant(name: str) -> NoReturn:
 
 def _float(text: str) -> float:
     number = float(text)
-    if not math.isfinite(number):
+    if abs(number) > _LARGEST:
         raise ValueError(f"{text[:40]} is too large a number")
     return number
 
 
 def _int(text: str) -> int:
     if len(text) > _DIGITS:
-        raise ValueError(f"{text[:_DIGITS]}... is too large a number")
+        raise ValueError(f"{text[:_SHOWN]}... is too large a number")
     return int(text)
 
 

@@ -37,6 +37,7 @@ _WORDS: Mapping[type, str] = {
     dict: "an object",
 }
 _LONGEST = 40
+_LARGEST = 2**63 - 1
 
 
 class WrongTypeError(ValueError):
@@ -93,6 +94,8 @@ def _anything(value: object) -> object:
 
 def _scalar(kind: type, value: object) -> object:
     found = type(value)
+    if isinstance(value, int) and kind in (int, float) and abs(value) > _LARGEST:
+        raise WrongTypeError("is too large a number")
     if found is kind or (kind is float and found is int):
         return value
     raise WrongTypeError(f"is {_word(value)}, not {_WORDS.get(kind, kind.__name__)}")

@@ -208,9 +208,9 @@ class RunInfo(TypedDict):
     commit: NotRequired[str | None]
     dirty: NotRequired[bool | None]
     settings: NotRequired[RunSettings]
-    scenarios: NotRequired[dict[str, str]]
-    strategies: NotRequired[dict[str, str]]
-    instruments: NotRequired[dict[str, str]]
+    scenarios: NotRequired[dict[str, str] | None]
+    strategies: NotRequired[dict[str, str] | None]
+    instruments: NotRequired[dict[str, str] | None]
     cases: NotRequired[dict[str, str]]
     judge: NotRequired[dict[str, Any]]
 

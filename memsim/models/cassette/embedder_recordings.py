@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 LARGEST = 256 << 20
+_WRONG = "is not a recording of an embedder's vectors"
 """Maximum number of bytes of the file."""
 
 _Stamp = tuple[int, int, int]
@@ -178,15 +179,14 @@ class RecordedEmbedder:
         path = self._path
         data = read_bytes(path, CassetteError, most=LARGEST)
         for number, line in enumerate(data.splitlines(), start=1):
-            record = parse_json(line, path, CassetteError, line=number)
+            record = parse_json(line, path, CassetteError, line=number, prefix=f"{_WRONG}: ")
             try:
                 if number == 1:
                     self._read_header(record)
                     continue
                 key, data = _read_line(record)
             except (ValueError, TypeError, KeyError, AttributeError) as error:
-                said = "is not a recording of an embedder's vectors"
-                raise CassetteError(said, path=path, line=number) from error
+                raise CassetteError(_WRONG, path=path, line=number) from error
             if len(data) != 4 * self._dimension:
                 said = f"is not a vector of dimension {self._dimension}"
                 raise CassetteError(said, path=path, line=number)
@@ -218,8 +218,7 @@ class RecordedEmbedder:
             try:
                 key, data = _read_line(parse_json(text, new, CassetteError))
             except (ValueError, TypeError, AttributeError) as error:
-                said = "is not a recording of an embedder's vectors"
-                raise CassetteError(said, path=new) from error
+                raise CassetteError(_WRONG, path=new) from error
             self._checked_width(len(data) // 4, new)
             if key not in self._own:
                 self._known[key] = data

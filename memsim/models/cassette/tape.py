@@ -110,6 +110,9 @@ def encode_line(record: Mapping[str, object]) -> bytes:
     return _encode(record).encode()
 
 
+_WRONG = "is not a line of a recording"
+
+
 def read_tape(path: Path) -> Tape | None:
     """Read the recordings of a file; None if there is no file.
 
@@ -126,11 +129,11 @@ def read_tape(path: Path) -> Tape | None:
     if lines.pop():
         raise CassetteError("ends in the middle of a line", path=path, line=len(lines) + 1)
     for number, line in enumerate(lines, start=1):
-        record = parse_json(line, path, CassetteError, line=number)
+        record = parse_json(line, path, CassetteError, line=number, prefix=f"{_WRONG}: ")
         try:
             _read_line(tape, record, number)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            said = str(error) if type(error) is _Unsound else "is not a line of a recording"
+            said = str(error) if type(error) is _Unsound else _WRONG
             raise CassetteError(said, path=path, line=number) from error
     if not tape.model:
         raise CassetteError("is empty: delete it and record again", path=path)

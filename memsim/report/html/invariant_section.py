@@ -18,6 +18,7 @@ from memsim.report.layout import Column, Table
 CHECKS = "checks.json"
 SIGNS = {"violated": "✗ broken", "declared": "declared", "nothing": "–", "not applicable": "·"}
 UNMEASURED = frozenset({"nothing", "not applicable"})
+_WRONG = "is not what memsim check --format json prints"
 LONGEST = 20_000
 """Characters of a counterexample that are shown."""
 _OURS = ("\nWhat should hold: ", "\nfrom memsim.testing import ")
@@ -36,9 +37,9 @@ def invariants(subject: PageContent) -> Markup:
         inside = [unmeasured(said, f"memsim check --format json > {CHECKS}")]
         return section("invariants", title, question, *inside)
     try:
-        shown = list(_shown(read_json(path, RunFolderError)))
+        shown = list(_shown(read_json(path, RunFolderError, prefix=f"{_WRONG}: ")))
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise RunFolderError("is not what memsim check --format json prints", path=path) from error
+        raise RunFolderError(_WRONG, path=path) from error
     return section("invariants", title, question, *shown)
 
 
