@@ -306,7 +306,7 @@ def note(row: BoardRow) -> str:
 def legend(board: Board, marks: Marks, laid: TerminalTable | None = None) -> list[str]:
     """Explain the signs and the columns of a board."""
     hidden = laid.hidden if laid else ()
-    notes = [_recall_note(board)]
+    notes = [_recall_note(board), reader_bound(board)]
     if letters := next((r.beats for r in board.rows if r.beats), None):
         sign = marks.superscript(letters[:1])
         how = f"paired by probe, Holm, p {marks.at_most} .05"
@@ -335,6 +335,15 @@ def _recall_note(board: Board) -> str:
     same = all(r.recall.n == board.answerable for r in board.rows)
     of = f"the {board.answerable:,}" if same else "n"
     return f"recall: answered rightly, of {of} answerable probes; 95%: {ways}"
+
+
+def reader_bound(board: Board) -> str:
+    """Say how far the reader bounds recall: what it answers from the evidence alone."""
+    oracle = next((r for r in board.rows if r.control == "evidence"), None)
+    if oracle is None or oracle.recall.mean is None:
+        return "bound by the reader: not measured; add -s oracle"
+    share = number_format.share(oracle.recall.mean)
+    return f"bound by the reader: {share} recall from the evidence alone ({oracle.strategy})"
 
 
 def ranking_table(board: Board) -> Table | None:

@@ -38,6 +38,20 @@ def test_what_a_question_took_has_a_column_where_it_is_known(board: Board) -> No
     assert "query tokens: tokens sent for a question, itself included" in text
 
 
+def test_recall_is_told_with_the_bound_by_the_reader(board: Board) -> None:
+    """What the reader answers from the evidence alone, where `oracle` was played."""
+    oracle = replace(
+        board.rows[0], strategy="oracle", control="evidence", recall=Estimate(mean=0.5)
+    )
+    unscored = replace(oracle, recall=Estimate())
+
+    for rows, said in [
+        ((*board.rows, oracle), "bound by the reader: .50 recall from the evidence alone (oracle)"),
+        ((*board.rows, unscored), "bound by the reader: not measured; add -s oracle"),
+    ]:
+        assert said in board_tables.legend(replace(board, rows=rows), UNICODE)
+
+
 def test_ascii_needs_no_other_sign(board: Board) -> None:
     """Everything but the letters has a plain stand-in."""
     text = shown(board_tables.board_lines(board, ASCII, 120))
@@ -176,6 +190,7 @@ scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
   ·  no_memory          .05  [.03 .08]         .00     n/a   1.00    200    300    38      0  floor
 
   recall: answered rightly, of the 40 answerable probes; 95%: probes resampled within scenarios
+  bound by the reader: not measured; add -s oracle
   ᵇ beats row b (paired by probe, Holm, p ≤ .05)
   answer in context: probes whose answer stood in what was sent; evidence recall: share of the evidence that was sent,
     40 probes
@@ -200,6 +215,7 @@ scenarios · budget 4k · 44 probes in 2 scenarios · 40 answerable
 
   recall: answered rightly, of the 40 answerable probes; 95%: probes resampled
     within scenarios
+  bound by the reader: not measured; add -s oracle
   ᵇ beats row b (paired by probe, Holm, p ≤ .05)
   answer in context: probes whose answer stood in what was sent; evidence
     recall: share of the evidence that was sent, 40 probes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from memsim.report import number_format
+from memsim.report.board_tables import reader_bound
 from memsim.report.html.cost_section import money_of
 from memsim.report.html.markup import Markup, Value, breakable, code, element, joined
 from memsim.report.html.page_content import PageContent, address, strategy_name
@@ -58,6 +59,7 @@ def _choice(board: Board, rows: Sequence[BoardRow]) -> Iterator[str]:
             f" at a budget of {number_format.budget(board.budget)} tokens.",
         ]
     )
+    yield f"{capital(reader_bound(board))}."
     if best.incomplete:
         said = f"Only {best.recall.n:,} of {best.answerable:,} could be scored."
         yield element("strong", said, class_="warn")
@@ -66,6 +68,11 @@ def _choice(board: Board, rows: Sequence[BoardRow]) -> Iterator[str]:
     if best.failed:
         yield element("strong", "It broke a bound: see what failed.", class_="bad")
     yield _rivals(best, rows[1:])
+
+
+def capital(said: str) -> str:
+    """Begin a sentence with a capital."""
+    return said[:1].upper() + said[1:]
 
 
 def _ladder(rows: Sequence[BoardRow]) -> Markup:

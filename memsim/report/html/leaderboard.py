@@ -17,7 +17,7 @@ from memsim.report.board_tables import (
     title,
 )
 from memsim.report.failure_text import broken_text
-from memsim.report.html.brief import answers
+from memsim.report.html.brief import answers, capital
 from memsim.report.html.markup import (
     Markup,
     breakable,
@@ -79,12 +79,8 @@ def _against(subject: PageContent) -> Markup:
         return element("p", "Not compared with a baseline.", class_="against")
     worse = any(cell.word in {"worse", "unmeasured"} for cell in found.cells)
     link = element("a", "What changed", href="#baseline")
-    told = element("strong", _capital(found.sentence), class_="bad" if worse else None)
+    told = element("strong", capital(found.sentence), class_="bad" if worse else None)
     return element("p", told, ". ", link, class_="against")
-
-
-def _capital(said: str) -> str:
-    return said[:1].upper() + said[1:]
 
 
 def _reproduce(command: str) -> Markup:
@@ -199,7 +195,7 @@ def baseline(subject: PageContent) -> Markup:
 
 
 def _compared(found: Comparison, subject: PageContent) -> Iterator[Markup]:
-    yield element("p", element("strong", _capital(found.sentence)))
+    yield element("p", element("strong", capital(found.sentence)))
     yield subject.plot("forest")
     made = comparison_text.comparison_table(found, UNICODE)
     if made.rows:

@@ -43,6 +43,7 @@ def test_what_was_scored_in_part_is_ranked_below_and_says_so(run: Run) -> None:
     assert "17 of 34 scored" == note(last)
     assert any("ranked below the others" in said for said in legend(board, ASCII))
     assert '<tr class="partial">' in leaderboard(subject)
+    assert "Bound by the reader: 1.00 recall from the evidence alone (oracle)." in verdict(subject)
     assert "Scored only in part, and so ranked below: bm25:k=4 (17 of 34 probes)." in verdict(
         subject
     )
